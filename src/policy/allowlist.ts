@@ -1,7 +1,7 @@
 import { matches } from './match.ts';
 import { isEffective, type Policy } from './policy.ts';
 
-/** Which destinations of paid calls must stand in a policy of the agent or its team. */
+/** Destinations of paid calls that must be listed in a policy of the agent or its team: hosts, vendors, both or neither. */
 export type AllowlistMode = 'off' | 'host' | 'vendor' | 'both';
 
 export type AllowlistRefusal =
@@ -13,8 +13,8 @@ export type AllowlistRefusal =
     };
 
 /**
- * Returns the allowlist's refusal of a paid call. The host is judged before anything is sent; a null payee is not
- * judged yet and is judged when the vendor has named it.
+ * Returns the allowlist's refusal of a paid call; undefined when it is allowed. The host is checked before anything is sent; a
+ * null payee is checked later, when the vendor has named it.
  */
 export function refusalOfDestination(
   mode: AllowlistMode,

@@ -21,7 +21,7 @@ export function emptyCounter(policyId: number, buckets: number): Counter {
   };
 }
 
-/** The counter as it reads in a bucket; earlier than its newest one it reads as it is. */
+/** Returns the counter moved on to a bucket. For a bucket before its newest bucket it is returned unchanged. */
 export function rollTo(counter: Counter, bucket: number): Counter {
   if (bucket <= counter.head) return counter;
   // With nothing settled there is nothing to drop.

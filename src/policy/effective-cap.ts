@@ -11,9 +11,9 @@ export type CapReading = {
 };
 
 /**
- * Returns the amount that a policy allows, for enforcement, preflight, estimate and advisory alike. The task's value
- * moves the limit between floor and ceiling. An absent one is the limit itself, and without both the limit does not
- * move. Poor quality then lowers the result, to no less than `qualityFloorBps` of it and never below a set floor.
+ * Returns the amount that a policy allows, for enforcement, preflight, estimate and advisory alike. The task's value moves the
+ * limit between floor and ceiling. A missing bound equals the limit, and without bounds the limit does not move. Poor quality
+ * then lowers the result, to no less than `qualityFloorBps` of it and never below a set floor.
  */
 export function effectiveCapRaw(policy: Policy, reading: CapReading): bigint {
   const valued = valuedRaw(policy, reading.taskValueBps);

@@ -43,7 +43,7 @@ export function capStateOf(
   };
 }
 
-/** The one with the least room left; of equals the first. */
+/** Returns the cap with the smallest remaining amount; of equal caps, the first. Undefined without caps. */
 export function tightestOf(spendState: readonly CapState[]): CapState | undefined {
   let tightest: CapState | undefined;
   for (const standing of spendState) {
@@ -59,8 +59,8 @@ export const binds = (policy: Policy, facts: SpendFacts, nowSec: number): boolea
   matches(policy, facts) && isEffective(policy, nowSec);
 
 /**
- * The one of two breaches that is reported: one that suspends before one that only blocks, then the one with the
- * least room left, then the older policy.
+ * Returns the breach to report: a breach that suspends before a breach that only blocks, then the breach with the smallest
+ * remaining amount, then the breach of the older policy.
  */
 export function worseBreach(a: Breach | undefined, b: Breach): Breach {
   if (a === undefined) return b;

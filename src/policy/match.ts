@@ -17,7 +17,10 @@ export function matches(policy: Policy, facts: SpendFacts): boolean {
   }
 }
 
-/** A suffix takes the domain itself and everything below it; an exact host takes itself alone. */
+/**
+ * Returns true when a host matches a policy. A suffix matches the domain itself and all its subdomains; an exact host matches
+ * only itself.
+ */
 function hostMatches(policy: Policy, matchKey: string, host: string): boolean {
   if (policy.matchKind === 'host_exact') return host === matchKey;
   const domain = matchKey.startsWith('.') ? matchKey.slice(1) : matchKey;

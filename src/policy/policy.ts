@@ -3,7 +3,7 @@ export type PolicyKind = 'task' | 'api' | 'vendor' | 'session' | 'key';
 
 export type MatchKind = 'host_exact' | 'host_suffix' | 'recipient';
 
-/** Over which time spending is summed. */
+/** The period over which spending is summed. */
 export type SpendWindow =
   /** Slides; what is older than `seconds` leaves it. */
   | { readonly kind: 'rolling'; readonly seconds: number }

@@ -1,7 +1,7 @@
 import type { AllowlistMode } from './allowlist.ts';
 import type { Policy, PolicyKind } from './policy.ts';
 
-/** A change of one agent's controls, as far as it matters whether it allows anything that was refused before. */
+/** A change of one agent's controls, with the data that decides whether it allows anything that was refused before. */
 export type ControlChange =
   | { readonly kind: 'create'; readonly policyKind: PolicyKind; readonly mode: AllowlistMode }
   | {
@@ -27,7 +27,7 @@ export type ControlChange =
 export function tightens(change: ControlChange): boolean {
   switch (change.kind) {
     case 'create':
-      // One cap more takes nothing away from the others, unless to have it is a permission.
+      // An additional cap loosens no other cap, except when the policy is a permission.
       return !isPermission(change.policyKind, change.mode);
     case 'edit':
       return editTightens(change.before, change.after, change.mode);
@@ -42,7 +42,7 @@ export function tightens(change: ControlChange): boolean {
   }
 }
 
-/** Which kinds of policy are permissions in this mode. */
+/** Returns the kinds of policy that are permissions in this mode. */
 export function gatesOf(mode: AllowlistMode): readonly ('api' | 'vendor')[] {
   switch (mode) {
     case 'off':
@@ -69,7 +69,10 @@ function editTightens(before: Policy, after: Policy, mode: AllowlistMode): boole
   );
 }
 
-/** A cap must bind whenever it did; a permission must not hold at any other time than it did. */
+/**
+ * Returns true when an edit of the period allows nothing new. A cap must bind whenever it did before; a permission or a reserve
+ * must keep its period.
+ */
 function periodTightens(before: Policy, after: Policy, isPermission: boolean): boolean {
   const from = [before, after].map((policy) => policy.effectiveFromSec ?? Number.NEGATIVE_INFINITY);
   const until = [before, after].map(
@@ -83,7 +86,10 @@ function periodTightens(before: Policy, after: Policy, isPermission: boolean): b
   return fromAfter <= fromBefore && untilAfter >= untilBefore;
 }
 
-/** The cap moves between floor and ceiling with what the task is worth: none of the three may rise. */
+/**
+ * Returns true when an edit of the amounts allows nothing new. The task's value moves the cap between floor and ceiling, so
+ * none of limit, floor and ceiling may rise.
+ */
 function amountTightens(before: Policy, after: Policy): boolean {
   // Money that is kept for a task is free for others as soon as less of it is kept.
   if (before.reserves && after.limitRaw !== before.limitRaw) return false;
@@ -98,7 +104,7 @@ function amountTightens(before: Policy, after: Policy): boolean {
   );
 }
 
-/** Poor outcomes may tighten the cap as far as they did, or further. */
+/** Returns true when poor outcomes tighten the cap at least as much as before the edit. */
 function qualityTightens(before: Policy, after: Policy): boolean {
   if (before.qualityFloorBps === null) return true;
   if (after.qualityFloorBps === null || after.qualityFloorBps > before.qualityFloorBps) {

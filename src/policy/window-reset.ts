@@ -28,7 +28,10 @@ export function windowResetIn(policy: Policy, counter: Counter, bucket: number):
   }
 }
 
-/** The oldest bucket that anything counts in. What is held settles in this bucket, or in a later one. */
+/**
+ * Returns the oldest bucket in which anything counts; undefined when nothing does. Held money settles in the newest bucket or a
+ * later bucket.
+ */
 function oldestCounted({ buckets, head, heldRaw, settledRaw }: Counter): number | undefined {
   if (settledRaw === 0n) return heldRaw === 0n ? undefined : head;
   const span = buckets.length;

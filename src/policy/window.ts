@@ -8,15 +8,15 @@ export const bucketsOf = (window: SpendWindow): number =>
   window.kind === 'rolling' ? ROLLING_BUCKETS : 1;
 
 /**
- * The width of a rolling window's bucket. The oldest of the sixty is counted whole, so that 59 of them must
- * cover the window: the sum is never of less time than was asked for.
+ * Returns the width of a rolling window's bucket in milliseconds. The oldest of the sixty buckets is counted whole, so 59
+ * buckets must cover the window: the sum never covers less than `seconds`.
  */
 export const widthMs = (seconds: number): number =>
   Math.ceil((seconds * 1_000) / (ROLLING_BUCKETS - 1));
 
 /**
- * The number of the bucket that this instant lies in; numbers only grow with time. Once and session windows
- * have bucket 0, and bucket 1 from the time on that they take effect: nothing spent before counts.
+ * Returns the number of the bucket that contains an instant. Numbers only grow with time. Once and session windows have bucket
+ * 0, and bucket 1 from the time when they take effect: earlier spending does not count.
  */
 export function bucketAt(
   policy: Pick<Policy, 'window' | 'effectiveFromSec'>,
