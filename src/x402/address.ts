@@ -2,14 +2,14 @@ import { loadKeccak } from './keccak.ts';
 
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-/** An address in lower case, as everything inside spells it; undefined for what is none. */
+/** Returns an address in lower case, the spelling used in this server; undefined for an invalid address. */
 export function parseAddress(value: unknown): string | undefined {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
     ? value.toLowerCase()
     : undefined;
 }
 
-/** The spelling of EIP-55, in which every published client writes addresses. */
+/** Returns the EIP-55 spelling of an address, which every published client uses. */
 export async function checksumAddress(address: string): Promise<string> {
   const keccak = await loadKeccak();
   const digits = address.slice(2).toLowerCase();

@@ -8,7 +8,7 @@ export type TokenDomain = {
   readonly verifyingContract: string;
 };
 
-/** One transfer that its payer allows any bearer to submit (EIP-3009). */
+/** A transfer that its payer allows any holder of the signature to submit (EIP-3009). */
 export type Authorization = {
   /** Lower case, like every address and the nonce. */
   readonly from: string;
@@ -46,7 +46,7 @@ const TRANSFER_FIELDS = [
   { name: 'nonce', type: 'bytes32' },
 ] as const;
 
-/** The same as `eth_signTypedData_v4` takes it, in JSON. */
+/** Returns the transfer in the JSON form of `eth_signTypedData_v4`. */
 export function typedTransfer(domain: TokenDomain, authorization: Authorization) {
   return {
     types: { EIP712Domain: DOMAIN_FIELDS, TransferWithAuthorization: TRANSFER_FIELDS },
@@ -78,7 +78,7 @@ const WORD = 32;
 const separators = new WeakMap<TokenDomain, Uint8Array>();
 let transferTypeHash: Uint8Array | undefined;
 
-/** The 32 bytes that the payer signs (EIP-712). */
+/** Returns the 32 bytes that the payer signs (EIP-712). */
 export async function hashAuthorization(
   domain: TokenDomain,
   authorization: Authorization,

@@ -48,7 +48,7 @@ export function parseJson(bytes: Uint8Array): Decoded {
 export const encodeBase64Json = (value: object): string =>
   Buffer.from(JSON.stringify(value)).toString('base64');
 
-/** The values of a header that say something, trimmed. */
+/** Returns the trimmed values of a header, without empty values. */
 export function headerValues(header: HeaderLookup, name: string): readonly string[] {
   const found = header(name) ?? [];
   const values = typeof found === 'string' ? [found] : found;

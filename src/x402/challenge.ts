@@ -13,7 +13,7 @@ import { type PaymentOffer, type ProtocolVersion, parseOffer, type Terms } from 
 export type Challenge = {
   readonly version: ProtocolVersion;
   readonly offers: readonly PaymentOffer[];
-  /** Both are sent back as they came (version 2). */
+  /** `resource` and `extensions` of version 2, which are sent back unchanged. */
   readonly resource: Json | undefined;
   readonly extensions: Json | undefined;
 };
@@ -28,15 +28,15 @@ export type ParsedChallenge =
     }
   | { readonly kind: 'absent' };
 
-/** A 402 as far as it can carry a challenge; the body cut or left out where it is too long. */
+/** The parts of a 402 that can contain a challenge. A body that is too long is cut or left out. */
 export type VendorAnswer = {
   readonly header: HeaderLookup;
   readonly body: Uint8Array | undefined;
 };
 
 /**
- * Reads what a 402 asks for: the header of version 2, the header of version 1 (one requirement, a list, or
- * an envelope), or the body that published servers of version 1 send. The header wins. Never throws.
+ * Reads the payment that a 402 requires: from the header of version 2, the header of version 1 (one requirement, a list, or an
+ * envelope), or the body that published servers of version 1 send. The header takes precedence. Never throws.
  */
 export function parseChallenge(answer: VendorAnswer, terms: Terms): ParsedChallenge {
   const document = readDocument(answer);
@@ -52,7 +52,7 @@ function readDocument({ body, header }: VendorAnswer): Decoded | typeof ABSENT {
   const decoded = parseJson(body);
   if (decoded.kind === 'unreadable' || !isObject(decoded.value)) return ABSENT;
   const { x402Version, accepts } = decoded.value;
-  // Only what calls itself a challenge is one: a 402 may have any other body.
+  // A body counts as a challenge only when it says so, because a 402 may have any other body.
   return x402Version === 1 && Array.isArray(accepts) ? decoded : ABSENT;
 }
 
@@ -85,7 +85,10 @@ function unwrap(document: unknown): Envelope | undefined {
   return { version: 2, entries: accepts, resource, extensions };
 }
 
-/** Entries are judged one by one: what is foreign or broken never hides one that can be paid. */
+/**
+ * Returns the challenge with the offers that can be paid here. Entries are checked one by one, so an unknown or broken entry
+ * never hides a payable entry.
+ */
 function compatible(envelope: Envelope | undefined, terms: Terms): ParsedChallenge {
   if (envelope === undefined) {
     return incompatible('neither a requirement nor a list of them');

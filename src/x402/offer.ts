@@ -7,7 +7,7 @@ export type ProtocolVersion = 1 | 2;
 /** In which token, on which chain this server pays. */
 export type Terms = { readonly usdc: string; readonly chainId: 8453 };
 
-/** One way to pay a vendor, all of it checked. */
+/** One verified way to pay a vendor. */
 export type PaymentOffer = {
   readonly version: ProtocolVersion;
   readonly scheme: 'exact';
@@ -25,7 +25,7 @@ export type PaymentOffer = {
 
 const AMOUNT_FIELD = { 1: 'maxAmountRequired', 2: 'amount' } as const;
 
-/** The offer in one entry of a challenge; undefined for what is malformed or cannot be paid here. */
+/** Returns the offer in one entry of a challenge; undefined when the entry is malformed or cannot be paid here. */
 export function parseOffer(
   entry: unknown,
   version: ProtocolVersion,
@@ -54,11 +54,14 @@ export function parseOffer(
   };
 }
 
-/** A transfer to oneself succeeds on chain and moves nothing: the payer would have paid no vendor. */
+/**
+ * Returns true unless the offer pays the wallet itself. Such a transfer succeeds on chain and moves nothing, so no vendor would
+ * be paid.
+ */
 export const isPayableBy = (offer: Pick<PaymentOffer, 'payTo'>, wallet: string): boolean =>
   offer.payTo !== wallet.toLowerCase();
 
-/** The cheapest, the first among equals. */
+/** Returns the cheapest offer; of equal offers, the first. Undefined without offers. */
 export function chooseOffer<T extends Pick<PaymentOffer, 'amountRaw'>>(
   offers: readonly T[],
 ): T | undefined {

@@ -12,7 +12,7 @@ const PAYMENT_HEADER: Readonly<Record<ProtocolVersion, string>> = {
   2: 'PAYMENT-SIGNATURE',
 };
 
-/** The header that pays one offer of a challenge, byte for byte as published clients write it. */
+/** Returns the header that pays one offer of a challenge, byte for byte as published clients write it. */
 export async function encodePayment(
   challenge: Challenge,
   offer: PaymentOffer,

@@ -13,7 +13,7 @@ export type ClaimedSettlement = {
   readonly errorReason: string | undefined;
 };
 
-/** Both stand in an answer under these names, whichever version was paid. */
+/** Names of the settlement header in versions 2 and 1. Both are read, whichever version was paid. */
 const SETTLEMENT_HEADERS = ['payment-response', 'x-payment-response'];
 
 const NOTHING: ClaimedSettlement = {
@@ -61,6 +61,6 @@ function readMembers(says: Json): ClaimedSettlement | undefined {
 const parseHash = (value: unknown): string | undefined =>
   typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : undefined;
 
-/** A vendor's own words, as far as they are kept. */
+/** Returns a vendor's text, cut to `LIMITS.vendorReasonChars`; undefined when it is missing or empty. */
 export const vendorText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.slice(0, LIMITS.vendorReasonChars) : undefined;
