@@ -30,7 +30,7 @@ export interface TurnBilling {
     heardMs: number,
     isNext: boolean,
   ): Promise<VoiceSessionEvent>;
-  /** Journals what a turn in progress has used by now, and holds nothing: the turn is held as a whole. */
+  /** Journals the usage up to now of a turn in progress. Holds nothing, because the turn is held as a whole. */
   journal(used: Pick<TurnUse, 'heardMs' | 'spokenChars'>): Promise<'written' | 'lost'>;
 }
 

@@ -9,7 +9,7 @@ import type { Destination, SessionClaim, Spender } from '../../ledger/rules/requ
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 
-/** The spender of a hold, and what the hold pays for. */
+/** The spender of a hold, and the purpose of the hold. */
 export type HeldFor = {
   readonly spender: Spender;
   readonly sessionId: string;
@@ -26,7 +26,7 @@ export type Booking = {
   readonly target: string;
   readonly destination: Destination;
   readonly account: SpendAccount;
-  /** The lines of history of all that it took, and what is reported in the same commit. */
+  /** Returns the charge rows for the whole charged amount; `events` are written in the same commit. */
   readonly charges: (chargedRaw: bigint, status: ChargeRow['status']) => readonly ChargeRow[];
   readonly events: (chargedRaw: bigint, reason: string) => readonly EventRow[];
   /** Awaited before the hold is settled under this claim, to collect the contents of its events. */
@@ -37,7 +37,7 @@ export type Booking = {
   readonly undecided: (reason: string) => void;
   /**
    * Returns the usage to journal when the session has ended here and its hold stays open for another worker to settle.
-   * Undefined: the hold is settled now.
+   * Undefined when the hold is settled now.
    */
   readonly leftOpen?: (reason: string) => Readonly<Record<string, number>> | undefined;
 };

@@ -11,8 +11,8 @@ type Refused = Extract<Extension, { kind: 'refused' }>;
 type ReservesOf = (outputTokens: number) => Reserves;
 
 /**
- * Holds a turn with the longest answer that the balance and every cap allow. Where not even a short one fits, a cap
- * that suspends its agent does so.
+ * Holds a turn with the longest answer that the balance and every cap allow. When not even a short answer fits, a cap that
+ * suspends its agent does so.
  */
 export async function holdTurn(
   sessionHolds: Pick<SessionHolds, 'makeWhole'>,
@@ -48,7 +48,7 @@ export async function openTurn(
   return outputTokens;
 }
 
-/** Holds what a session begins with. Throws the refusal, with nothing left held. */
+/** Holds the first amounts of a session. Throws the refusal; then nothing stays held. */
 export async function openSessionHolds(
   sessionHolds: SessionHolds,
   hold: () => Promise<Extension>,

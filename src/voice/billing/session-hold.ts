@@ -25,7 +25,7 @@ export type SessionHoldDeps = {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined: the seller is trusted, such as the engines of this process. */
+  /** Undefined when the provider is trusted, such as the engines of this process. */
   readonly breaker?: Pick<CircuitBreaker, 'distrusted'>;
 };
 
@@ -41,7 +41,10 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /** Returns true when these smaller reserves would be held. Undefined: the size was not the reason for the refusal. */
+      /**
+       * Returns true when these smaller reserves would be held. Undefined when the hold was refused for another reason than its
+       * size.
+       */
       readonly fits?: (reserves: Reserves) => boolean;
     }
   | { readonly kind: 'lost' };
@@ -55,8 +58,8 @@ export interface SessionHold {
   readonly heldRaw: bigint;
   readonly spentRaw: bigint;
   /**
-   * Extends the hold by `wantedRaw`, if that is above zero; a function is called in its turn. `isQuiet`: the extension
-   * is speculative, and a refusal has no consequence.
+   * Extends the hold by `wantedRaw` when that is above zero; a function is called when its turn comes. `isQuiet` is true for a
+   * speculative extension, whose refusal has no consequence.
    */
   extend(wantedRaw: bigint | (() => bigint), isQuiet?: boolean): Promise<Extension>;
   /**
@@ -74,8 +77,8 @@ export interface SessionHold {
   /** Journals a charge. `lost`: the session is settled, here or by another process, without this charge. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /**
-   * Books what an upstream reports beyond what is possible. The agent never pays it: it is a shortfall of the source,
-   * which rests where its report `isImpossible`.
+   * Books the usage that an upstream reports beyond the possible usage. The agent never pays for it: it is a shortfall of the
+   * source, which is not tried for a while when `isImpossible`.
    */
   disown(beyondRaw: bigint, isImpossible: boolean): void;
   /** Settles the hold to all charges, with one charge row, unless its booking leaves it open. Safe to call twice. */
@@ -86,7 +89,10 @@ export interface SessionHold {
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
   priceRaw(usage, source.rates, source.marginBps);
 
-/** Holds `reserveRaw` for a new session, or returns the refusal. `isQuiet`: the caller may ask for less next. */
+/**
+ * Holds `reserveRaw` for a new session, or returns the refusal. `isQuiet` is true when the caller may request a smaller amount
+ * next.
+ */
 export async function openSessionHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,

@@ -16,15 +16,15 @@ export type Bill = {
   readonly usage: Readonly<Record<string, number>>;
 };
 
-/** Opens one of a session's holds. `isQuiet`: the caller may ask for less next. */
+/** Opens one of a session's holds. `isQuiet` is true when the caller may request a smaller amount next. */
 type OpenNamed = (name: string, reserveRaw: bigint, isQuiet: boolean) => Promise<OpenedSessionHold>;
 
 const EXTENDED: Extension = { kind: 'extended' };
 const LOST: Extension = { kind: 'lost' };
 
 /**
- * The holds of a session: one for each maker that it buys from, since a hold counts under the caps of one maker. They
- * are opened on demand and settled together.
+ * The holds of a session: one for each maker of models, since a hold counts under the caps of one maker. Holds are opened on
+ * demand and settled together.
  */
 export class SessionHolds implements Reserve {
   readonly #open: OpenNamed;
@@ -124,7 +124,7 @@ export class SessionHolds implements Reserve {
     return this.#extend(sessionHold, missingRaw, isQuiet);
   }
 
-  /** Says with a refusal of one hold what that hold has room for. */
+  /** Adds to a refusal the room that is left in its hold. */
   #sized(verdict: Extension, name: string): Extension {
     if (verdict.kind !== 'refused') return verdict;
     const room = roomOf(verdict.refusal);
@@ -138,7 +138,10 @@ export class SessionHolds implements Reserve {
     return sessionHold === undefined ? 0n : sessionHold.heldRaw - sessionHold.spentRaw;
   }
 
-  /** Holds parts of the one reserve, where all of them fit beside each other. Each call sees what those before it took. */
+  /**
+   * Holds amounts inside the one reserve, when all of them fit together. Calls run in order, so each call sees the amounts of
+   * earlier calls.
+   */
   #holdWithin(main: SessionHold, reserves: Reserves, isQuiet: boolean): Promise<Extension> {
     const held = this.#within.then(async () => {
       if (!this.#fitsWithin(main, reserves)) return this.#outOfReserve(main, reserves);

@@ -142,7 +142,7 @@ export const soundTokens = ({ heardMs, spokenMs }: TurnUse): SoundTokens => ({
   spoken: spokenTokens(spokenMs),
 });
 
-/** For a cascade: what the TTS model billed. The LLM reads the caller's audio as text. */
+/** Returns the audio tokens that a cascade's TTS model billed. The LLM reads the caller's speech as text. */
 export function boughtSoundTokens(bought: readonly { readonly usage: Usage }[]): SoundTokens {
   let spoken = 0;
   for (const { usage } of bought) spoken += usage.audio_output_token ?? 0;

@@ -22,7 +22,7 @@ export class UnpaidSound {
     if (isLost) this.#unbilledMs = Math.max(0, this.#unbilledMs - ms);
   }
 
-  /** Takes what was transcribed, to be billed. Until it is `billed`, the reserve of the turn covers it. */
+  /** Takes the transcribed audio, in milliseconds, to be billed. Until `billed` is called, the turn's reserve covers it. */
   take(): number {
     const takenMs = this.#unbilledMs - this.#pendingMs;
     this.#unbilledMs = this.#pendingMs;
@@ -35,7 +35,7 @@ export class UnpaidSound {
     this.#billingMs -= ms;
   }
 
-  /** Bills what is still being transcribed, without waiting for the transcript. */
+  /** Bills the audio that is still being transcribed, without waiting for its transcript. */
   waitNoMore(): void {
     this.#pendingMs = 0;
   }

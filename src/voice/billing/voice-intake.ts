@@ -33,7 +33,7 @@ export type FrameListener = { frame(frame: Int16Array): void };
  */
 export class VoiceIntake {
   readonly #reader: SoundReader;
-  /** Undefined: the stream has the rate of its line. */
+  /** Undefined when the stream has the rate of its line. */
   readonly #resampler: Resampler | undefined;
   readonly #listener: FrameListener;
   /** Samples of padding in a frame, which the client did not send. */

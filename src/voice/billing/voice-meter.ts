@@ -54,7 +54,7 @@ export class AudioMeter {
     return this.#heardBytes / this.#bytesPerSecond;
   }
 
-  /** Counts the stream as heard up to `seconds`. The count never falls, and never passes what was admitted. */
+  /** Counts the stream as heard up to `seconds`. The count never falls and never exceeds the admitted audio. */
   hearUpTo(seconds: number): void {
     const bytes = Math.min(Math.round(seconds * this.#bytesPerSecond), this.#usedBytes);
     this.#heardBytes = Math.max(this.#heardBytes, bytes);
@@ -65,7 +65,10 @@ export class AudioMeter {
     return this.#heardBytes - this.#billedBytes >= this.#sliceBytes;
   }
 
-  /** Prices what was heard since the last call. All lines add up to the price of the whole: rounding happens once. */
+  /**
+   * Prices the audio heard since the last call. All bills add up to the price of the whole audio, because rounding happens
+   * once.
+   */
   takeBill(): { readonly costRaw: bigint; readonly usage: Usage } | undefined {
     if (this.#heardBytes === this.#billedBytes) return undefined;
     const before = this.#secondsAt(this.#billedBytes);

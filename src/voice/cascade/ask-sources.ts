@@ -91,7 +91,7 @@ export async function askSources<R, T>(
     try {
       share = await hold(mostRaw, holding);
     } catch (error) {
-      // The answer of the caller's own account stands where the pool may not be paid.
+      // The outcome at the caller's own account is reported when the pool cannot be paid.
       if (last?.source.rail === 'byok' && error instanceof StageFailed) break;
       throw error;
     }

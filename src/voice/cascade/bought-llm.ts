@@ -66,8 +66,8 @@ function floorRaw(
 }
 
 /**
- * Begins an answer. `isSpeculative`: it is not requested yet and the reserve does not cover it. It is held quietly and
- * no seller is paid per call, so that a mere pause cannot suspend the agent.
+ * Begins an answer. `isSpeculative` is true for an answer that is not requested yet and that the reserve does not cover. It is
+ * held quietly and no source is paid per call, so that a mere pause cannot suspend the agent.
  */
 function begin(
   deps: BoughtLlmDeps,

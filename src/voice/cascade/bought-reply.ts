@@ -50,7 +50,7 @@ export class BoughtReply implements LlmReply, UnbilledCharge {
     readonly body: ChatRequest;
     /** The usage that its hold covers. */
     readonly most: TokenUsage;
-    /** Undefined: the request was aborted. Rejects with StageFailed. */
+    /** Resolves to undefined when the request was aborted. Rejects with StageFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
     /** Stops buying. */
     readonly signal: StopSignal;

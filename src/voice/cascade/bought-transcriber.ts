@@ -124,7 +124,7 @@ class RailStream implements SttStream {
     share.drop();
     const { estimated, reported, usage } = meterTranscription(sound, outcome.usage, source);
     const text = textOf(outcome.body);
-    // In the same turn of the event loop as the drop: what waits for the drop finds the charge.
+    // In the same turn of the event loop as the drop, so that waiters for the drop find the charge.
     tab.add({
       source,
       model: part.model.id,

@@ -19,7 +19,7 @@ export type Cascades = {
   readonly chat: CanRail<ChatRail>;
   readonly speech: CanRail<SpeechRail>;
   readonly hearing: CanRail<TranscriptionRail>;
-  /** Recognisers that find the ends of turns. Absent: there are none. */
+  /** Recognisers that detect the ends of turns. Absent when there are none. */
   readonly turns?: CanRail<TurnRail> | undefined;
   readonly breaker: CircuitBreaker;
   readonly providerKeys: StoredKeys;

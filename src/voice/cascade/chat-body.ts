@@ -96,7 +96,9 @@ type InPrompt = {
   readonly content: string | readonly object[];
 };
 
-/** Every answer reads the whole conversation again. An item is never edited: a newer version of it is another object. */
+/**
+ * Cache, because every answer reads the whole conversation again. An item is never edited: its newer version is another object.
+ */
 const inPrompts = new WeakMap<ConversationItem, InPrompt>();
 
 function inPrompt(item: ConversationItem): InPrompt {

@@ -22,8 +22,8 @@ import { createTranscriptionPipeline } from './transcription-pipeline.ts';
 import { fittingVoice } from './voices.ts';
 
 /**
- * Opens a cascade: holds what its first turn can cost, for each maker. Throws ConfigUnfit, or the refusal of a model
- * that cannot be served here or of a hold; nothing stays held then.
+ * Opens a cascade, and holds the cost of its first turn for each maker. Throws ConfigUnfit, or the refusal of a hold or of a
+ * model that is not available here; then nothing stays held.
  */
 export async function openCascade(
   deps: VoiceDeps & { readonly cascades: Cascades },

@@ -58,7 +58,7 @@ export function createPipelineStage<L, R>(
 
 type Way = {
   readonly model: Model;
-  /** The most that a turn of it costs, with an answer of `outputTokens`, by default the longest. */
+  /** Returns the upper bound of the cost of one turn that answers with `outputTokens` (default: the longest answer). */
   readonly boundRaw: (config: SessionConfig, source: Source, outputTokens?: number) => bigint;
 };
 
@@ -74,7 +74,7 @@ type RemoteWay<L, R> = Way & {
   readonly remote: (part: ModelBinding<R>) => L;
 };
 
-/** Undefined: the model has no local engine that fits. */
+/** Returns the stage of a model's local engine; undefined when the model has no suitable local engine. */
 export function localStage<L>(
   { chargesOn, holdNameOf }: Buying,
   { boundRaw, engine, local, model }: LocalWay<L>,

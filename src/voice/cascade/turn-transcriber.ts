@@ -90,7 +90,10 @@ function without(
   };
 }
 
-/** Holds and charges the utterances of one session at a source. The first charge ends the span of the session's opening. */
+/**
+ * Returns a function that holds and charges utterances of one session at a source. The first charge ends the span of the
+ * session's opening.
+ */
 function holdsOf(model: string, { hold, source, span, tab }: Asked<Opened>) {
   let opening = span;
   return async (seconds: number) => {

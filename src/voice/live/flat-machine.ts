@@ -7,7 +7,7 @@ type Act = (args: Args) => object;
 
 export type Transition = {
   readonly guard: ((args: Args) => boolean) | undefined;
-  /** Undefined: the machine stays where it is. */
+  /** Undefined when the machine stays in its state. */
   readonly target: FlatState | undefined;
   readonly actions: readonly Act[];
 };

@@ -14,9 +14,7 @@ export type SessionTraceDeps = {
   readonly begin: (name: string, start: SpanStart) => Span;
 };
 
-/**
- * The spans of one live session: its own, and one for each turn. Sound never comes here, only the events of turns.
- */
+/** The spans of one live session: its own span, and one span for each turn. Only events of turns arrive here, never audio. */
 export class SessionTrace {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #begin: SessionTraceDeps['begin'];
@@ -92,7 +90,7 @@ export class SessionTrace {
     this.#chargedRaw += raw;
   }
 
-  /** Ends the span of the session. `isFailed`: the server gave it up. */
+  /** Ends the span of the session. `isFailed` is true when the server ended the session because of a failure. */
   ended(reason: string, isFailed: boolean, summary: SessionSummary | undefined): void {
     this.#session?.end({
       attributes: {

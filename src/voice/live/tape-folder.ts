@@ -12,7 +12,7 @@ export interface TapeSink {
 }
 
 export type TapeFolder = {
-  /** Undefined: the folder is full. It is counted again for later sessions. */
+  /** Begins a recording. Returns undefined when the folder is full; the folder is counted again for later sessions. */
   begin(sessionId: string): TapeSink | undefined;
 };
 

@@ -24,7 +24,7 @@ export type VoiceDeps = {
   /** Reads the facts that the guide may say about its caller. Called before a turn, off the audio path. */
   readonly callerFacts: (agentId: number) => Promise<CallerFacts>;
   readonly metrics: VoiceMetrics;
-  /** Undefined: sessions are not recorded. */
+  /** Undefined when sessions are not recorded. */
   readonly tapes?: TapeFolder | undefined;
   /** Trace of the session that is opened with these dependencies. Undefined when the session is not traced. */
   readonly trace?: SessionTrace | undefined;

@@ -72,7 +72,7 @@ export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): Tra
   return recorder.driven(stageTranscription(recorder, deps, parts));
 }
 
-/** Builds the same session with all its dependencies behind a stage. */
+/** Builds the session again, with all its dependencies behind a stage. */
 export function stageRealtime(
   stage: RecordingStage,
   deps: VoiceSessionDeps,
@@ -169,7 +169,7 @@ function stageHearing(
     : { kind: 'recogniser', recogniser: stage.between('recogniser', heardBy.recogniser) };
 }
 
-/** Begins the recording of a session. Undefined: this process does not record, or its folder is full. */
+/** Begins the recording of a session. Returns undefined when this process does not record, or its folder is full. */
 export function record(
   { clock, log, random, tapes }: Pick<VoiceDeps, 'clock' | 'log' | 'random' | 'tapes'>,
   { owner }: Pick<VoiceSessionInput, 'owner'>,

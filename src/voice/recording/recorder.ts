@@ -29,8 +29,8 @@ type Timer = { readonly id: number; handle: TimerHandle | undefined };
 type Method = (...args: never[]) => unknown;
 
 /**
- * Records everything that reaches one live session, and what it sends. Each arrival is delivered in an event loop turn
- * and at a time of its own, which is how it is replayed.
+ * Records everything that reaches one live session and everything that it sends. Each arrival is delivered in its own event
+ * loop turn and at its own time, and is replayed in the same way.
  */
 export class Recorder implements RecordingStage {
   readonly clock: Clock;
@@ -206,7 +206,7 @@ export class Recorder implements RecordingStage {
     if (timer.handle !== undefined) this.#real.clearTimeout(timer.handle);
   }
 
-  /** `still` returns false at delivery where the arrival is no longer wanted. */
+  /** Delivers an arrival in its own event loop turn. `still` returns false at delivery when the arrival is no longer needed. */
   #arrive(record: (atMs: number) => Arrival, pass: () => void, still = () => true): void {
     soon(() => {
       if (!still()) return;

@@ -27,8 +27,8 @@ export type Replay = {
 };
 
 /**
- * Replays a recording to the current code of a session, and compares what it sends. The clock stands still between
- * arrivals, and nothing outside is called. Without `stageCall` it throws for the recording of a phone call.
+ * Replays a recording to the current code of a session and compares the frames that it sends. The clock stands still between
+ * arrivals, and nothing outside is called. Throws for the recording of a phone call without `stageCall`.
  */
 export async function replayTape(tape: Tape, stageCall: StageCall = noCalls): Promise<Replay> {
   const player = new Player(tape);

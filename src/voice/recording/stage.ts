@@ -28,7 +28,10 @@ export const PASSED_ON: ReadonlySet<string> = new Set(['client.batch']);
 /** A session as its socket drives it. */
 export type Driven = {
   socketClosed(): void;
-  /** Returns the arguments of a call that a recording keeps. Called right before the call. Absent: all are kept. */
+  /**
+   * Returns the arguments of a call that a recording stores. Called right before the call. When it is absent, all arguments are
+   * stored.
+   */
   taped?(name: string, args: readonly unknown[]): readonly unknown[];
 };
 export type ClosableSocket = { close(code: number, reason?: string): void };

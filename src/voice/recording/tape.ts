@@ -65,7 +65,7 @@ export type Arrival =
   | readonly ['failed', atMs: number, call: number, failure: Failure]
   | readonly ['heard', atMs: number, channel: number, method: string, args: readonly unknown[]];
 
-/** Answer that the session got at once: the value of a member (`part`: one with methods), or the result of a call. */
+/** A synchronous result: the value of a member (`part`: an object with methods), or the result of a call. */
 export type RecordedAnswer =
   | readonly ['get', path: string, value: unknown]
   | readonly ['part', path: string]
@@ -76,7 +76,7 @@ export type RecordedAnswer =
 
 export type SentRecord = readonly ['out', path: string, args: readonly unknown[]];
 
-/** `full`: the session went on when the tape was full. */
+/** `full` means that the session continued when the tape was full. */
 export type End = readonly ['end', 'settled' | 'full'];
 
 export type TapeRecord = Arrival | RecordedAnswer | SentRecord | End;

@@ -51,7 +51,7 @@ export type RelayKind<R> = {
   readonly idPrefix: string;
   /** Returns the amount to hold before the upstream is called; undefined when this server cannot bill the source. */
   readonly reserveRaw: (model: Model, source: Source) => bigint | undefined;
-  /** Holds that amount, or as much of it as the balance and every cap allow. */
+  /** Holds the amount of `reserveRaw`, or as much of it as the balance and every cap allow. */
   readonly openHold: (
     deps: SessionHoldDeps,
     owner: SessionHoldOwner,

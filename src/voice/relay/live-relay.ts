@@ -220,7 +220,7 @@ export class LiveRelay {
     });
   }
 
-  /** Sends the client what the ledger has journaled, and closes. Waits for the ledger for `relayFinishMs` at most. */
+  /** Sends the client the journaled usage and closes. Waits for the ledger for at most `relayFinishMs`. */
   async #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): Promise<void> {
     await within(this.#clock, LIMITS.relayFinishMs, billed, () => undefined);
     const { code, reason } = ending;

@@ -55,7 +55,7 @@ const STORED: EventProblem = {
   param: 'session.store',
 };
 
-/** Returns the refusal of settings that need the caller's own key at the upstream; undefined when none of them does. */
+/** Returns the refusal of settings that need the caller's own key at the upstream; undefined when no setting does. */
 export function ownKeyProblem(session: unknown): EventProblem | undefined {
   if (!isObject(session)) return undefined;
   const { store = false } = session;

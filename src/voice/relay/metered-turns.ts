@@ -10,7 +10,7 @@ type MeteredTurnsDeps = {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly meter: RelayMeter;
   readonly tally: Pick<SessionTally, 'interrupted' | 'stage' | 'turnEnded'>;
-  /** Undefined: the session is not traced. */
+  /** Undefined when the session is not traced. */
   readonly trace?: SessionTrace | undefined;
   /** The session is hung up: it holds nothing for further turns. */
   readonly isOver: () => boolean;
@@ -40,7 +40,7 @@ function useOf({ tokens }: Done, costRaw: bigint): TurnUseNote {
 const cancelOf = (response_id?: string): Uint8Array =>
   Buffer.from(JSON.stringify({ type: 'response.cancel', response_id }));
 
-/** The turns of a relayed session and what they cost: each is billed once, when the upstream reports its end. */
+/** The turns of a relayed session and their costs. Each turn is billed once, when the upstream reports its end. */
 export class MeteredTurns {
   readonly #deps: MeteredTurnsDeps;
   readonly #open = new OpenTurns();

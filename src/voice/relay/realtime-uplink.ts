@@ -37,7 +37,7 @@ export function judgePooledEvent(frame: Uint8Array): Judged {
     : { problem: { ...problem, eventId: eventIdOf(value as Json) } };
 }
 
-/** Settings stand in the `session` of one event and in the `response` of another. */
+/** Returns the problem of a client's settings, which are in the `session` of one event and in the `response` of another. */
 const problemOf = ({ response, session }: Json): EventProblem | undefined =>
   problemOfSettings('session', session) ?? problemOfSettings('response', response);
 

@@ -63,8 +63,8 @@ export function ledgerAway(
 type JournalDeps = Pick<RelayMeterDeps, 'sessionHold' | 'life' | 'send'>;
 
 /**
- * Journals a charge, and never rejects. `lost`: another process has the session, and `claim.lost` was sent. `unknown`: the
- * ledger is away, and `session.failed` was sent.
+ * Journals a charge. Never rejects. `lost`: another process has the session, and `claim.lost` was sent. `unknown`: the ledger
+ * does not answer, and `session.failed` was sent.
  */
 export async function journalCharge(
   { sessionHold, life, send }: JournalDeps,

@@ -4,8 +4,8 @@ import { turnRefused } from '../live/voice-endings.ts';
 import { ledgerAway, type RelayMeterDeps } from './relay-meter.ts';
 
 /**
- * Holds what `most` seconds to come cost beyond what is held, or as many as the balance and every cap allow. Ends the
- * session where not even `least` seconds are covered then.
+ * Extends the hold to the cost of `most` further seconds, or of as many as the balance and every cap allow. Ends the session
+ * when not even `least` seconds are covered afterwards.
  */
 export async function extendTimeHold(
   { send, sessionHold }: Pick<RelayMeterDeps, 'send' | 'sessionHold'>,

@@ -4,10 +4,13 @@ import type { RealtimeTokens } from '../../models/providers/realtime/metered-eve
 import { isImpossible } from '../../models/purchase/believe.ts';
 import type { CarriedFrame } from './relay-meter.ts';
 
-/** The possible part of an upstream's count. `isImpossible`: the count exceeds any difference in how one counts. */
+/**
+ * The possible part of an upstream's count. `isImpossible` is true when the count exceeds any difference between ways of
+ * counting.
+ */
 export type BelievedTurn = { readonly tokens: RealtimeTokens; readonly isImpossible: boolean };
 
-/** The most tokens of a side of a turn, and how many of them are sound. */
+/** Upper bound of the tokens of one side of a turn, and of the audio tokens among them. */
 type Most = { readonly all: number; readonly sound: number };
 
 const inputOf = ({ audioIn, textIn }: RealtimeTokens): number => audioIn + textIn;

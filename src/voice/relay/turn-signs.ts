@@ -10,7 +10,7 @@ import { parseAudioFormat } from '../protocols/openai-realtime/audio-format.ts';
 
 /** Longer descriptions of a session are not read. */
 const MOST_SESSION_BYTES = 65_536;
-/** Base64 of 24 kHz and 16 bits, which is what a session begins with. */
+/** Bytes of base64 per millisecond of audio of 24 kHz and 16 bits, the format in which a session begins. */
 const USUAL_BYTES_PER_MS = 64;
 
 /** Beginnings of clients' frames, without and with a blank after the colon. */
@@ -31,7 +31,7 @@ const SOUND_TYPES: ReadonlySet<string> = new Set([
   'response.output_audio.delta',
   'response.audio.delta',
 ]);
-/** Has the text and the call arguments of an answer. Some upstreams send no pieces of them before. */
+/** Event with the whole text and call arguments of an answer. Some upstreams send no pieces before it. */
 const WHOLE_ITEM = 'response.output_item.done';
 const ITEM_LEADS = ['conversation.item.', 'response.output_item.'];
 const DELTA = Buffer.from('"delta":"');
@@ -54,7 +54,7 @@ export function isSoundAlone(frame: Buffer): boolean {
 type TurnSignsDeps = {
   readonly tally: SessionTally;
   readonly clock: Clock;
-  /** Undefined: the session is not traced. */
+  /** Undefined when the session is not traced. */
   readonly trace?: SessionTrace | undefined;
 };
 

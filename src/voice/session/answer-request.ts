@@ -6,7 +6,7 @@ export type AnswerRequest = {
   readonly config: SessionConfig;
   /** The client's own labels, which come back to it with the answer. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** False: an out-of-band answer, which does not enter the conversation. */
+  /** False for an out-of-band answer, which does not enter the conversation. */
   readonly isInConversation: boolean;
   /** Items that the LLM reads in place of the conversation. */
   readonly context?: readonly ConversationItem[];

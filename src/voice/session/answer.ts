@@ -21,7 +21,7 @@ export class Answer {
   readonly #random: Random;
   readonly #bytesPerMs: number;
   readonly #isText: boolean;
-  /** Undefined: an out-of-band answer, which only its client receives. */
+  /** Undefined for an out-of-band answer, which only its client receives. */
   readonly #conversation: Conversation | undefined;
   #message: Message | undefined;
   #isMessageOver = false;
@@ -127,7 +127,7 @@ export class Answer {
     this.#client.callBroken(item, problem);
   }
 
-  /** Closes what is open, with the text that was really sent. Only `done` may follow. */
+  /** Closes the open message, with the text that was really sent. Only `done` may follow. */
   finish(cause: TurnCause | undefined, sentText: string): void {
     this.#cause = cause;
     this.endMessage(cause, sentText);

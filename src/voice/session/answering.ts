@@ -48,7 +48,7 @@ export interface Answering {
   readonly activeId: string | undefined;
   /** An answer is in progress that belongs to the conversation. */
   readonly isConversing: boolean;
-  /** The answer has not read the conversation yet, and will include what is said until then. */
+  /** True while the answer has not read the conversation. It will include everything said until it does. */
   readonly isUnread: boolean;
   /** The client has received nothing of the answer yet. */
   readonly isUnheard: boolean;
@@ -78,7 +78,7 @@ function createAnswer(deps: AnsweringDeps, request: AnswerRequest): Answer {
   });
 }
 
-/** Keeps what was spoken of the latest answers. */
+/** Creates the store of the spoken words of the latest answers. */
 function createKept() {
   const kept = new Map<string, SpokenText>();
   return {

@@ -10,7 +10,7 @@ export type ImagePart = {
 
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
-  /** Null: not transcribed yet. */
+  /** The transcript is null until the speech is transcribed. */
   | { readonly type: 'speech'; readonly transcript: string | null }
   | ImagePart;
 

@@ -29,8 +29,8 @@ export type ListeningDeps = {
   /** The end of an utterance was found. Its words follow with `heard`. */
   readonly utteranceEnded?: () => void;
   /**
-   * An utterance is in the conversation, with its words when any were transcribed. `wantsAnswer`: the turn detection
-   * that found its end requests a response.
+   * Called when an utterance is in the conversation, with its words when any were transcribed. `wantsAnswer` is true when the
+   * turn detection that ended it requests a response.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
   /** The utterance in progress was dropped. */

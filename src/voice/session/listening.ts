@@ -73,7 +73,7 @@ export class Listening {
     this.#transcriber?.clear();
   }
 
-  /** For a new audio format or turn detection: drops the utterance in progress, but transcribes what was committed. */
+  /** Applies a new audio format or turn detection: drops the utterance in progress, but transcribes all committed audio. */
   restart(): void {
     const transcriber = this.#transcriber;
     if (transcriber === undefined) return;
@@ -113,7 +113,9 @@ export class Listening {
     this.#awaited.begin(this.#receivedMs + unplayedMs);
   }
 
-  /** Speech is over. Unless it asks for an answer, the caller is still expected to speak where that was so before. */
+  /**
+   * Handles the end of speech. Speech that needs no answer (`isAddressed` is false) resumes a suspended wait for the caller.
+   */
   heardOut(isAddressed: boolean): void {
     if (isAddressed) this.#awaited.spoken();
     else this.#awaited.goOn(this.#receivedMs);
@@ -171,7 +173,7 @@ export class Listening {
         heard: (heard) => {
           const { itemId = '', wantsAnswer = false } = awaiting.shift() ?? {};
           this.#heard(itemId, heard);
-          // A client that ends an utterance itself asks for its answer itself.
+          // A client that ends an utterance itself requests its answer itself.
           this.#deps.heard(heard, wantsAnswer && !heard.asked);
         },
         forgotten: () => {

@@ -10,7 +10,7 @@ export type Tool = {
 
 /** The settings of a voice session, in any protocol. Every value has passed its bound. */
 export type SessionConfig = {
-  /** Fixed when the session begins. False: it transcribes and never answers. */
+  /** Fixed when the session begins. False for a session that transcribes and never answers. */
   readonly isAnswering: boolean;
   readonly instructions: string;
   readonly outputModality: 'audio' | 'text';

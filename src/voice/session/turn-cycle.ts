@@ -24,7 +24,9 @@ export type TurnCycleDeps = {
 /** The turns of a session, one after another: requested, answered, billed. The session's machine decides when. */
 export class TurnCycle {
   readonly #deps: TurnCycleDeps;
-  /** Requests that have not begun, in order. Undefined: an answer to the caller, with the settings of that time. */
+  /**
+   * Requests that have not begun, in order. Undefined is an answer to the caller, with the settings at the time of the answer.
+   */
   #waiting: (AnswerRequest | undefined)[] = [];
   /** The caller said something that no response answers yet. */
   #isOwed = false;
@@ -149,7 +151,7 @@ export class TurnCycle {
     send({ type: 'turn.finished' });
   }
 
-  /** Bills the answer and what was heard, and holds the next turn unless the session `isEnding`. */
+  /** Bills the answer and the audio heard, and holds the next turn unless the session `isEnding`. */
   bill(isEnding: boolean): void {
     const { billing, life, listening, send } = this.#deps;
     const finished = this.#finished;
@@ -167,7 +169,7 @@ export class TurnCycle {
       });
   }
 
-  /** Journals what was heard and spoken by now, in the middle of a turn. */
+  /** Journals the audio heard and spoken up to now, in the middle of a turn. */
   journal(): void {
     const { answering, billing, life, listening, send } = this.#deps;
     const heardMs = listening.unpaid.take();

@@ -27,7 +27,9 @@ export type TurnDetection =
       readonly eagerness: Eagerness;
       /** Replaces the waits of the eagerness. */
       readonly waits?: TurnWaits;
-      /** An answer is begun ahead where a transcriber finds the end of a turn likely. Absent: with the eagerness `high`. */
+      /**
+       * True when an answer is begun speculatively at a likely end of turn. Absent means true only for the eagerness `high`.
+       */
       readonly isEager?: boolean;
       /** Silence after an answer until the caller is prompted; absent: never. */
       readonly idleTimeoutMs?: number | null;

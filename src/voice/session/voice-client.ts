@@ -24,7 +24,10 @@ export type Played = { readonly itemId: string; readonly heardMs: number };
 export interface VoiceClient {
   /** When the client sent something last, in milliseconds of the monotonic clock. */
   readonly lastEventAtMs: number;
-  /** When the first sound of the present answer went out, on a line that paces it. Absent: as it was sent. */
+  /**
+   * Time when the first audio of the present answer went out, on a line that paces audio. Absent when audio goes out as it is
+   * sent.
+   */
   readonly firstSoundAtMs?: number | undefined;
   /** Upper bound of one answer's duration on a client that gets audio in real time. Absent: `LIMITS.realtimeTurnMs`. */
   readonly turnMs?: number;
@@ -47,7 +50,7 @@ export interface VoiceClient {
   forgotten?(itemId: string): void;
   /** The words of an utterance that is over. */
   transcript(itemId: string, heard: Heard): void;
-  /** Returns true when the words of an utterance ask for an answer. Absent: any words do. */
+  /** Returns true when the words of an utterance need an answer. When it is absent, all words do. */
   isAddressed?(text: string): boolean;
   /** The transcriber failed: the utterance is lost, and the session goes on. */
   transcriberFailed(error: Error): void;
@@ -67,7 +70,9 @@ export interface VoiceClient {
   clearPlayback(): readonly Played[];
   /** Ends the session: sends the reason and closes. `ending.code` is the close code of a WebSocket. */
   end(ending: Ending): void;
-  /** Resolves once the caller has heard what is said after `end`, which is billed as well. Absent: nothing is. */
+  /**
+   * Resolves once the caller has heard the words spoken after `end`, which are billed as well. Absent when nothing is spoken.
+   */
   readonly heardOut?: Promise<void>;
 }
 
@@ -83,7 +88,10 @@ export interface AnswerClient {
   audio(bytes: Uint8Array): void;
   /** The item is complete, or as complete as it becomes. */
   itemDone(item: ConversationItem, previousId: string | null): void;
-  /** The model made a call whose arguments cannot be used; `problem` is a sentence for the model. Absent: such calls are dropped. */
+  /**
+   * Called when the model made a call with unusable arguments; `problem` is a sentence for the model. When it is absent, such
+   * calls are dropped.
+   */
   callBroken?(item: Extract<ConversationItem, { type: 'function_call' }>, problem: string): void;
   /** Ends the answer. `cause` is the reason for an early end; without a receipt nothing was charged. */
   done(cause: TurnCause | undefined, receipt: AnswerReceipt | undefined): void;

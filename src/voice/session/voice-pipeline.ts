@@ -22,7 +22,7 @@ export type TurnCharge = {
   readonly priced?:
     | { readonly costRaw: bigint; readonly usage: Readonly<Record<string, number>> }
     | undefined;
-  /** The whole report of the upstream, where it exceeds what is possible. */
+  /** The upstream's whole report, when it exceeds the possible usage. */
   readonly reported?: Disbelieved | undefined;
   /** The amount paid per call, outside the hold, which pays the margin. */
   readonly paidRaw?: bigint | undefined;
@@ -30,7 +30,7 @@ export type TurnCharge = {
   readonly isEstimated?: boolean | undefined;
   /** True when the charge is for a speculative answer that was not used. */
   readonly isSpeculated?: boolean | undefined;
-  /** Span of the purchase; billing the purchase ends the span. Undefined: the purchase is not traced. */
+  /** Span of the purchase, which billing ends. Undefined when the purchase is not traced. */
   readonly span?: Span | undefined;
   /** Class of the failure that broke off the purchase, for its span. Undefined when the purchase completed or was cancelled. */
   readonly brokenBy?: string | undefined;
@@ -116,7 +116,7 @@ export interface Tts {
   speak(request: SpeakRequest): AsyncIterable<TtsPiece>;
 }
 
-/** The transcriber, LLM and TTS of a session, and what they cost. */
+/** The transcriber, LLM and TTS of a session, and their costs. */
 export type VoicePipeline = {
   /** The STT engine for these settings. */
   stt(config: SessionConfig): SttEngine;
@@ -127,8 +127,8 @@ export type VoicePipeline = {
   /** Why the stages cannot serve these settings of a session or a response. */
   problemOf(config: SessionConfig): ConfigProblem | undefined;
   /**
-   * Returns upper bounds of one turn's cost with these settings and an answer of `outputTokens` (default: the longest
-   * answer). They are held before each turn.
+   * Returns upper bounds of one turn's cost with these settings and an answer of `outputTokens` (default: the longest answer).
+   * These amounts are held before each turn.
    */
   reserves(config: SessionConfig, outputTokens?: number): Reserves;
   /** Takes the charges of a turn, which the caller of this function bills. */

@@ -23,6 +23,6 @@ export type VoiceSessionInput = {
   readonly pipeline: VoicePipeline;
   /** The first settings, where the handshake has any. */
   readonly config?: SessionConfig;
-  /** Gives back what the session has at the engines of its process. */
+  /** Gives back the session's places at the engines of its process. */
   readonly release?: (() => void) | undefined;
 };

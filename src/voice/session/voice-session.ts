@@ -106,7 +106,7 @@ export class VoiceSession {
     return this.#life.settled;
   }
 
-  /** True when the session is over and ignores what the client sends. */
+  /** True when the session is over and ignores the client's events. */
   get isOver(): boolean {
     return this.#actor.isOver;
   }

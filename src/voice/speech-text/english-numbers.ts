@@ -84,7 +84,7 @@ const FRACTIONS: Readonly<Record<string, string>> = {
 
 /** A number of thousands with commas, or plain, with a fraction or without. */
 const NUMBER = '\\d{1,3}(?:,\\d{3})+(?:\\.\\d+)?|\\d+(?:\\.\\d+)?';
-/** No part of a longer number or of a word stands before. */
+/** Matches a place that does not follow a part of a longer number or of a word. */
 const FREE = '(?<![\\p{L}\\p{N}.,_/-]|\\d )';
 const FREE_LOOSE = '(?<![\\p{L}\\p{N}_]|[\\p{N}][.,])';
 const ENDS = '(?![\\p{L}\\p{N}_]|[.,]\\d)';

@@ -2,7 +2,7 @@ import { SpeechCutter } from '../../engines/tts/split-speech.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { TextForSpeech } from './text-for-speech.ts';
 
-/** A part of an answer, as it was written and as it is spoken. `spoken` is empty where nothing of it is. */
+/** A part of an answer, in its written and its spoken form. `spoken` is empty when nothing of it is spoken. */
 export type Passage = { readonly text: string; readonly spoken: string };
 
 const BOUNDS = {
@@ -16,7 +16,10 @@ export class SpeechParts {
   readonly #cutter = new SpeechCutter(BOUNDS);
   readonly #forSpeech: TextForSpeech | undefined;
 
-  /** `isForReading`: the answer was written to be read, and is said as people read it out, in this language. */
+  /**
+   * `isForReading` is true when the answer was written to be read, so that it is spoken as people read it aloud, in this
+   * language.
+   */
   constructor({ isForReading, language }: { isForReading: boolean; language: string | null }) {
     this.#forSpeech = isForReading ? new TextForSpeech(language) : undefined;
   }

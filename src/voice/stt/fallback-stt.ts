@@ -50,7 +50,7 @@ class FallbackStream implements SttStream {
   #link: Link | undefined;
   /** Set while another engine is being opened. */
   #opening: Promise<void> | undefined;
-  /** Engines of the list that were tried in this utterance, and when the first of them was lost. */
+  /** Indexes of the engines that were tried in this utterance, and the time when the first engine was lost. */
   #tried: number[] = [];
   #lostAtMs: number | undefined;
   #problem: Error = new Error('no recogniser was opened');
@@ -109,7 +109,7 @@ class FallbackStream implements SttStream {
     this.#leave();
   }
 
-  /** Ends the utterance at the engine of now. False: the engine was lost. Throws where none is left. */
+  /** Ends the utterance at the present engine. Resolves to false when the engine was lost. Throws when no engine is left. */
   async #isEnded(end: (stream: SttStream) => Promise<void>): Promise<boolean> {
     await this.#opening;
     const link = this.#link;
@@ -244,7 +244,7 @@ class FallbackStream implements SttStream {
     return {
       transcript: (transcript) => {
         if (!isOurs()) return;
-        // The next engine would say the same words again.
+        // The next engine would repeat these words.
         if (transcript.isFinal) this.#kept.clear();
         listener.transcript(transcript);
       },

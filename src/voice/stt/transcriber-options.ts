@@ -10,9 +10,12 @@ export type TranscriberOptions = {
   readonly sampleRateHz: number;
   /** Settings for the end of utterances. With null the client ends utterances, and all audio is part of one. */
   readonly endpointing: Endpointing | null;
-  /** Silence that ends an utterance with these words so far. Absent: `endpointing` has it for all. */
+  /**
+   * Returns the milliseconds of silence that end an utterance with these words. When it is absent, `endpointing` applies to all
+   * words.
+   */
   readonly silenceAfter?: ((words: string) => number) | undefined;
-  /** Set where a recogniser that finds the ends of turns ends the utterances. Absent: silence does. */
+  /** Set when a recogniser that detects the ends of turns ends the utterances. When it is absent, silence ends them. */
   readonly turns?: TurnBounds | undefined;
   readonly vad: VadEngine;
   /** The cheap gate before the model, where its package is installed. */

@@ -60,7 +60,7 @@ export function nextSegment(utterance: Utterance, transcript: Transcript, endMs:
   return { text, isFinal, words: wordsOf(utterance, [transcript]), startMs, endMs };
 }
 
-/** Returns the result of an utterance that has ended and is transcribed. `voiceEndMs`: end of its last voice. */
+/** Returns the result of an utterance that has ended and is transcribed. `voiceEndMs` is the end of its last voice. */
 export function heardOf(
   utterance: Utterance,
   how: Pick<Heard, 'asked' | 'isCut' | 'heardMs' | 'latencyMs'> & { readonly voiceEndMs: number },

@@ -33,8 +33,8 @@ export type TranscriptDialect = {
   /** The client's frame for a frame of an upstream, which was parsed as `event`. */
   readonly relayed: (frame: SocketFrame, event: ListenEvent | undefined) => SocketFrame | undefined;
   /**
-   * Returns the message that an upstream on this server's account gets for a client's message, without any setting that is
-   * billed in addition to the audio. Undefined: the message is not passed on, and `misunderstood` of the writer is called.
+   * Returns the message that an upstream on this server's account gets for a client's message, without settings that are billed
+   * in addition to the audio. Undefined when the message is not passed on; the writer's `misunderstood` is called then.
    */
   readonly passedOn: (type: string, text: string) => string | undefined;
   /** The ending for this close of the upstream. */

@@ -236,7 +236,7 @@ export class TranscriptionStream {
 
   #hangUp(ending: Ending): void {
     this.#audio.stop();
-    // Frames that wait for a slow client report what was heard, too.
+    // Frames that wait for a slow client also report the audio that was heard.
     this.#hearing.detach();
     this.#audio.heardUpTo(this.#hearing.heardSeconds);
     const total = { seconds: wholeMs(this.#audio.seconds) };

@@ -11,7 +11,7 @@ import type { Total, TranscriptDialect, TranscriptWriter } from '../../transcrip
 /** The query parameters of the stream. */
 export type ListenParameters = {
   readonly interimResults: boolean;
-  /** False: silence ends no utterance, though its words become final all the same. */
+  /** With false, silence ends no utterance, but its words still become final. */
   readonly endpointingMs: number | false;
   readonly utteranceEndMs: number | undefined;
   readonly vadEvents: boolean;
@@ -31,8 +31,8 @@ const { listenEndpointingMs: SILENCE, listenIdleSeconds, listenKeptSeconds } = L
 const CHANNEL = [0, 1] as const;
 
 /**
- * Deepgram's messages: `Results`, `SpeechStarted`, `UtteranceEnd`, an `Error`, and at the end `Metadata`,
- * whose `duration` is what the ledger bills.
+ * Returns the dialect of Deepgram's messages: `Results`, `SpeechStarted`, `UtteranceEnd`, an `Error`, and at the end
+ * `Metadata`, whose `duration` is the billed audio.
  */
 export function listenDialect(
   parameters: ListenParameters,

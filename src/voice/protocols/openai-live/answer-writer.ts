@@ -15,11 +15,14 @@ import type { PacedOutput } from './paced-output.ts';
 export type AnswerEvents = {
   /** The model has handed work over to the application, by this call. */
   readonly handedOver: (callId: string) => void;
-  /** The answer is over: another one may begin. `hasDelegatedSilently`: it has handed work over, and said nothing. */
+  /**
+   * Called when the answer is over and another answer may begin. `hasDelegatedSilently` is true when the answer delegated work
+   * without words.
+   */
   readonly answerDone: (hasDelegatedSilently: boolean) => void;
 };
 
-/** Writes one answer to the client of a live session: its sound, its words, and what it hands over. */
+/** Writes one answer to the client of a live session: its audio, its words, and its delegations. */
 export class AnswerWriter implements AnswerClient {
   readonly id: string;
   readonly #sender: LiveSender;

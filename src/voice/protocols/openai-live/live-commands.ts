@@ -47,7 +47,7 @@ const NO_APPLICATION: EventProblem = {
   param: 'delegation_id',
 };
 
-/** Executes what the client of a live session sends. An invalid event is answered with an `error`; the session goes on. */
+/** Executes the events of a live session's client. An invalid event gets an `error`; the session continues. */
 export class LiveCommands {
   readonly #deps: LiveCommandDeps;
   readonly #session: VoiceSession;

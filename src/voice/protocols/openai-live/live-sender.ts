@@ -37,7 +37,7 @@ export class LiveSender extends EventSender {
     this.send(type, { ...idOf(eventId), ...fields });
   }
 
-  /** `details`: further members of the error. */
+  /** Sends an error event. `details` are further members of the error. */
   override error(type: string, problem: EventProblem, details: Fields = {}): void {
     const { code, eventId, message, param } = problem;
     const about = idOf(eventId);

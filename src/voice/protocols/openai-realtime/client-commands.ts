@@ -34,7 +34,7 @@ const ONLY_TRANSCRIBES: EventProblem = {
   param: 'type',
 };
 
-/** Executes what the client sends. Answers an invalid event with an `error` event; the socket stays open. */
+/** Executes the client's events. An invalid event gets an `error` event; the socket stays open. */
 export class ClientCommands {
   readonly #deps: CommandDeps;
   readonly #session: VoiceSession;

@@ -70,7 +70,7 @@ export function renderDetection(
     prefix_padding_ms: detection.prefixPaddingMs,
     silence_duration_ms: detection.silenceDurationMs,
     idle_timeout_ms: detection.idleTimeoutMs,
-    // Not in the protocol: only clients that ask for it see it.
+    // Not in the protocol: only clients that requested it get it.
     ...(detection.speculateAfterMs !== null && { speculate_after_ms: detection.speculateAfterMs }),
     ...wanted,
   };

@@ -4,7 +4,7 @@ import { renderDetection } from './detection.ts';
 
 export type SessionIdentity = {
   readonly id: string;
-  /** Undefined: the handshake will name it. */
+  /** Undefined when the handshake will name the model. */
   readonly model: string | undefined;
   /** The model that transcribes the caller. */
   readonly transcriber: string;

@@ -47,7 +47,7 @@ export class ResponseWriter implements AnswerClient {
   created(): void {
     this.#sender.send('response.created', { response: this.#render('in_progress', undefined) });
     this.#sender.send('rate_limits.updated', {
-      // Tokens that this answer may use. All of them are held before the answer begins.
+      // Output tokens of this answer. All of them are held before the answer begins.
       rate_limits: [
         {
           name: 'tokens',
