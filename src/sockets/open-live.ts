@@ -50,8 +50,8 @@ export type OpenedLive =
   | { readonly problem: EventProblem };
 
 /**
- * Opens the session that a `session.start` asks for, with its money held: at an upstream that has the protocol, or on this
- * server. Returns what is wrong with the event, or throws the refusal.
+ * Opens the session that a `session.start` requests, with its money held: at an upstream with this protocol, or on this server.
+ * Returns the problem of the event, or throws the refusal.
  */
 export async function openLiveSession(deps: LiveDeps, opening: LiveOpening): Promise<OpenedLive> {
   const { event } = opening;
@@ -84,7 +84,7 @@ const OTHER_BACKEND: EventProblem = {
   param: 'session.delegation.responses.model',
 };
 
-/** Undefined: no upstream of this protocol serves the model. */
+/** Opens a session at an upstream. Resolves to undefined when no upstream of this protocol serves the model. */
 async function openRelayed(
   deps: LiveDeps & { readonly relays: Relays },
   modelId: string,

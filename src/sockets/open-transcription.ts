@@ -44,8 +44,8 @@ export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRa
 const ID_PREFIX = 'stt_';
 
 /**
- * Opens a live transcription at an upstream that serves its model, or with a recogniser of this process. Holds the
- * first slice before it asks an upstream. Throws the refusal of the upgrade.
+ * Opens a live transcription at an upstream that serves its model, or with a recogniser of this process. Holds the first slice
+ * before it calls an upstream. Throws the refusal of the upgrade.
  */
 export async function openTranscription(
   deps: VoiceDeps & { readonly relays?: ListenRelays | undefined },
@@ -57,7 +57,7 @@ export async function openTranscription(
   return relayed ?? openLocal(deps, wanted);
 }
 
-/** Undefined: no upstream that can be relayed serves the model. */
+/** Opens a transcription at an upstream. Resolves to undefined when no upstream that can be relayed serves the model. */
 async function openRelayed(
   deps: VoiceDeps & { readonly relays: ListenRelays },
   wanted: TranscriptionQuery,

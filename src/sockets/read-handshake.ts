@@ -9,7 +9,7 @@ import {
 import type { SessionConfig } from '../voice/session/session-config.ts';
 
 export type Handshake = {
-  /** Undefined: a transcription session names its model later, or not at all. */
+  /** Undefined when a transcription session names its model later, or not at all. */
   readonly modelId: string | undefined;
   readonly type: SessionType;
   /** Returns the first settings of a session on this server. Throws the refusal of settings that only an upstream supports. */

@@ -42,7 +42,7 @@ import { tracedFrom } from './traced-from.ts';
 
 const Query = z.object({
   model: z.string().min(1).max(128).optional(),
-  /** `transcription`: the session transcribes and does not answer. */
+  /** With `transcription` the session transcribes and does not answer. */
   intent: z.string().max(64).optional(),
   /** For sessions of text models: the transcription model and the speech model. */
   stt_model: z.string().min(1).max(128).optional(),
@@ -124,7 +124,7 @@ async function openTranscriber(
   return localEngineOf(stt) ? openPlaced(deps.engines, open) : open(deps.engines);
 }
 
-/** Looks the keys up of every model that only a key opens, since the session may name any of them later. */
+/** Looks up the keys of every model that is available only with a key, since the session may name any of them later. */
 async function lookUpKeyed(catalogue: VoiceDeps['catalogue'], ownKeys: OwnKeys): Promise<void> {
   const unsold = catalogue.keyedModels.filter(
     ({ id, modality }) => modality === 'stt' && catalogue.find(id) === undefined,
@@ -134,7 +134,7 @@ async function lookUpKeyed(catalogue: VoiceDeps['catalogue'], ownKeys: OwnKeys):
 
 type Context = SocketContext<unknown, typeof Query>;
 
-/** Undefined: no upstream that can be relayed serves the model. */
+/** Opens a session at an upstream. Resolves to undefined when no upstream that can be relayed serves the model. */
 async function openRelay(
   deps: VoiceDeps & { readonly relays: Relays },
   context: Context,
