@@ -21,7 +21,7 @@ export interface SpeakControls {
   stop(stopped?: () => void): void;
   /** Sets the speed at which the next sentence is spoken. */
   setSpeed(speed: number): void;
-  /** Reads no more messages, speaks what is queued and closes the socket. */
+  /** Reads no more messages, speaks the queued texts and closes the socket. */
   finish(closing: SpeakClose): void;
 }
 

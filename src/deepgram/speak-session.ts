@@ -100,7 +100,7 @@ export class SpeakSession implements SpeakControls {
     this.#paced.drained();
   }
 
-  /** Speaks what it was given, and takes no more. */
+  /** Speaks the texts received so far and takes no more. */
   drain(): void {
     if (this.#closing === undefined) this.finish(DRAINING);
   }

@@ -90,7 +90,7 @@ export class SpeechTurn {
     return { text_spoken: this.#text.slice(0, cut), text_remaining: this.#text.slice(cut) };
   }
 
-  /** As the protocol reports a turn, and what it cost in raw USDC. Controls in a text are spoken as text. */
+  /** Returns the protocol's report of a turn, with its cost in raw USDC. Controls in a text are spoken as text. */
   report() {
     return {
       speech_id: this.id,
