@@ -30,7 +30,7 @@ export type TimedWord = {
 
 export type Transcript = {
   readonly text: string;
-  /** False: a hypothesis that may still change. True: this segment is final. */
+  /** False for a hypothesis that may still change; true for a final segment. */
   readonly isFinal: boolean;
   /** Words, timed by the audio pushed since the last utterance was ended. Absent when the recogniser reports no times. */
   readonly words?: readonly TimedWord[] | undefined;
@@ -77,7 +77,7 @@ export class EngineInputRefused extends Error {
 
 /** One live stream. Audio is 16-bit mono PCM at the rate given to `open`; the stream keeps no reference to the array. */
 export interface SttStream {
-  /** The stream reports the ends of turns. Absent: it does not. */
+  /** True when the stream reports the ends of turns. Absent means false. */
   readonly takesTurns?: boolean;
   push(pcm: Int16Array): void;
   /**
@@ -85,7 +85,7 @@ export interface SttStream {
    * UtteranceLost when only this utterance failed.
    */
   endUtterance(): Promise<void>;
-  /** The utterance is not wanted: what was pushed of it is forgotten. Absent: it is ended as any other. */
+  /** Drops the utterance and forgets its audio. When it is absent, the utterance is ended like any other. */
   dropUtterance?(): Promise<void>;
   /** Gives the engine back. Safe to call twice. */
   close(): void;
@@ -96,7 +96,7 @@ export class UtteranceLost extends Error {
   override readonly name = 'UtteranceLost';
 }
 
-/** `live`: a person, who pauses and lets others speak. `file`: sound that is transcribed without a pause. */
+/** `live`: a person, who pauses and lets others speak. `file`: audio that is transcribed without a pause. */
 export type ListeningLoad = 'live' | 'file';
 
 /** Room at an engine for one who is listened to. */
@@ -106,7 +106,7 @@ export interface EnginePlace {
 }
 
 export interface SttEngine {
-  /** Streams of this engine report the ends of turns. Absent: they do not. */
+  /** True when streams of this engine report the ends of turns. Absent means false. */
   readonly takesTurns?: boolean;
   /** Rejects with EngineBusy or EngineMissing. */
   open(options: {
@@ -119,7 +119,7 @@ export interface SttEngine {
     readonly prompt?: string;
     /** For engines that find the ends of turns. */
     readonly turns?: TurnBounds;
-    /** The place that the listener has at an engine of this process. Absent: the stream takes one of its own. */
+    /** The listener's place at an engine of this process. When it is absent, the stream takes a place of its own. */
     readonly place?: EnginePlace | undefined;
     /** Kind of the stream's sound. Default: speech of a person. */
     readonly load?: ListeningLoad;
@@ -193,7 +193,7 @@ export interface DecodedFile {
 
 export interface SoundDecoding {
   /**
-   * `statedMs`: the duration that was measured in the file. Rejects with EngineBusy or EngineMissing, and with
+   * Opens a file. `statedMs` is the duration that was measured in the file. Rejects with EngineBusy or EngineMissing, and with
    * EngineInputRefused for a file whose first seconds cannot be decoded.
    */
   open(file: Buffer, statedMs: number): Promise<DecodedFile>;
@@ -293,7 +293,9 @@ export interface LocalEngines extends AsyncDisposable {
   readonly vad: VadEngine;
   readonly guide: GuideEngine;
   readonly tokens: TokenCounter;
-  /** Starts loading what a spoken answer needs, so that the first one does not wait. Never fails; once is enough. */
+  /**
+   * Starts loading the engines for a spoken answer, so that the first answer does not wait. Never fails; one call is enough.
+   */
   warmUp(): void;
   /** Returns a sentence that names the missing package; undefined when the engine is installed. */
   missing(engine: EngineName): string | undefined;

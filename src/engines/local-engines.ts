@@ -116,7 +116,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     warmUp() {
       if (warmed) return;
       warmed = true;
-      // Failures are ignored here: the first real call will meet the same trouble.
+      // Failures are ignored here, because the first real call will fail in the same way.
       text.call('reply', WARMING_QUESTION).catch(() => {});
       flite.call('speak', { text: 'ready', voice: 'rms', stretch: 1 }).catch(() => {});
     },

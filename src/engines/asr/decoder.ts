@@ -13,7 +13,7 @@ export interface Decoder {
    * times.
    */
   words?(): readonly TimedWord[];
-  /** State of the line and its speaker that the decoder has learned. Absent: the decoder has none to give. */
+  /** Learned state of the line and its speaker. Absent when the decoder has none to give. */
   readonly adaptation?: readonly number[] | undefined;
   /** Replaces the learned state of line and speaker. With undefined, restores the initial state. */
   adapt?(adaptation: readonly number[] | undefined): void;

@@ -26,7 +26,7 @@ export type HeardSpeech = {
   readonly startMs: number;
   readonly endMs: number;
   readonly text: string;
-  /** Undefined where the recogniser knows no times. */
+  /** Undefined when the recogniser reports no word times. */
   readonly words: readonly TimedWord[] | undefined;
 };
 

@@ -2,9 +2,9 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 /** Size of a grammar as the recogniser builds it, with all rules written out into each other. */
 export type JsgfSize = {
-  /** A `+` writes what it repeats three times, one within another nine times. */
+  /** Number of words. A `+` counts its content three times; nested in another `+`, nine times. */
   readonly words: number;
-  /** Places that speech may pass by, `[ ]` and `*`: joining a run of them costs the cube of their number. */
+  /** Number of parts that speech may skip, `[ ]` and `*`. Joining a run of such parts costs the cube of their number. */
   readonly optional: number;
   /** Levels of brackets and of rules within rules. */
   readonly depth: number;

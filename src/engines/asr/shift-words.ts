@@ -1,8 +1,8 @@
 import type { TimedWord, Transcript } from '../engine.ts';
 
 /**
- * All words of some transcripts in the time of a whole in which their utterance begins at `byMs`. Undefined where the
- * times of one of them are not known.
+ * Returns all words of some transcripts, shifted so that their utterance begins at `byMs`. Undefined when the times of any
+ * transcript are unknown.
  */
 export function shiftWords(
   transcripts: readonly Pick<Transcript, 'words'>[],

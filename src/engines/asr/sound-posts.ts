@@ -1,7 +1,7 @@
-/** Gathers sound of any cut into posts of one size. */
+/** Gathers audio of any chunk size into posts of one size. */
 export interface SoundPosts {
   push(pcm: Int16Array): void;
-  /** Posts what is left, if anything. */
+  /** Posts the remaining audio, if any. */
   flush(): void;
 }
 

@@ -15,7 +15,7 @@ const FIRST_FRAMES = 500;
 /** The running mean of the spectrum by which the recogniser knows a line and its speaker. */
 export interface SpectralMean {
   read(): readonly number[];
-  /** Undefined: the mean of a line that was not heard yet. */
+  /** Writes the mean. With undefined, writes the mean of a line that was not heard yet. */
   write(values: readonly number[] | undefined): void;
 }
 

@@ -3,7 +3,7 @@ import type { Transcript } from '../engine.ts';
 
 /** State of one line and its speaker, learned by a decoder. The next decoder of the same stream begins with this state. */
 export type HearingState = {
-  /** Sums and means of the line's spectrum. Undefined: the decoder keeps none. */
+  /** Sums and means of the line's spectrum. Undefined when the decoder keeps none. */
   readonly adaptation: readonly number[] | undefined;
   /** Root mean square of the line's noise. */
   readonly noiseFloor: number;

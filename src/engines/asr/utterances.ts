@@ -29,9 +29,9 @@ const { partialEveryMs, utteranceSoftSeconds, utteranceHardSeconds, decoderLifeS
 const PARTIAL_SAMPLES = (partialEveryMs * HEARING_HZ) / 1_000;
 
 /**
- * Gives a partial transcript every 200 ms of sound when it has changed, and a final one at the end of
- * an utterance. Speech that does not pause is cut: a decoder's memory is bounded, and so is what is
- * kept to replay.
+ * Creates the utterances of a worker. Returns a partial transcript every 200 ms of audio when it has changed, and a final
+ * transcript at the end of an utterance. Speech without a pause is cut, because a decoder's memory and the audio kept for a
+ * replay are bounded.
  */
 export function createUtterances(deps: {
   readonly makeDecoder: () => Promise<Decoder>;

@@ -3,7 +3,7 @@ import type { TimedWord } from '../engine.ts';
 
 /** Maps a decoder's times to times of the utterance. A decoder gets no long silences, so its clock stands still during them. */
 export interface WordPlaces {
-  /** The decoder, which has heard `heardSamples`, is about to hear what was said at `saidSamples` of the utterance. */
+  /** Records that a decoder, which has heard `heardSamples`, next hears the audio at `saidSamples` of the utterance. */
   note(heardSamples: number, saidSamples: number): void;
   /** Words of the decoder's clock by that of the utterance. */
   place(words: readonly TimedWord[]): readonly TimedWord[];

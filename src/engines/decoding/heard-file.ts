@@ -21,7 +21,7 @@ export class HeardFile {
   readonly #mostMs: number;
   #seconds = 0;
 
-  /** `statedMs`: the duration that was measured before decoding. Sound beyond it is refused. */
+  /** `statedMs` is the duration that was measured before decoding. Audio beyond it is refused. */
   constructor(file: Buffer, statedMs: number) {
     this.#blocks = monoSound(file);
     this.#mostMs = statedMs + slackMs;

@@ -17,7 +17,7 @@ export const openOpus: OpenDecoder = async (stream) => {
   const decoder = new OpusDecoder({ channels, preSkip: 0, ...mapOf(stream) });
   await decoder.ready;
   return promptDecoder(BATCH_PACKETS, (packets) => {
-    // For an empty packet the decoder would make up what was lost.
+    // For an empty packet the decoder would invent the lost audio.
     const fitting = packets.filter(
       ({ length }) => length > 0 && length <= CHANNEL_BYTES * channels,
     );

@@ -10,7 +10,7 @@ export type DecodedSound = {
 export interface PacketDecoder {
   /** Packets that may be decoded together, so that their sound stays within some megabytes. */
   readonly packetsAtOnce: number;
-  /** Undefined: nothing sounds yet. Packets that are damaged are passed over. */
+  /** Decodes packets. Resolves to undefined while they give no audio. Damaged packets are skipped. */
   decode(packets: readonly Uint8Array[]): Promise<DecodedSound | undefined>;
   /** Decodes the packets that `decode` kept back. */
   finish(): Promise<DecodedSound | undefined>;

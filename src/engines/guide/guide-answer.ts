@@ -24,7 +24,7 @@ const RECOGNISED_CHARS = 20;
 const NOTHING_SAID = 'I did not hear a question. Ask me about your balance or this server.';
 const WHAT_I_AM =
   'I am a built-in guide and no language model; ask me about your balance, your spending, or how this server works.';
-/** Said in place of one of those two that was said twice running. */
+/** Answer in place of `NOTHING_SAID` or `WHAT_I_AM` when the last two answers were that sentence already. */
 const NOT_AGAIN = 'I still do not understand. You could ask: what is my balance?';
 
 /**
@@ -75,7 +75,7 @@ async function say(
   const { format, messages, mustCall = false, nowMs, tools = [] } = request;
   const most = LIMITS.engines.guideQuestionChars;
   const lastAsked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-  // The question most likely stands at its end.
+  // The question is most likely at the end of the message.
   const question = withoutAgentBlocks(lastAsked).trim().slice(-most);
   const results = resultsOf(messages);
 

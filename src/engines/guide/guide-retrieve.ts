@@ -9,7 +9,7 @@ export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[
 const ENOUGH = { meaning: 0.44, words: 0.5 } as const;
 const WORD_SHARE = 0.35;
 
-/** Finds what the corpus says to a question, or nothing when nothing is near enough. */
+/** Finds the corpus's answer to a question, or nothing when no entry is similar enough. */
 export interface Retriever {
   find(question: string): Promise<CorpusEntry | undefined>;
 }

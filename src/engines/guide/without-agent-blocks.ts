@@ -1,4 +1,4 @@
-/** As far back as blocks are looked for. */
+/** Characters from the end in which blocks are searched. */
 const CHARS_READ = 65_536;
 const TAG = /<(\/?)([a-z]+[-_][a-z_-]+)>/g;
 

@@ -12,7 +12,7 @@ const SUPPRESSOR_HZ = 48_000;
 /** 10 ms. */
 const BLOCK_SAMPLES = 480;
 const FRAME_SAMPLES = 2 * BLOCK_SAMPLES;
-/** A frame, and what the way there and back may add to it in one step. */
+/** Samples of a frame, and the samples that resampling there and back may add in one step. */
 const MOST_SAMPLES = FRAME_SAMPLES + BLOCK_SAMPLES;
 
 /** The noise suppressor of one line. `close` frees its memory. */

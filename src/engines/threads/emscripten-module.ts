@@ -5,8 +5,8 @@ import { compileFunction } from 'node:vm';
 type Start<Module> = (options: object) => Promise<Module>;
 
 /**
- * Starts an Emscripten program that its package ships as the transpiled text of a module with the WASM inside: neither
- * `import` nor `require` takes it as it stands. Its messages go nowhere.
+ * Starts an Emscripten program whose package ships it as the transpiled text of a module with the WASM inside, which neither
+ * `import` nor `require` can load. Its messages are dropped.
  */
 export async function startEmscripten<Module>(script: string): Promise<Module> {
   const source = await readFile(script, 'utf8');

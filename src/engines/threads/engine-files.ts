@@ -57,7 +57,7 @@ function spoken(engine: EngineName): string {
   return isEncoder(engine) ? `The ${engine} encoder` : `local/${engine}`;
 }
 
-/** Remembers what it found: a package does not come or go while the process runs. */
+/** Creates the lookup of engine files. It caches its results: a package does not appear or disappear while the process runs. */
 export function createEngineFiles(
   resolve: ResolvePackage = createRequire(import.meta.url).resolve,
 ): EngineFiles {

@@ -4,9 +4,9 @@ import { EngineBusy } from '../engine.ts';
 type EngineUser = number | undefined;
 
 export type FairLineBounds = {
-  /** Pieces of work that are under way at a time. */
+  /** Number of pieces of work in progress at a time. */
   readonly atOnce: number;
-  /** Pieces of one user that are under way at a time; by default as many as of all users. */
+  /** Number of one user's pieces in progress at a time (default: the number of all users' pieces). */
   readonly atOncePerUser?: number;
   /** Number of pieces of work that may wait, of all users and of one user. */
   readonly waiting: number;
@@ -29,7 +29,7 @@ export function createFairLine(bounds: FairLineBounds): FairLine {
   /** In the order of their next turns. Only users that wait: a user that has had a turn goes to the end. */
   const lines = new Map<EngineUser, (() => void)[]>();
   const { atOncePerUser = bounds.atOnce } = bounds;
-  /** Number of pieces of work under way, for each user that has any. */
+  /** Number of pieces of work in progress, for each user that has any. */
   const busy = new Map<EngineUser, number>();
   let waiting = 0;
   let underWay = 0;

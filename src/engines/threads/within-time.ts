@@ -9,8 +9,8 @@ export class TimeOver extends Error {
 }
 
 /**
- * Runs `work`, which does not wait for anything, and answers what it returns. Throws TimeOver after `ms` milliseconds,
- * wherever the work stands then: in a regular expression, too.
+ * Runs `work`, which must be synchronous, and returns its result. Throws TimeOver after `ms` milliseconds, wherever the work is
+ * at that time, even in a regular expression.
  */
 export function withinTime<T>(ms: number, work: () => T): T {
   try {

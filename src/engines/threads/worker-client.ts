@@ -180,7 +180,7 @@ function newThread<Options>(deps: WorkerClientDeps<Options>, turn: TurnPass | un
   });
 }
 
-/** Lets the thread finish what it is at, for a while. */
+/** Lets the thread finish its present work, for a bounded time. */
 async function endThread(thread: Worker, clock: Clock): Promise<void> {
   const gone = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   thread.postMessage({ end: true });

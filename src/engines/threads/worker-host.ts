@@ -75,8 +75,8 @@ async function answer<C extends Contract>(
 }
 
 /**
- * On Linux a priority belongs to the thread that asks, so busy engines leave the cores to the media
- * loop. Elsewhere it would slow the whole process down and is left alone.
+ * Lowers the priority of this thread. On Linux a priority belongs to the calling thread, so busy engines leave the cores to the
+ * media loop. On other systems it would slow down the whole process and is left unchanged.
  */
 function yieldToMainThread(niceness: number): void {
   if (process.platform === 'linux' && niceness > 0) setPriority(0, niceness);

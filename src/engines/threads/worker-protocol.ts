@@ -11,7 +11,7 @@ export type CallMessage = {
   readonly argument: unknown;
 };
 
-/** Asks the worker to finish what it was sent and to leave by itself. */
+/** Requests that the worker finish its received work and exit. */
 export type EndMessage = { readonly end: true };
 
 export type ReplyMessage =

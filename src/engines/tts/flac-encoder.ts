@@ -13,7 +13,9 @@ export type FlacModule = EncoderModule & {
   _finish_encoder(encoder: number): number;
 };
 
-/** FLAC whose head leaves the length open. The program frees no encoder: what it takes goes with the program. */
+/**
+ * Creates a FLAC encoder whose head leaves the length open. The program frees no encoder: its memory is freed with the program.
+ */
 export function createFlacEncoder(module: FlacModule, sampleRateHz: number): SoundEncoder {
   const encoder = module._init_encoder(1, sampleRateHz, 16);
   if (encoder === 0) throw new Error('the FLAC encoder does not start');

@@ -1,7 +1,7 @@
 import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
 import { type WasmModule, wasm } from '../threads/web-assembly.ts';
 
-/** Runs a WASI command to its end, in a memory of its own, and returns what it wrote to the file `fileName`. */
+/** Runs a WASI command to its end, in a memory of its own, and returns the contents of the file `fileName`. */
 export function runWasiCommand(
   module: WasmModule,
   command: { readonly line: readonly string[]; readonly fileName: string },

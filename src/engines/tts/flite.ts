@@ -91,7 +91,7 @@ export function createFlite({
         if (signal.aborted) return;
         const following = chunks[i];
         next = following === undefined ? undefined : make(following);
-        // A caller that stops listening never asks for it again, so its failure is dropped.
+        // A caller that stops listening never requests this sentence, so its failure is dropped.
         next?.catch(() => {});
         // A listener would wait for the silence before the first words. Before later ones it is a pause.
         yield i === 1 ? { ...sound, pcm: withoutLead(sound.pcm, sound.sampleRateHz) } : sound;

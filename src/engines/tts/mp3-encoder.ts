@@ -23,7 +23,7 @@ export type LameModule = EncoderModule & {
 
 /** MPEG-2 has frames of this length. */
 const BLOCK_SAMPLES = 576;
-/** Size of the output buffer that LAME asks for: 1.25 times the samples, and 7200 bytes that it may have kept back. */
+/** Size of LAME's output buffer: 1.25 times the samples, and 7200 bytes for samples that it kept back. */
 const TARGET_BYTES = 1.25 * BLOCK_SAMPLES + 7_200;
 
 /** MP3 at a constant bit rate, so that players know its length by its size. */

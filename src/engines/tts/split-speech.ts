@@ -17,7 +17,7 @@ const NUMBERED =
 /** Abbreviations that end a sentence only when the next word begins with a capital letter. */
 const EITHER =
   /(?:^|[\s(\d])(?:[aApP]\.[mM]|etc|[Ii]nc|Ltd|Co|Corp|[JS]r|Ave|Blvd|Rd|Ph\.D|approx|est|dept|min|hrs?)$/;
-/** The number of a list's item, which is all that stands before its full stop. */
+/** The number of a list item, when nothing else comes before its full stop. */
 const LIST_NUMBER = /^\s*(?:[-*+•]\s+)?[*_]{0,2}\d{1,3}$/;
 const SENTENCE_START = /^["'“‘([*_]*[\p{Lu}\p{Lo}]/u;
 const ABBREVIATION_CHARS = 8;
@@ -25,7 +25,7 @@ const ABBREVIATION_CHARS = 8;
 /** Places where a long sentence may be cut, best first. */
 const BREATHS = [/[;:]\s|[；：]/g, /[,)]\s|[—–，、]\s?/g, /\s/g];
 
-/** A link of Markdown, or a bare address: half of one cannot be read out. */
+/** A link of Markdown or a bare address, which must not be cut in the middle. */
 const LINK = /\[[^\][\n]{1,300}\]\([^)\s]{0,2000}\)?|https?:\/\/[^\s)]{1,2000}/g;
 /** A link whose end has not come is waited for up to this length. */
 const MOST_LINK_CHARS = 2_400;
@@ -38,8 +38,8 @@ export type SplitBounds = {
 };
 
 /**
- * Cuts text into what is spoken in one breath: sentences, and long ones at clauses, words, or in the
- * last resort anywhere. Nothing is lost but space between chunks, and what holds no letter or digit.
+ * Cuts text into chunks that are spoken in one breath: sentences; long sentences at clauses, at words, or as a last resort
+ * anywhere. Only space between chunks and chunks without a letter or digit are lost.
  */
 export function splitSpeech(text: string, bounds: SplitBounds): string[] {
   const chunks: string[] = [];

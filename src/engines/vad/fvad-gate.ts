@@ -1,7 +1,7 @@
 /**
- * The cheap first stage of voice activity detection: WebRTC's detector in WebAssembly, 1 to 2 µs for 20 ms, so it runs in
- * line. It judges at 8 kHz: sound of a telephone as it is, other sound halved. Good on clean lines, useless in rumble: the
- * second stage's task.
+ * The cheap first stage of voice activity detection: WebRTC's detector in WebAssembly, 1 to 2 µs for 20 ms, so it runs in line.
+ * It evaluates audio at 8 kHz: telephone audio unchanged, other audio halved. It is good on clean lines and useless in rumble,
+ * which is left to the second stage.
  */
 import { frameSamples, HEARING_FRAME, HEARING_HZ, type LineHz } from '../../../media/hearing.ts';
 import { EngineMissing } from '../engine.ts';
@@ -47,7 +47,7 @@ export async function loadSpeechGates(instantiate = instantiateFvad): Promise<Sp
     try {
       runtime = await start(instantiate);
     } catch {
-      // Loudness is the gate until another listener asks.
+      // Loudness is the gate until another listener opens a gate.
     } finally {
       isStarting = false;
     }

@@ -1,7 +1,7 @@
 import { minRaw } from '../../kernel/amount.ts';
 import type { CallerFacts } from '../engine.ts';
 
-/** Amount held for the caller, and the part of it that is spent and not settled yet. */
+/** Amount held for the caller, and its part that is spent and not settled yet. */
 export type OwnHold = { readonly heldRaw: bigint; readonly spentRaw: bigint };
 
 /**

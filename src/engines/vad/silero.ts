@@ -17,7 +17,7 @@ const HIDDEN = 128;
 const FRAMES = 4;
 const STRIDES = [1, 2, 2, 1];
 const KERNEL_WIDTH = 3;
-/** All weights, and what is between them. */
+/** Number of floats for all weights and intermediate results. */
 const KERNEL_FLOATS = 330_000;
 
 /** The state of one listener. Windows are 512 samples, in order. */

@@ -63,7 +63,7 @@ export class VoiceDetector {
     this.#wasAsked = isAsked;
   }
 
-  /** Forgets a turn under way, as when the sound was committed or cleared by hand. */
+  /** Forgets a turn in progress, for example when the audio was committed or cleared by the client. */
   reset(): void {
     this.#turns.reset();
   }
