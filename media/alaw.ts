@@ -7,7 +7,7 @@ import { decoderOf } from './g711.ts';
 /** Every other bit travels inverted, so that a silent line still changes. */
 const TOGGLE = 0x55;
 
-/** The byte that stands for silence. */
+/** The byte that encodes silence. */
 export const ALAW_SILENCE = 0xd5;
 
 const CODES = Uint8Array.from({ length: 65_536 }, (_, bits) => compress((bits << 16) >> 16));

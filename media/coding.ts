@@ -9,7 +9,7 @@ export type SoundCoding = (typeof SOUND_CODINGS)[number];
 
 export const bytesPerSample = (coding: SoundCoding): 1 | 2 => (coding === 'linear16' ? 2 : 1);
 
-/** The bytes of one stream, cut anywhere, as samples. */
+/** Decodes the bytes of one stream, cut anywhere, to samples. */
 export class SoundReader {
   readonly #coding: SoundCoding;
   readonly #halves = new PcmByteReader();

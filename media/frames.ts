@@ -104,7 +104,7 @@ export class FrameQueue {
     return this.#system.shift() ?? this.#ordered.shift();
   }
 
-  /** Throws away what an interruption drops, and says how many frames that were. */
+  /** Drops all frames that an interruption drops, and returns their number. */
   interrupt(): number {
     return this.#ordered.splice(0).length;
   }

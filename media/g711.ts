@@ -6,7 +6,7 @@ const BLOCK = kernel.bytes.length;
 /** The front of the kernel's output, kept from frame to frame because the frames of a line have one length. */
 let front = kernel.output.subarray(0, 0);
 
-/** Decodes one law of G.711, of which `linear` says the sample that each code stands for. */
+/** Returns a decoder of one law of G.711. `linear` contains the sample of each code. */
 export function decoderOf(linear: Int16Array) {
   const table = keepTable(linear);
   /** Decodes all of `source` into the front of `target` and returns how many samples it wrote. */

@@ -1,10 +1,10 @@
 /** Sample rate and frame sizes for voice activity detection and speech recognition, whatever the input format. */
 
-/** The rate at which speech is recognised and the model judges it. */
+/** Sample rate for speech recognition and for the voice-activity model. */
 export const HEARING_HZ = 16_000;
 /** 20 ms at that rate. */
 export const HEARING_FRAME = 320;
-/** 32 ms, what the speech model judges at once. */
+/** Samples in 32 ms, the window of the voice-activity model. */
 export const HEARING_WINDOW = 512;
 
 const FRAMES_A_SECOND = HEARING_HZ / HEARING_FRAME;

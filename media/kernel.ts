@@ -18,12 +18,15 @@ const WEIGHTS = 2 * 1_024;
 const OUTPUT = 4 * 1_024;
 const OUTPUT_BYTES = 8 * 1_024;
 const TABLES = OUTPUT + OUTPUT_BYTES;
-/** Samples that bytes stand for. */
+/** Number of samples encoded in a byte. */
 const TABLE_SAMPLES = 256;
 /** Number of G.711 tables, one for each law. */
 const MOST_TABLES = 2;
 const PLANES = 16 * 1_024;
-/** Not a power of two: samples of one time in many planes would fight for the same lines of the cache. */
+/**
+ * Samples per plane. Not a power of two, because samples of the same time in many planes would compete for the same cache
+ * lines.
+ */
 const PLANE = 4 * MOST_SAMPLES + 64;
 const PAGES = Math.ceil((PLANES + MOST_PLANES * PLANE) / 65_536);
 
@@ -193,7 +196,7 @@ export const kernel = {
 
 let tables = 0;
 
-/** Keeps what each byte stands for in a coding. Returns the byte of its table. */
+/** Stores the sample of each byte of a coding. Returns the byte at which its table begins. */
 export function keepTable(samples: Int16Array): number {
   if (tables === MOST_TABLES) throw new RangeError('the kernel has no room for that table');
   const at = TABLES + 2 * TABLE_SAMPLES * tables++;

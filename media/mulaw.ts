@@ -7,7 +7,7 @@ import { decoderOf } from './g711.ts';
 const BIAS = 132;
 const CLIP = 32_635;
 
-/** The byte that stands for silence. */
+/** The byte that encodes silence. */
 export const MULAW_SILENCE = 0xff;
 
 // One entry for each 16-bit sample: a table takes half the time of computing each code (bench/media.bench.ts).

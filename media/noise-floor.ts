@@ -38,7 +38,7 @@ export class NoiseFloor {
     return this.#filledOnce ? least : Math.min(least, EARLY_CEILING);
   }
 
-  /** Takes the mean square of the next frame and says whether it stands out of the line's noise. */
+  /** Takes the mean square of the next frame and returns true when it exceeds the line's noise. */
   standsOut(frameEnergy: number): boolean {
     const state = this.#state;
     const before = state[RECENT];

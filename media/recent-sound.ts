@@ -1,7 +1,7 @@
 /**
- * The last moments of one listener's sound, as they are heard at 16 kHz: the 512-sample windows that a speech model
- * judges, only while they are wanted, and then from a little before, because words begin before a gate notices them; the
- * newest sound, for a recogniser, also what came before an utterance was known to have begun.
+ * The last moments of one listener's audio at 16 kHz. Contains the 512-sample windows for the voice-activity model, read only
+ * when needed and from a little earlier, because words begin before a gate detects them; and the newest audio for a recogniser,
+ * including audio from before the detected begin of an utterance.
  */
 import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW, type LineHz } from './hearing.ts';
 import { Resampler } from './resample.ts';
@@ -60,7 +60,7 @@ export class RecentSound {
     this.#heard = this.#scale === 1 ? this.#ring : new Int16Array(this.#most);
   }
 
-  /** Samples that were wanted and came too fast for the model. */
+  /** Number of needed samples that arrived too fast for the model. */
   get skippedSamples(): number {
     return this.#skippedSamples;
   }
@@ -88,7 +88,7 @@ export class RecentSound {
     this.#read = Math.max(this.#read, this.#written - HEARING_FRAME - LOOK_BACK_SAMPLES);
   }
 
-  /** Goes on behind the last window, or skips what a slow model has not fetched. Call it after each push. */
+  /** Continues after the last window, or skips audio that a slow model has not read. Call this after each push. */
   catchUp(): void {
     const oldest = this.#written - MOST_BEHIND_SAMPLES;
     if (this.#read >= oldest) return;
@@ -126,7 +126,7 @@ export class RecentSound {
     copyOf(this.#heard, from, samples, target);
   }
 
-  /** Resamples what was not yet heard of this stretch. */
+  /** Resamples the part of this stretch that was not resampled before. */
   #hear(from: number, to: number): void {
     if (from < this.#heardFrom || from > this.#heardTo) {
       this.#heardFrom = from;

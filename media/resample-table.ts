@@ -1,6 +1,6 @@
 /**
- * Coefficient tables for the resampler: a Kaiser-windowed sinc whose edge lies at the lower of the
- * two Nyquist frequencies. Tables are shared by all streams with the same pair of rates.
+ * Coefficient tables for the resampler: a Kaiser-windowed sinc whose edge is at the lower of the two Nyquist frequencies. All
+ * streams with the same pair of rates share a table.
  */
 
 /** Zero crossings on each side: 24 taps a phase going up, more in proportion going down. */

@@ -62,7 +62,10 @@ export class Resampler {
       : this.#known(this.#pastSamples + inputSamples);
   }
 
-  /** Takes the first `count` of `input`, writes what is now known into the front of `target`, returns how much. */
+  /**
+   * Takes the first `count` samples of `input`, writes the known output into the front of `target` and returns its length.
+   * Throws RangeError when `target` is too short.
+   */
   push(input: Int16Array, target: Int16Array, count = input.length): number {
     if (target.length < this.outputSamples(count)) {
       throw new RangeError('Resampler: target is too short');
@@ -79,7 +82,10 @@ export class Resampler {
     return written;
   }
 
-  /** Ends the stream: writes what was still held back, and makes ready for another. */
+  /**
+   * Ends the stream: writes the samples that were held back and returns their number. The resampler is ready for another stream
+   * afterwards.
+   */
   flush(target: Int16Array): number {
     const written = this.push(new Int16Array(this.lookaheadSamples), target);
     this.reset();
@@ -113,7 +119,7 @@ export class Resampler {
     }
     const place = this.#phase + count * down;
     const index = this.#index + Math.floor(place / up);
-    // Going far down, the next filter may begin beyond what is here: only what is here can be left.
+    // When the rate falls by much, the next filter may begin beyond the present input: only the present input can be dropped.
     const used = Math.min(index, filled);
     for (let i = used; i < filled; i++) past[i - used] = sound[i] as number;
     this.#pastSamples = filled - used;
@@ -122,7 +128,7 @@ export class Resampler {
     return count;
   }
 
-  /** Outputs of one phase are computed together: every `up`-th, `down` input samples from one to the next. */
+  /** Computes the outputs of one phase together: every `up`-th output, `down` input samples apart. */
   #fillByPhase(target: Int16Array, to: number, count: number): void {
     const { up, down, copiesPhaseZero, filters, taps } = this.#table;
     // Places that a phase overwrites behind its last output lie behind the last of all outputs.

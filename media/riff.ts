@@ -21,7 +21,7 @@ export function* riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
   }
 }
 
-/** Returns the bytes of a data chunk that are there, in whole frames. `truncated`: the header promised more. */
+/** Returns the bytes of a data chunk that exist, in whole frames. `truncated` is true when the header states more. */
 export function dataInFile(
   bytes: Uint8Array,
   { start, size }: Pick<RiffChunk, 'start' | 'size'>,

@@ -151,7 +151,7 @@ export class TurnDetector {
     return this.#start(Math.min(this.#onsetMs, heardFromMs), endMs);
   }
 
-  /** Forgets a turn that is under way, as when the sound was committed or cleared by hand. */
+  /** Forgets a turn in progress, for example when the audio was committed or cleared by the client. */
   reset(): void {
     this.#speaking = false;
     this.#verdicts = 0;

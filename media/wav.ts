@@ -10,7 +10,7 @@ export type Wav = {
   readonly channels: 1 | 2;
   /** The sound itself, a view of the bytes given: whole sample frames only. */
   readonly data: Uint8Array;
-  /** The header promised more than there is; what is there was taken. */
+  /** True when the header states more audio than the file has. The existing audio was read. */
   readonly truncated: boolean;
 };
 

@@ -2,7 +2,7 @@ import { readFlacRate } from '../flac-head.ts';
 import { type Measured, measured, refused } from './measured.ts';
 import { Steps } from './steps.ts';
 
-/** Samples of a block by its code; 6 and 7 stand for a number that follows. */
+/** Samples of a block by its code. For codes 6 and 7 a number follows in the header. */
 const FIXED_BLOCKS = [0, 192, 576, 1_152, 2_304, 4_608, 0, 0, 256, 512, 1_024, 2_048];
 const RATES_HZ = [
   0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000,

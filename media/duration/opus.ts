@@ -5,7 +5,7 @@ export const MAX_OPUS_PACKET = 5_760;
 
 const SAMPLES_PER_MS = OPUS_HZ / 1_000;
 
-/** Samples of one packet, by its first two bytes. */
+/** Returns the samples of one packet, by its first two bytes. */
 export function opusSamples(first: number, second: number | undefined): number {
   const config = first >> 3;
   const frameMs =

@@ -12,12 +12,12 @@ const MOST = 2_000_000;
 export class Steps {
   #done = 0;
 
-  /** True: the file has more parts than any sound has. */
+  /** True when the file has more parts than any audio file has. */
   get isBeyondAny(): boolean {
     return this.#done > MOST;
   }
 
-  /** To be called at each step, and what it answers to be awaited where it is anything. */
+  /** Counts a step. Call it at each step and await the returned promise, if any. */
   step(): Promise<unknown> | undefined {
     this.#done++;
     return this.#done % PER_TURN === 0 ? turnForLongWork() : undefined;

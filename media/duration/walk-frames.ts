@@ -73,7 +73,7 @@ export function* framesIn(bytes: Buffer, readFrame: ReadFrame): Generator<Walked
 const isFollowed = (bytes: Buffer, at: number, readFrame: ReadFrame): boolean =>
   at === bytes.length || readFrame(bytes, at) !== undefined;
 
-/** True where a file that begins within a frame goes on with frames of this kind, all of one sample rate. */
+/** Returns true when a file that begins within a frame continues with frames of this kind, all of one sample rate. */
 export function goesOnWith(bytes: Buffer, readFrame: ReadFrame): boolean {
   const end = Math.min(bytes.length, MAX_CUT_BYTES);
   for (let at = bytes.indexOf(0xff); at !== -1 && at < end; at = bytes.indexOf(0xff, at + 1)) {

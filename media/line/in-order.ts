@@ -1,6 +1,6 @@
 /**
- * Puts the sound of a telephone line into the order of its time. Chunks may come out of order, twice or not at all; what
- * comes is handed on in order and without gaps. Bytes are of a coding of constant size, G.711 or PCM.
+ * Puts the audio of a telephone line into the order of its time. Chunks may arrive out of order, twice or not at all; the
+ * listener gets them in order and without gaps. Bytes are of a coding of constant size, G.711 or PCM.
  */
 
 export type InOrderCounters = {

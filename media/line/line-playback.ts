@@ -1,8 +1,7 @@
 /**
- * Tracks how much of the sent sound the caller on a telephone line has heard. The carrier plays in real time
- * what it gets, and echoes a mark once everything before it was played; a clear empties its buffer and echoes the
- * pending marks at once, so each clear begins a new generation of marks. Times are milliseconds of a clock that never
- * goes back, and come with each call.
+ * Tracks how much of the sent audio the caller on a telephone line has heard. The carrier plays audio in real time and echoes a
+ * mark once everything before the mark was played. A clear empties the carrier's buffer and echoes the pending marks at once,
+ * so each clear begins a new generation of marks. Times are milliseconds of a monotonic clock, passed with each call.
  */
 
 import { bytesPerMs, bytesPerSample, type SoundFormat } from '../coding.ts';
@@ -26,7 +25,7 @@ export type HeardItem = { readonly itemId: string; readonly heardMs: number };
 /** Sound that was sent and not heard. */
 export type UnheardSound = { readonly itemId: string; readonly bytes: Uint8Array };
 
-/** Marks of one line that may wait for their echo. */
+/** Number of marks of one line that may wait for their echo. */
 const MOST_MARKS = 64;
 
 /** Milliseconds after which a mark without an echo is given up. */

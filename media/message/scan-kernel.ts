@@ -1,6 +1,6 @@
 /**
- * The loops over the bytes of a message that brings sound, in WebAssembly. V8 asks before each access to a socket's bytes
- * whether they were given away, which made reading a frame of sound dearer than judging it.
+ * The loops over the bytes of a message with audio, in WebAssembly. V8 checks before each access to a socket's bytes whether
+ * the memory was detached, which made reading a frame of audio more expensive than evaluating it.
  */
 import { startWasm } from '../wasm.ts';
 
@@ -25,7 +25,7 @@ const SLOT_BYTES = 12;
 /** Number by which a member of an inner object follows the same member of the outer object. */
 export const INNER = 16;
 const MESSAGE = PAGE;
-/** Behind a message stands a zero, which ends whatever is read; vectors reach beyond it. */
+/** Offset of the decoded bytes. A zero after a message ends every read of the message; vectors read beyond that zero. */
 const DECODED = MESSAGE + MOST_BYTES + PAGE;
 const PAGES = DECODED / PAGE + Math.ceil((MOST_BYTES * 3) / 4 / PAGE);
 /** Upper bound of a number's digits. A number of more digits might not be a whole number that a double can hold exactly. */

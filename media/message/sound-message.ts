@@ -28,8 +28,8 @@ export const bitsOf = (...words: readonly number[]): number =>
   words.length === 0 ? 1 : words.reduce((bits, word) => bits | (1 << word), 0);
 
 /**
- * Reads a message that is an object of texts, and of objects of texts: plain ASCII without escapes, each of the words at
- * most once. False: it is of another shape, or too long.
+ * Scans a message that is an object of texts, or of objects of texts: plain ASCII without escapes, each of the words at most
+ * once. Returns false when it has another shape or is too long.
  */
 export function scanMessage(bytes: Uint8Array): boolean {
   if (bytes.length > MOST_BYTES) return false;

@@ -7,7 +7,7 @@ const ENTRY_BYTES = [28, 44, 64];
 const OBJECT_TYPE = { aac: [0x40, 0x66, 0x67, 0x68], mp3: [0x69, 0x6b] };
 const OPUS_HEAD_BYTES = 11;
 
-/** Reads the sample description of a track. Undefined: no decoder here reads its codec. */
+/** Reads the sample description of a track. Returns undefined when no decoder here supports its codec. */
 export function streamOfEntry(description: Buffer | undefined): CodedStream | undefined {
   const [entry] = boxesOf(description?.subarray(8));
   if (entry === undefined || entry.data.length < 28) return undefined;
@@ -82,7 +82,7 @@ function readDescriptors(bytes: Buffer): Pick<CodedStream, 'codec' | 'setup'> | 
   return isMp3 ? { codec: 'mp3', setup: [] } : undefined;
 }
 
-/** Bytes of the optional parts of a stream's descriptor: what it depends on, an address, a clock. */
+/** Returns the bytes of the optional parts of a stream's descriptor: a dependency, an address, a clock. */
 const streamExtras = (flags: number, addressBytes: number): number =>
   ((flags & 0x80) === 0 ? 0 : 2) +
   ((flags & 0x40) === 0 ? 0 : 1 + addressBytes) +

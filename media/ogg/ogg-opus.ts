@@ -14,7 +14,7 @@ export class OggOpusWriter {
   readonly #inputHz: number;
   #granule = 0;
 
-  /** `lookahead`: the samples, at `inputHz`, that the encoder is behind its input. */
+  /** `lookahead` is the number of samples, at `inputHz`, by which the encoder lags behind its input. */
   constructor(sound: {
     readonly inputHz: number;
     readonly lookahead: number;

@@ -55,7 +55,7 @@ export type OggStreamHead =
   | { readonly codec: 'opus'; readonly preSkip: number; readonly channels: number }
   | { readonly codec: 'vorbis' | 'flac'; readonly rateHz: number };
 
-/** Undefined: the stream holds something else, or its head is broken. */
+/** Reads the head of a stream. Returns undefined when the stream has another content or its head is broken. */
 export function readStreamHead(first: Buffer): OggStreamHead | undefined {
   const starts = (text: string) => first.toString('latin1', 0, text.length) === text;
   if (first.length >= 12 && starts('OpusHead')) {
@@ -66,7 +66,7 @@ export function readStreamHead(first: Buffer): OggStreamHead | undefined {
     return rateHz > 0 ? { codec: 'vorbis', rateHz } : undefined;
   }
   if (starts('\x7fFLAC')) {
-    // Behind nine bytes of its own stands the head of a FLAC file.
+    // The head of a FLAC file follows nine bytes of Ogg's own.
     const rateHz = readFlacRate(first.subarray(9));
     return rateHz > 0 ? { codec: 'flac', rateHz } : undefined;
   }

@@ -1,4 +1,4 @@
-/** EBML, which WebM and Matroska are written in: numbers of one byte more than their first byte has leading zero bits. */
+/** EBML, the format of WebM and Matroska: a number has one byte more than its first byte has leading zero bits. */
 
 const SEGMENT = 0x18538067;
 const CLUSTER = 0x1f43b675;
