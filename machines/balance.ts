@@ -25,9 +25,9 @@ type Context = {
 export type BalanceEvent =
   | { type: 'balance.loaded' }
   | { type: 'agent.missing' }
-  /** Sent after a miss only. `busy`: the part had many operations. */
+  /** Sent only after a miss. `busy` is true when the part had many operations. */
   | { type: 'part.applied'; busy: boolean }
-  /** The part was not committed. `stale`: another process was faster; `rulesMoved`: the rules changed, too. */
+  /** The part was not committed. `stale`: another process was faster. `rulesMoved`: the rules changed as well. */
   | { type: 'part.declined'; stale: boolean; rulesMoved: boolean }
   /** The outcome of the part is unknown. */
   | { type: 'part.broken' }

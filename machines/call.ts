@@ -62,7 +62,7 @@ export type CallEvent =
   | { readonly type: 'carrier.refused' }
   /** The callee answered, but the call was not let through; for example, the budget is smaller than the reserve. */
   | { readonly type: 'answer.refused'; readonly reason: SessionEndReason }
-  /** No process has its conversation, the carrier has no such call, and what was known of its cost is settled. */
+  /** No process runs the call's conversation, the carrier has no such call, and its known cost is settled. */
   | { readonly type: 'call.swept' };
 
 type Ended<Type extends CallEvent['type']> = Extract<CallEvent, { readonly type: Type }>;
@@ -117,7 +117,7 @@ export const callMachine = setup({
     answer: assign({ isAnswered: true }),
     /** The first reason wins. */
     give: assign({ endReason: ({ context, event }) => context.endReason ?? reasonOf(event) }),
-    /** The receipt lacks what the conversation knew, whatever else was the reason before. */
+    /** The receipt lacks the conversation's data, so this reason replaces any earlier reason. */
     backstop: assign({ endReason: 'backstop_settled' as const }),
   },
 }).createMachine({

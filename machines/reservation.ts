@@ -84,11 +84,11 @@ export const reservationMachine = setup({
 
 export type ReservationStep = {
   readonly to: ReservationState;
-  /** Undefined: the hold stays open. */
+  /** Undefined when the hold stays open. */
   readonly effect: ReservationEffect | undefined;
 };
 
-/** A cache of the machine's few steps, since a payment asks for one at each of its events. */
+/** Cache of the machine's few steps, since a payment needs one at each of its events. */
 const known = new Map<string, ReservationStep | undefined>();
 
 /** Returns the step that an event causes; undefined when the event has no effect, as after the final state. */

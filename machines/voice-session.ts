@@ -27,7 +27,7 @@ export type VoiceSessionEffects = {
   readonly stopTurn: () => void;
   /** Journals the turn, and holds the next one unless the session `isEnding`. */
   readonly bill: (isEnding: boolean) => void;
-  /** Journals what the turn in progress has used by now. */
+  /** Journals the usage up to now of the turn in progress. */
   readonly journal: () => void;
   readonly hangUp: (ending: Ending) => void;
   /** Bills the remaining usage and settles the holds, except holds that another process has taken. */

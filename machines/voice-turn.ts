@@ -3,7 +3,7 @@ import { assign, setup } from 'xstate';
 /** Why an answer is cut short, in the words of the realtime protocol. */
 export type CutReason = 'max_output_tokens' | 'content_filter';
 
-/** Why a turn ended early, in the same words. */
+/** Reason why a turn ended early, in the words of the realtime protocol. */
 export type TurnCause =
   | { readonly kind: 'cancelled'; readonly reason: 'turn_detected' | 'client_cancelled' }
   | { readonly kind: 'incomplete'; readonly reason: CutReason }

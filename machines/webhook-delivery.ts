@@ -5,12 +5,12 @@ export type DeliveryStatus = 'pending' | 'retrying' | 'success' | 'failed';
 
 export type DeliveryEvent =
   | { readonly type: 'attempt.succeeded' }
-  /** `attempt`: how many were made, this one counted. */
+  /** `attempt` is the number of attempts, including this attempt. */
   | { readonly type: 'attempt.failed'; readonly attempt: number }
   /** The endpoint answered 410, was switched off, or is deleted: no attempt follows. */
   | { readonly type: 'endpoint.gone' };
 
-/** Attempts of one delivery. */
+/** Largest number of attempts of one delivery. */
 export const MOST_ATTEMPTS = 3;
 
 /** Delivery of one event to one endpoint: the first attempt, two more attempts after failures, then it has failed. */
