@@ -12,7 +12,7 @@ export function documentsOf(value: unknown): unknown {
   if (isDocument(value)) return [value];
   if (Array.isArray(value.documents)) return value.documents.map((entry) => documentOf(entry));
   const ids = Object.keys(value);
-  // Too many documents are refused by their number, before any of them is read.
+  // Too many documents are refused by their number, before any document is read.
   if (ids.length > LIMITS.memory.itemsPerIngest) return ids;
   return ids.map((id) => documentOf(value[id], id));
 }

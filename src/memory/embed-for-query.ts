@@ -9,7 +9,7 @@ import type { Space } from './space.ts';
 
 export type EmbeddedQuery = {
   readonly vector: Float32Array;
-  /** The bill of the vector. Undefined: an engine of this process made it, for nothing. */
+  /** The bill of the vector. Undefined when an engine of this process made the vector, free of charge. */
   readonly bill?: Bill;
 };
 

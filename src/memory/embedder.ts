@@ -32,8 +32,7 @@ export interface Embedders {
   /** The embedding of new namespaces. */
   readonly usual: Embedding;
   /**
-   * Returns the embedding of a namespace that was made with this model. Undefined: this server no longer offers the
-   * model.
+   * Returns the embedding of a namespace that was made with this model. Undefined when this server no longer offers the model.
    */
   of(model: string): Embedding | undefined;
 }

@@ -132,8 +132,8 @@ export async function listItems(
 }
 
 /**
- * Deletes items with all that they are found by. The store is locked. A process that completes one of them at the moment
- * has done so before, or finds nothing to complete.
+ * Deletes items with everything by which they are found. The store is locked. A process that is completing one of the items has
+ * either committed before, or finds nothing to complete.
  */
 export async function deleteItems(
   tx: Queryable,

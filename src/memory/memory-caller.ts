@@ -4,7 +4,7 @@ import type { Spender } from '../ledger/rules/requests.ts';
 /** The agent that owns the store, and the parts of its request that a purchase needs. */
 export type MemoryCaller = {
   readonly agentId: number;
-  /** Spender of purchases. Absent: the agent itself, without a key. */
+  /** Spender of purchases. When it is absent, the agent itself pays, without a key. */
   readonly spender?: Spender | undefined;
   /** True when the caller's key may not spend. */
   readonly isReadOnly?: boolean | undefined;

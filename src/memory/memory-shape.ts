@@ -19,7 +19,7 @@ const {
   titleChars,
 } = LIMITS.memory;
 
-/** Text that PostgreSQL gives back as it was. Measured in bytes, since that is what a caller sends. */
+/** Returns the schema of a text that PostgreSQL returns unchanged. Its length is bounded in bytes, as a caller sends it. */
 const textOf = (bytes: number) =>
   z
     .string()
@@ -75,7 +75,7 @@ const Metadata = fields(Scalar);
 
 const Memory = z.object({
   text: textOf(textBytes),
-  /** The store draws the facts out of the text, each of them found by itself. */
+  /** True when the store extracts the facts of the text, so that each fact is found by itself. */
   infer: z.boolean().nullish(),
   metadata: Metadata.nullish(),
 });

@@ -20,7 +20,7 @@ import { createTenant, deleteTenant, tenantStatus } from './tenants.ts';
 
 export type MemoryOp = keyof typeof BODIES;
 
-/** `body`: `{result: {success, data}}`, or `{error, details?, …}` with a status from 400 on. */
+/** `body` is `{result: {success, data}}`, or `{error, details?, …}` with a status of 400 or more. */
 export type MemoryAnswer = {
   readonly status: number;
   readonly body: unknown;
@@ -32,8 +32,8 @@ export type MemoryAnswer = {
 
 export interface Memory {
   /**
-   * Carries out an operation on the store of the calling agent. `body` is what its JSON says, or the JSON itself as text
-   * or bytes. Resolves with refusals, too; rejects where this server failed or `signal` fired.
+   * Carries out an operation on the store of the calling agent. `body` is the parsed JSON, or the JSON itself as text or bytes.
+   * Resolves with refusals, too; rejects when this server failed or `signal` fired.
    */
   run(
     op: MemoryOp,

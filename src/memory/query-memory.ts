@@ -28,7 +28,7 @@ import { findSpace } from './tenant-store.ts';
 export type QueryDeps = {
   readonly sql: Sql;
   readonly embedders: Embedders;
-  /** Undefined: nothing is sold to the memory store. */
+  /** Undefined when the memory store may buy no models. */
   readonly models?: Models | undefined;
   readonly loader: VectorSearch;
   /** Queue of the agents that wait for the database. */

@@ -4,7 +4,7 @@ import type { MetadataSchema } from './memory-shape.ts';
 export type Space = {
   readonly id: number;
   readonly agentId: number;
-  /** Null: the default namespace. */
+  /** Null for the default namespace. */
   readonly subTenant: string | null;
   readonly model: string;
   readonly dims: number;

@@ -65,7 +65,7 @@ export async function lockOrMakeTenant(tx: Queryable, agentId: number): Promise<
   return tenant;
 }
 
-/** Locks an agent's store until the sql transaction ends. False: there is none. */
+/** Locks an agent's store until the sql transaction ends. Resolves to false when the agent has no store. */
 export async function lockTenant(tx: Queryable, agentId: number): Promise<boolean> {
   const rows = await tx`select 1 from memory_tenants where agent_id = ${agentId} for update`;
   return rows.length > 0;
@@ -116,8 +116,8 @@ export async function countItems(
 }
 
 /**
- * Takes an agent's store away: no request finds anything of it from the commit on, and what was in it is swept. Returns
- * its namespaces; undefined where it has no store.
+ * Deletes an agent's store: from the commit on no request finds anything of it, and its contents are swept later. Returns its
+ * namespaces; undefined when the agent has no store.
  */
 export async function removeTenant(
   tx: Queryable,

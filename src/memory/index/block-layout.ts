@@ -1,4 +1,7 @@
-/** All memory of the index is handed out in blocks of one size, so that what one space gives back fits every other. */
+/**
+ * Bytes of a block. All memory of the index is allocated in blocks of one size, so that the blocks of a space fit every other
+ * space.
+ */
 export const BLOCK_BYTES = 65_536;
 
 /** The kernel reads `GROUP_ROWS` rows at a time, and `STEP` numbers of each. */
@@ -13,7 +16,7 @@ export type BlockLayout = {
   readonly rows: number;
   /** Numbers of a row with the zeros at its end. The coarse ones come first, a byte each. */
   readonly stride: number;
-  /** Float32: what a coarse number is to be multiplied with. */
+  /** Offset of the Float32 scales: a coarse number times its row's scale is the approximate number. */
   readonly scalesAt: number;
   /** Offset of the Float32 distances between the coarse and the exact vector of each row. */
   readonly errorsAt: number;

@@ -15,7 +15,7 @@ export type Loaded = {
   readonly dims: number;
   /** Undefined while it is loaded. */
   version: number | undefined;
-  /** Calls that are under way or wait. */
+  /** Number of calls in progress or waiting. */
   waiting: number;
 };
 
@@ -66,7 +66,7 @@ export class LoadedSpaces {
     return loaded;
   }
 
-  /** From now on the space is searched at this version. Returns what was searched before. */
+  /** Makes a load the searched version of its space. Returns the load that was searched before. */
   finish(loaded: Loaded, version: number): Loaded | undefined {
     this.requireKept(loaded);
     const before = this.#bySpace.get(loaded.spaceId);
@@ -81,7 +81,7 @@ export class LoadedSpaces {
     if (!this.#byKey.has(key)) throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
   }
 
-  /** Everything of a space, also what is being loaded. */
+  /** Returns all loads of a space, including loads in progress. */
   allOf(spaceId: number): readonly Loaded[] {
     this.#noticeLoss();
     return [...(this.#ofSpace.get(spaceId) ?? [])];

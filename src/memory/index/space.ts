@@ -50,7 +50,7 @@ export class Space {
     return this.#isGone;
   }
 
-  /** No row of it has a higher id. */
+  /** Upper bound of the ids of all rows. */
   get highestId(): number {
     return this.#highestId;
   }

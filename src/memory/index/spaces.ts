@@ -14,10 +14,10 @@ export type PackedRows = {
   readonly vectors: Float32Array;
 };
 
-/** Each of them moves another row. */
+/** Number of rows removed in one step. Each removal moves another row. */
 const REMOVED_A_STEP = 128;
 
-/** `absent`: the space is not here, or went meanwhile. `full`: it alone needs more memory than there may be. */
+/** `absent`: the space is not loaded, or was dropped meanwhile. `full`: the space alone needs more memory than its bound. */
 export type Outcome = 'done' | 'absent' | 'full';
 
 /** `owners` is how much of both one owner may have. */
@@ -162,7 +162,7 @@ export class Spaces {
     return blocks;
   }
 
-  /** Lets the space go that was used longest ago, of one owner or of all. False when there is no other. */
+  /** Evicts the space that was used longest ago, of one owner or of all owners. Returns false when no other space exists. */
   *#evict(which: { owner?: number; but?: number; holds?: boolean }): Steps<boolean> {
     const { but, holds = false, owner } = which;
     const some = owner === undefined ? this.#spaces.values() : (this.#byOwner.get(owner) ?? []);
@@ -185,7 +185,9 @@ export class Spaces {
   }
 }
 
-/** Refuses them all when one of them is no unit vector. Of rows with the same id the last one counts. */
+/**
+ * Returns the rows of a message. Refuses all of them when one is no unit vector. Of rows with the same id, the last row counts.
+ */
 function unpack({ ids, tags, vectors }: PackedRows, dims: number): Row[] {
   const rows = new Map<number, Row>();
   for (const [i, id] of ids.entries()) {

@@ -15,7 +15,7 @@ import type { Found, SpaceQuery } from './space-query.ts';
 import type { Outcome, SpacesBounds } from './spaces.ts';
 import { isShort } from './unit-length.ts';
 
-/** The space alone needs more memory than its owner may have. Nothing of it is kept. */
+/** Thrown when a space alone needs more memory than its owner may have. Nothing of the space is kept. */
 export class SpaceTooLarge extends Error {
   override readonly name = 'SpaceTooLarge';
 }
@@ -29,10 +29,10 @@ export interface VectorIndex extends AsyncDisposable {
   /** The version at which the space can be searched; undefined when it has to be loaded. */
   versionOf(spaceId: number): number | undefined;
   /**
-   * Replaces a space when the last of its rows is there; until then searches find what was loaded before, and `add` and
-   * `remove` change that: compare `versionOf` with the database's version afterwards. Rejects with
-   * SpaceTooLarge, with SpaceNotLoaded when it went while it was loaded, and as `rows` does. Spaces of one owner have
-   * no more than its share of the memory; without an owner a space is one by itself.
+   * Loads a space, which replaces the loaded version once its last row has arrived. Until then searches find the earlier
+   * version, and `add` and `remove` change that version: compare `versionOf` with the database's version afterwards. Rejects
+   * with SpaceTooLarge, with SpaceNotLoaded when the space was dropped while it was loaded, and as `rows` does. Spaces of one
+   * owner have no more than the owner's share of the memory; without an owner a space counts as an owner of its own.
    */
   load(
     spaceId: number,

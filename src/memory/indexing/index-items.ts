@@ -21,8 +21,8 @@ type Claimed = {
 };
 
 /**
- * Indexes claimed items of one namespace: cut, embedded and committed, some at a time. What cannot be embedded now is
- * given back. Rejects as the database does; the claim then ends by itself.
+ * Indexes claimed items of one namespace: cuts, embeds and commits some items at a time. Items that cannot be embedded now are
+ * released. Rejects as the database does; the claim then expires by itself.
  */
 export async function indexItems(
   deps: IndexItemsDeps,

@@ -15,7 +15,7 @@ import { planClaims } from './plan-claims.ts';
 
 export type IndexerDeps = IndexItemsDeps & { readonly clock: Clock; readonly random: Random };
 
-/** Items of one namespace that this process is at work on. */
+/** Items of one namespace that this process is indexing. */
 type Work = { readonly claim: string; readonly agentId: number; readonly ids: readonly string[] };
 
 /**
@@ -24,7 +24,7 @@ type Work = { readonly claim: string; readonly agentId: number; readonly ids: re
  */
 export class Indexer {
   readonly #deps: IndexerDeps;
-  /** By namespace, of which each has one piece of work under way. */
+  /** Work in progress by namespace. A namespace has one piece of work at a time. */
   readonly #busy = new Map<number, Work>();
   readonly #running = new Set<Promise<void>>();
   /** The last agent that was looked at: the next look begins behind it. */
@@ -41,7 +41,7 @@ export class Indexer {
     this.#renewedMs = deps.clock.monotonicMs();
   }
 
-  /** Something was ingested: looks for it now. */
+  /** Looks for ingested items now. */
   wake(): void {
     this.#claim().catch((error: unknown) =>
       this.#deps.log.error({ err: error }, 'memories could not be claimed'),
@@ -66,7 +66,7 @@ export class Indexer {
     await this.#claim();
   }
 
-  /** Resolves when nothing is under way here. */
+  /** Resolves when no work is in progress in this process. */
   async idle(): Promise<void> {
     while (this.#claiming !== undefined || this.#running.size > 0) {
       await this.#claiming;
@@ -99,7 +99,7 @@ export class Indexer {
     }
   }
 
-  /** `some`: nothing was begun, but something may be due that was not looked at. */
+  /** Claims some items. `some`: nothing was begun, but items may be due in namespaces that were not examined. */
   async #claimSome(room: number): Promise<'begun' | 'some' | 'none'> {
     const { sql } = this.#deps;
     const { agentsPerLook, spacesPerLook } = LIMITS.memory.indexing;

@@ -214,8 +214,8 @@ const hexOf = ({ buffer, byteLength, byteOffset }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('hex');
 
 /**
- * Gives items back, to be claimed again after a while. With `failed` that counts as a failure of each; after too many
- * of them an item has failed for good: its purchases are forgotten, and `spentRaw` is added to its cost.
+ * Releases items, to be claimed again after a while. With `failed` the attempt counts as a failure of each item; after too many
+ * failures an item has failed for good: its purchases are forgotten, and `spentRaw` is added to its cost.
  */
 export async function releaseItems(
   sql: Sql,

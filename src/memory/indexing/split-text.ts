@@ -13,9 +13,8 @@ export type SplitItem = {
 const { chunkChars, chunksPerItem, factsPerItem } = LIMITS.memory;
 
 /**
- * Returns the pieces that an item is found by, the same ones for the same item: a memory whole, or cut when it is long;
- * with `infer` each fact; of a document its paragraphs. A piece is one line, under which a document has its title.
- * Never empty.
+ * Returns the pieces by which an item is found, always the same for the same item: a memory whole, or cut when it is long; with
+ * `infer` each fact; of a document its paragraphs. A piece is one line, after a document's title. Never empty.
  */
 export function splitItem({ infer, text, title, type }: SplitItem): string[] {
   if (type === 'knowledge') {

@@ -1,6 +1,6 @@
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
-/** The key of the advisory lock of the set-up. Any number will do, but all processes must have the same. */
+/** Key of the advisory lock of the set-up. Any number is possible, but all processes must have the same number. */
 const SETUP_LOCK = 4_021_411;
 
 export type Extension = {

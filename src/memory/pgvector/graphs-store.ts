@@ -3,7 +3,7 @@ import { numberArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { graphKey, graphOf } from './vectors-store.ts';
 
-/** Any fixed number does, if all processes have the same. */
+/** Key of the advisory lock for graphs. Any number is possible, but all processes must have the same number. */
 const GRAPH_LOCK = 4_021_412;
 
 export type Graph = { readonly spaceId: number; readonly isValid: boolean };

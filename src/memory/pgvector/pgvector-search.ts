@@ -14,9 +14,9 @@ export type PgvectorSearchDeps = {
   readonly packed: VectorSearch;
   /** Queue of the agents that wait for the database. */
   readonly line: FairLine;
-  /** Fills the spaces that a search wanted. */
+  /** Fills the spaces that a search requested. */
   readonly keeper: { want(spaceId: number): void };
-  /** Rows of a space up to which each of them is compared. */
+  /** Number of rows of a space up to which every row is compared. */
   readonly comparedRows?: number;
 };
 

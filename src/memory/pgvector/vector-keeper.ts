@@ -77,7 +77,7 @@ export class VectorKeeper {
     const hasRoom = valid.length < graphs;
     if (useless.length === 0 && (this.#large.size === 0 || !hasRoom)) return;
     await alone(this.#sql, async (own) => {
-      // Nothing is made elsewhere now: what is not valid will never be.
+      // No other process makes a graph now, so an invalid graph will never become valid.
       for (const id of await findUselessGraphs(own)) await dropGraph(own, id);
       if (hasRoom) await this.#makeOne(own);
     });
@@ -103,7 +103,7 @@ export class VectorKeeper {
     }
   }
 
-  /** Cancels a graph that is being made: what there is of it is dropped later. */
+  /** Cancels a graph that is being made. The unfinished graph is dropped later. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     this.#making?.cancel();

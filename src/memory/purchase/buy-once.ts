@@ -56,10 +56,10 @@ type Bought<R> = {
 };
 
 /**
- * Buys what an item needs at most once, in any number of processes: the purchase is written down before it is made and
- * its result before it is charged. The process that goes on with the item takes the result that is there, of whichever
- * model, and buys only when the ledger has nothing open for an earlier purchase. Where that one was charged and does not
- * fit any more, its charge is added to the cost of the item. Throws PurchaseOpen, ClaimLost, and as `buy` does.
+ * Buys a result for an item at most once, in any number of processes: the purchase is stored before it is made, and its result
+ * before it is charged. A process that continues with the item uses the stored result, of whichever model, and buys only when
+ * the ledger has no open hold of an earlier purchase. When an earlier purchase was charged and its result no longer fits, its
+ * charge is added to the item's cost. Throws PurchaseOpen, ClaimLost, and as `buy` does.
  */
 export async function buyOnce<T>(
   deps: BuyOnceDeps,

@@ -32,7 +32,7 @@ export function vectorCodec(of: {
     decode(bytes) {
       // The item may be cut into other pieces than before, by another version of this server or with other facts.
       if (!bytes.subarray(0, HEAD_BYTES).equals(whole)) return undefined;
-      // A copy of its own stands at a multiple of four bytes, which the bytes of a row may not.
+      // A copy begins at a multiple of four bytes, which the bytes of a row may not.
       const all = new Float32Array(new Uint8Array(bytes.subarray(HEAD_BYTES)).buffer);
       const dims = all.length / count;
       if (of.dims !== 0 && of.dims !== dims) return undefined;
@@ -53,7 +53,9 @@ export const factsCodec: Codec<FactsOutcome> = {
   },
 };
 
-/** Returns true when vectors can be searched: as many as texts, all of one length, and no longer than an index takes. */
+/**
+ * Returns true when vectors can be searched: as many vectors as texts, all of one length, and no longer than the index allows.
+ */
 export function areSearchable(vectors: readonly Float32Array[], count: number): boolean {
   const dims = vectors[0]?.length ?? 0;
   const fits = dims > 0 && dims <= LIMITS.memory.indexDims && vectors.length === count;

@@ -15,7 +15,7 @@ At most ${factsPerItem} facts, each of at most ${chunkChars} characters.`;
 
 export const factsPrompt = (text: string): string => JSON.stringify({ text });
 
-/** Result of asking a chat model for facts. `inferError`: the reason why the fixed rules draw them instead. */
+/** Result of requesting facts from a chat model. `inferError` is the reason why the fixed rules extract the facts instead. */
 export type FactsOutcome =
   | { readonly facts: readonly string[]; readonly inferError: null }
   | { readonly facts: readonly []; readonly inferError: string };

@@ -6,7 +6,7 @@ export type PurchaseKind = 'facts' | 'vectors';
 type BegunPurchase = {
   readonly workId: string;
   readonly model: string;
-  /** Null: nothing was delivered. */
+  /** Null when nothing was delivered. */
   readonly result: Buffer | null;
 };
 
@@ -61,8 +61,8 @@ export async function beginPurchase(
 }
 
 /**
- * Keeps what takes the place of a purchase that was not sold, under the name of its hold where that is still written down.
- * False: another process has the item.
+ * Stores the replacement of a purchase that was refused, under the name of its hold when that is still stored. Resolves to
+ * false when another process has the item.
  */
 export async function keepInstead(
   sql: Sql,
@@ -85,7 +85,7 @@ export async function keepInstead(
   return rows.length === 1;
 }
 
-/** Keeps what a purchase has delivered. Of an item that was deleted meanwhile nothing is kept. */
+/** Stores the result of a purchase. Nothing is stored for an item that was deleted meanwhile. */
 export async function keepResult(sql: Sql, workId: string, result: Buffer, itemId: string) {
   await sql`
     update memory_purchases set result = ${result}

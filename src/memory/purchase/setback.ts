@@ -12,7 +12,7 @@ export type Setback =
   | { readonly kind: 'fault' }
   /** A purchase was refused: the item waits for longer each time, or until its agent has the balance. */
   | { readonly kind: 'refused'; readonly reason: string; readonly needsRaw: bigint | null }
-  /** The item fails for good, since every later try would fail in the same way. */
+  /** The item fails for good, since every later attempt would fail in the same way. */
   | { readonly kind: 'hopeless'; readonly reason: string };
 
 /** Statuses by which a provider refuses the request itself: its key or its time make no difference. */
@@ -31,7 +31,7 @@ export function setbackOf(error: unknown): Setback {
   const { error: reason, fields, status } = error;
   if (status === KEY_GONE) return { kind: 'hopeless', reason: 'key_revoked' };
   const { required, scope } = fields;
-  // A cap says as well what it would take, but no balance lifts it.
+  // A cap's refusal also states the required amount, but no balance lifts the cap.
   if (scope !== 'wallet') return { kind: 'refused', reason, needsRaw: null };
   const needsRaw = typeof required === 'string' ? (parseAmountRaw(required) ?? null) : null;
   return { kind: 'refused', reason: 'insufficient_balance', needsRaw };

@@ -29,8 +29,8 @@ export type SpaceLoaderDeps = {
 const TRIES = 3;
 
 /**
- * Keeps what is loaded of spaces as the database has it. Searches of one space share its loading; what is deleted
- * leaves with the next search or within the second, whichever process deleted it.
+ * Keeps loaded spaces as the database has them. Searches of one space share its loading. Deleted chunks disappear with the next
+ * search or within a second, whichever process deleted them.
  */
 export class SpaceLoader implements VectorSearch {
   readonly #deps: SpaceLoaderDeps;
@@ -86,7 +86,7 @@ export class SpaceLoader implements VectorSearch {
     }
   }
 
-  /** Nothing of the space stays in memory. Costs next to nothing where nothing of it is there. */
+  /** Removes the space from memory. Costs next to nothing when nothing of the space is loaded. */
   async drop(spaceId: number): Promise<void> {
     this.#tooLarge.delete(spaceId);
     await this.#changes.get(spaceId)?.catch(() => {});

@@ -8,9 +8,9 @@ export interface VectorSearch {
    * the two vectors. Throws `vendor_unavailable` when the space cannot be searched now.
    */
   search(space: SpaceVersion, query: SpaceQuery): Promise<Found[]>;
-  /** Removes what this process holds of chunks that were deleted before this version of the space. */
+  /** Removes this process's copies of chunks that were deleted before this version of the space. */
   follow(space: SpaceVersion): Promise<void>;
-  /** Removes what this process holds of anything that other processes have deleted. */
+  /** Removes this process's copies of everything that other processes have deleted. */
   followAll(): Promise<void>;
   /** Nothing of the space stays in the memory of this process. */
   drop(spaceId: number): Promise<void>;
