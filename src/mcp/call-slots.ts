@@ -1,11 +1,11 @@
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** Limits the tool calls that one agent has under way, over all its requests. */
+/** Limits the tool calls that one agent has in progress, over all its requests. */
 export function createToolSlots(most: number = LIMITS.mcp.callsPerAgent) {
   const underWay = new Map<number, number>();
   return {
-    /** Throws a 429 where the agent has as many under way as it may. */
+    /** Runs a call. Throws a 429 when the agent has the maximum number of calls in progress. */
     async take<T>(agentId: number, work: () => Promise<T>): Promise<T> {
       const taken = underWay.get(agentId) ?? 0;
       if (taken >= most) throw errors.mcp.tooManyCalls(most);
@@ -18,7 +18,7 @@ export function createToolSlots(most: number = LIMITS.mcp.callsPerAgent) {
         else underWay.delete(agentId);
       }
     },
-    /** Agents that have calls under way. */
+    /** Number of agents with calls in progress. */
     get size() {
       return underWay.size;
     },

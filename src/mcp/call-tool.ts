@@ -31,9 +31,9 @@ export type ToolCall = {
 };
 
 /**
- * Makes a call. What is refused is a result with `isError`, the code and the sentence of the refusal. Never rejects. A
- * call that takes too long is ended as if its client had left: what is paid by then is answered all the same. A result
- * over what is left of the budget is a refusal that has its cost.
+ * Makes a call. A refusal becomes a result with `isError`, and the code and sentence of the refusal. Never rejects. A call that
+ * takes too long is ended as if its client had left; anything paid by then is still returned. A result that exceeds the
+ * remaining budget becomes a refusal that states the cost.
  */
 export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolResult> {
   let cost: Json = {};

@@ -53,7 +53,7 @@ export const createTools = (memory: Memory | undefined): readonly Tool[] => [
   ...(memory === undefined ? [] : createMemoryTools(memory)),
 ];
 
-/** Serves MCP without sessions: of each request a protocol server of its own, made by the SDK, with the same tools. */
+/** Serves MCP without sessions: each request gets a protocol server of its own, made by the SDK, with the same tools. */
 export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): McpServer {
   // The SDK makes its schemas when they are first used, which would hold the first request up for 70 ms.
   preloadSchemas();
@@ -157,7 +157,7 @@ async function answerLegacy(
 function webRequest(headers: ReadonlyMap<string, string>): Request {
   const own: [string, string][] = [
     ['content-type', 'application/json'],
-    // Answers are JSON here, which is what a client that says nothing gets as well.
+    // Responses are JSON here, also for a client that sends no `accept`.
     ['accept', 'application/json, text/event-stream'],
   ];
   const protocol = [...headers].filter(([name]) => name.startsWith('mcp-'));

@@ -4,8 +4,8 @@ import { LIMITS } from '../kernel/limits.ts';
 /** Bytes of JSON that all results of one HTTP request may take together. */
 export type ResultBudget = {
   /**
-   * Takes the bytes of a result as it will be written. False: that is more than is left, and nothing was taken. Small
-   * results always pass: a refusal has the number of a reservation that must not be lost.
+   * Takes the bytes of a result as it will be written. Returns false, and takes nothing, when the budget does not cover them.
+   * Small results always pass, because a refusal may contain the number of a reservation, which must not be lost.
    */
   take(result: CallToolResult): boolean;
 };

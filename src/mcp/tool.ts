@@ -24,7 +24,7 @@ export class RouteRefused extends Error {
 type ToolSpec<I extends ZodType> = {
   readonly name: string;
   readonly title: string;
-  /** For models: what it does, what it costs, what it answers. */
+  /** For models: the tool's effect, cost and result. */
   readonly description: string;
   /** True when the tool changes nothing and costs nothing. */
   readonly isReadOnly: boolean;
