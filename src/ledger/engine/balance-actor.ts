@@ -47,13 +47,13 @@ export class BalanceActor implements BatchSource {
   readonly #openHolds = new Map<string, bigint>();
   #balance: Balance | undefined;
   #queue: Pending[] = [];
-  /** The operations of the batch that is under way to the database. */
+  /** The operations of the batch that is in progress at the database. */
   #taken = NONE;
   #gone = false;
   #readMs = 0;
   /** When the database spoke last. */
   #toldMs = 0;
-  /** The rules changed while a batch was under way. */
+  /** True when the rules changed while a batch was in progress. */
   #rulesVoid = false;
 
   constructor(deps: BalanceActorDeps) {
@@ -117,13 +117,13 @@ export class BalanceActor implements BatchSource {
     this.#machine.send({ type: 'part.broken' });
   }
 
-  /** Drops what is known of the agent's rules. */
+  /** Drops this process's copy of the agent's rules. */
   forget(): void {
     if (this.#taken.length > 0) this.#rulesVoid = true;
     else this.#machine.send({ type: 'rules.changed' });
   }
 
-  /** Rejects callers that have waited since before `beforeMs`: the database is away. */
+  /** Rejects callers that have waited since before `beforeMs`, because the database does not answer. */
   giveUp(beforeMs: number, error: () => Error): void {
     this.#queue = this.#queue.filter((pending) => !pending.giveUp(beforeMs, error));
     for (const { pending } of this.#taken) pending.giveUp(beforeMs, error);

@@ -8,7 +8,7 @@ export type LedgerCounters = {
   fences: number;
   /** Calls sent again because the outcome of the first was unknown. */
   resends: number;
-  /** Ids under which another posting stands. */
+  /** Number of operations whose id belongs to another posting. */
   conflicts: number;
   /** Settlements beyond their hold, or corrections beyond the agent's funds: how many, and how much in all. */
   shortfalls: number;

@@ -101,7 +101,7 @@ export class LedgerInbox {
   async submitPair(giving: Operation, taking: Operation): Promise<[Resolution, Resolution]> {
     const isFull = this.#waiting.count + 1 >= LIMITS.ledgerInboxOperations;
     if (!this.#stopped && !isFull) return Promise.all(this.#enterPair(giving, taking));
-    // A settlement is made all the same; what it leaves is the balance then.
+    // A settlement is made even without its pair. Its remainder then returns to the balance.
     if (giving.kind === 'settle') return [await this.submit(giving), { kind: 'lost' }];
     if (this.#stopped) throw errors.request.ledgerAway();
     this.counters.refusedFull++;
@@ -119,7 +119,10 @@ export class LedgerInbox {
     return this.#actors.find(agentId)?.recall();
   }
 
-  /** Resolves once the newest operation of the agent is over, however it ends; who asks for more meanwhile is not waited for. */
+  /**
+   * Resolves once the newest operation of the agent is over, with whatever outcome. Operations submitted meanwhile are not
+   * waited for.
+   */
   async settled(agentId: number): Promise<void> {
     await this.#actors.find(agentId)?.newest?.catch(() => {});
   }

@@ -37,7 +37,7 @@ export function createLedgerWriter(deps: {
   readonly retry: Retry;
   /** Before a call is sent again: the lease may have run out meanwhile. */
   readonly afterOutage: () => Promise<void>;
-  /** Runs a callback after what is ready now has run. */
+  /** Schedules a callback behind everything that is ready to run. */
   readonly soon: (callback: () => void) => void;
   readonly counters: LedgerCounters;
   readonly log: Log;

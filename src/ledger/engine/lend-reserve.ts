@@ -28,7 +28,7 @@ function refusedFor(availableRaw: bigint, requiredRaw: bigint): Resolution {
   return { kind: 'refused', refusal };
 }
 
-/** Settles a hold that a reserve lent. What is left of it goes back in the same commit, unless a control forbids it. */
+/** Settles a hold that a reserve lent. Its remainder returns to the reserve in the same commit, unless a control forbids it. */
 export const giveBackTo = (
   inbox: Pairs,
   reserve: Reserve,

@@ -53,8 +53,8 @@ export class Pending {
   }
 
   /**
-   * Rejects for a caller that has waited since before `beforeMs`. True: the operation is dropped, because it was never
-   * sent and would only hold money.
+   * Rejects for a caller that has waited since before `beforeMs`. Returns true when the operation is dropped, because it was
+   * never sent and would only hold money.
    */
   giveUp(beforeMs: number, error: () => Error): boolean {
     if (this.givenUp || this.sinceMs > beforeMs) return false;
@@ -103,8 +103,8 @@ export type Take = {
 };
 
 /**
- * Decides what waits, in arrival order, each on the state that the one before it left. Of two
- * operations on the same hold or reference the second stays behind until the first is known.
+ * Decides waiting operations in the order of arrival, each on the state after the operation before. Of two operations on the
+ * same hold or reference, the second waits until the outcome of the first is known.
  */
 export function takeOperations(
   agentId: number,
@@ -189,8 +189,8 @@ const busyWith = (busy: ReadonlySet<string>, { operation }: Pending): boolean =>
 };
 
 /**
- * Finds, for each operation that shrinks a hold in favour of another hold, the waiting operation that takes the amount.
- * The two are decided together, or an operation between them could take the money. Undefined: no hold shrinks.
+ * Finds, for each operation that shrinks a hold in favour of another hold, the waiting operation that takes the amount. Both
+ * operations are decided together, because an operation between them could take the money. Undefined when no hold shrinks.
  */
 function takersIn(queue: readonly Pending[]): Map<Pending, Pending> | undefined {
   if (!queue.some(({ operation }) => operation.kind === 'shrink')) return undefined;

@@ -107,7 +107,7 @@ function inPair(
 const failed = (resolution: Resolution | undefined): Resolution | undefined =>
   resolution?.kind === 'applied' || resolution?.kind === 'already' ? undefined : resolution;
 
-/** Undefined: decide it again. */
+/** Returns the resolution for a change's outcome. Undefined when the operation is to be decided again. */
 function resolutionOf(
   said: ChangeOutcome,
   left: Pick<Extract<Resolution, { kind: 'applied' | 'already' }>, 'funds' | 'after'>,

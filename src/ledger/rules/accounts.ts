@@ -1,6 +1,5 @@
 /**
- * Accounts of one agent: the money that it may spend now, and the money that is held for work in flight. Neither is
- * ever negative.
+ * Accounts of one agent: the money that it may spend now, and the money held for work in progress. No account is ever negative.
  */
 export type AgentAccount = `agent:${number}:spendable` | `agent:${number}:held`;
 

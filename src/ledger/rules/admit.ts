@@ -53,7 +53,10 @@ export function refusalOf(
   return cappedOf(breachesOf(rules, demand, position));
 }
 
-/** Lists gate what the agent has chosen and pays itself; the sources of a model are the operator's choice. */
+/**
+ * Returns the refusal by an allowlist. Allowlists gate destinations that the agent has chosen and pays itself; the sources of a
+ * model are the operator's choice.
+ */
 function unlistedOf(
   rules: Rules,
   { facts: { host, payee }, isOperators = false }: Demand,
@@ -80,8 +83,8 @@ export function barOf(
 }
 
 /**
- * Returns the refusal by a cap of the agent's team, as the database decides it; of several breaches the worst is
- * reported. `teamCounters` stand in the order of `rules.teamPolicies`.
+ * Returns the refusal by a cap of the agent's team, as the database decides it. Of several breaches, the worst breach is
+ * reported. `teamCounters` are in the order of `rules.teamPolicies`.
  */
 export function teamRefusalOf(
   rules: Rules,

@@ -21,7 +21,7 @@ export type Resolution =
       readonly after?: Snapshot | undefined;
     }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
-  /** Another posting stands under the id. */
+  /** Another posting has this id. */
   | { readonly kind: 'conflict' }
   /** Another process has taken the session over, or its hold is resolved. */
   | { readonly kind: 'lost' }

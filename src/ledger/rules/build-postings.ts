@@ -36,7 +36,7 @@ export const holdPosting = (
   nonce,
 });
 
-/** Sets more aside for a session that goes on; with `lentHoldId`, what is left of a hold that it lent. */
+/** Returns the posting that extends a session's hold; with `lentHoldId`, by the remainder of a hold that it lent. */
 export const extendPosting = (
   agentId: number,
   hold: { readonly holdId: string; readonly fromRaw: bigint },

@@ -17,7 +17,7 @@ export type BalanceState = {
   readonly heldRaw: bigint;
   readonly creditedRaw: bigint;
   readonly consumedRaw: bigint;
-  /** `walletRaw`: USDC in the agent's wallet by the book. `promisedRaw`: the part that is signed away and undecided. */
+  /** `walletRaw` is the USDC in the agent's wallet by the book. `promisedRaw` is the part in signed, undecided payments. */
   readonly walletRaw: bigint;
   readonly promisedRaw: bigint;
   /** Amounts that count under the agent's own policies. */
@@ -103,8 +103,8 @@ export type Companion =
 /** One decided operation. It is written completely or not at all. */
 export type Change = {
   /**
-   * A refused operation: its posting is only looked for and nothing is written, so that an id which
-   * stands already is never answered with a refusal.
+   * True for a refused operation. Its posting is only looked up and nothing is written, so that a repeated id never gets a
+   * refusal.
    */
   readonly probe: boolean;
   /** Null where rows change but no money moves. */
@@ -117,7 +117,7 @@ export type Change = {
   readonly companions: readonly Companion[];
 };
 
-/** All that one agent asks of one batch. */
+/** All changes of one agent in one batch. */
 export type AgentBatch = {
   readonly agentId: number;
   /** State that the batch was decided on. Its version is the fence. */
@@ -132,10 +132,9 @@ export type AgentBatch = {
 };
 
 /**
- * The database's outcome of one change.
- * `already`: the same posting stands, or the row is where the operation leaves it. `conflict`: another posting stands
- * under its id. `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`: a cap of the team
- * would be crossed. `again`: not looked at.
+ * The database's outcome of one change. `already`: the same posting exists, or the row is in the state after the operation.
+ * `conflict`: another posting has its id. `lost`: its guard failed. `mismatch`: its hold is not open at that amount. `capped`:
+ * a cap of the team would be exceeded. `again`: the change was not examined.
  */
 export type ChangeOutcome =
   | { readonly kind: 'already'; readonly leftRaw: bigint }
@@ -143,7 +142,7 @@ export type ChangeOutcome =
   | { readonly kind: 'mismatch'; readonly openRaw: bigint | null }
   | { readonly kind: 'capped'; readonly policyId: number; readonly spentRaw: bigint };
 
-/** A batch stands whole or not at all; either way its answer carries the agent's present state. */
+/** A batch is applied completely or not at all. In both cases its outcome contains the agent's present state. */
 export type AgentBatchOutcome =
   | { readonly kind: 'applied'; readonly state: BalanceState }
   | {

@@ -21,7 +21,7 @@ export type ChargeRow = {
   readonly payee: string | null;
   readonly responseStatusCode: number | null;
   readonly latencyMs: number | null;
-  /** Ours and theirs, apart: what this server added, and what the upstream took. */
+  /** Milliseconds that this server added; `upstreamMs` are the upstream's own. */
   readonly overheadMs: number | null;
   readonly upstreamMs: number | null;
 };

@@ -9,7 +9,7 @@ export type TeamCount = {
   readonly policy: Policy;
   readonly bucket: number;
   /**
-   * Upper bound of the amount under the policy; null when the operation asks for no more, or the policy is not in
+   * Upper bound of the amount under the policy; null when the operation requests no further amount, or the policy is not in
    * effect.
    */
   readonly capRaw: bigint | null;
@@ -26,7 +26,7 @@ export type Count = {
 
 const NO_TEAM: readonly TeamCount[] = [];
 
-/** More is held, which caps may refuse. Null: no policy counts it. */
+/** Returns the counters' change when more is held, which caps may refuse. Null when no policy counts it. */
 export function countHeld(
   rules: Rules,
   facts: SpendFacts,

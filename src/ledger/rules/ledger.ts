@@ -99,8 +99,8 @@ export interface Ledger {
   funds(agentId: number): Promise<Funds | undefined>;
 
   /**
-   * Moves a reservation on while its hold stays open. `moved`: it is where the move ends. `lost`: it is neither there
-   * nor where the move starts.
+   * Moves a reservation on while its hold stays open. `moved`: it is in the state `to`. `lost`: it is in neither of the states
+   * `from` and `to`.
    */
   advance(request: {
     agentId: number;
@@ -125,8 +125,8 @@ export interface Ledger {
   /** Holds the reserve and writes the session row in one commit. */
   openSession(request: OpenSession): Promise<OpenSessionVerdict>;
   /**
-   * Adds to the session's hold. Refused like a hold; the old hold stays as it was. `isQuiet`: it is speculative, and a
-   * cap that stops its agent refuses it without doing so.
+   * Extends the session's hold. Refused like a hold; then the earlier hold stays unchanged. `isQuiet` is true for a speculative
+   * extension: a cap that suspends its agent refuses it without suspending.
    */
   extend(claim: SessionClaim, byRaw: bigint, isQuiet?: boolean): Promise<ExtendVerdict>;
   /**

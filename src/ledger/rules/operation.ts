@@ -21,7 +21,7 @@ export type HoldOperation = {
   readonly destination: Destination;
   /** Opens the session in the same commit; its hold has the session's id. */
   readonly session: OpenSession | null;
-  /** Writes the signed payment in the same commit; what the wallet still holds bounds it, too. */
+  /** Writes the signed payment in the same commit. The wallet's free amount bounds it, too. */
   readonly reservation: NewReservation | null;
 };
 
@@ -53,7 +53,7 @@ export type SettleOperation = {
   readonly request: Omit<SettleRequest, 'hold'>;
   /** Ends the session in the same commit, unless another process has taken it over. */
   readonly ends: SessionEnd | null;
-  /** Brings the reservation of this hold to its end in the same commit, unless another process has. */
+  /** Moves the reservation of this hold to its final state in the same commit, unless another process has. */
   readonly move: ReservationMove | null;
 };
 
@@ -121,9 +121,9 @@ export type CorrectOperation = {
   readonly agentId: number;
   readonly amountRaw: bigint;
   readonly facts: SpendFacts;
-  /** From the end that it had come to, to the same. */
+  /** The move from the reservation's final state to the same state. */
   readonly move: ReservationMove;
-  /** Null: the payment has its line of history, and counts under its caps, since it was settled before. */
+  /** Null when the payment has its charge row and counts under its caps, because it was settled before. */
   readonly charge: ((chargedRaw: bigint) => ChargeRow) | null;
 };
 

@@ -1,6 +1,6 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
 
-/** A signed payment to a vendor, as it is written with its hold: nothing of it has left yet. */
+/** A signed payment to a vendor, written with its hold before anything of it is sent. */
 export type NewReservation = {
   /** 0x and 64 hex digits, lower case. */
   readonly nonce: string;

@@ -30,11 +30,11 @@ export type Spender = {
   readonly reserve?: Reserve;
 };
 
-/** The hold of a live call, which lends to the purchases within the call and takes back what they leave. */
+/** The hold of a live call, which lends to the purchases within the call and takes back their remainders. */
 export interface Reserve {
   /**
-   * Runs work on the claim of the call, in the order of everything else that moves its hold. The claim is undefined once
-   * the call is settled. `lendableRaw`: the part that is neither spent nor kept for the turn in progress.
+   * Runs work on the claim of the call, in order with everything else that changes its hold. The claim is undefined once the
+   * call is settled. `lendableRaw` is the part that is neither spent nor kept for the turn in progress.
    */
   use<T>(work: ReserveWork<T>): Promise<T>;
 }
@@ -108,7 +108,7 @@ export type HoldRequest = {
   readonly holdId: string;
   readonly amountRaw: bigint;
   readonly destination: Destination;
-  /** A signed payment to a vendor, written in the same commit. What the wallet has left bounds it, too. */
+  /** A signed payment to a vendor, written in the same commit. The wallet's free amount bounds it, too. */
   readonly reservation?: NewReservation;
   /** Less may do: a cap that stops its agent refuses this much without doing so. */
   readonly isQuiet?: boolean;

@@ -12,7 +12,7 @@ export type Rules = {
   /** Keys that are not revoked. */
   readonly keyIds: ReadonlySet<number>;
   readonly allowlistMode: AllowlistMode;
-  /** The agent's own, by id: its counters stand in the same order. */
+  /** The agent's own policies, by id. Its counters are in the same order. */
   readonly policies: readonly Policy[];
   /** Policies of the agent's whole team, by id. Only the database has their counters. */
   readonly teamPolicies: readonly Policy[];

@@ -28,7 +28,7 @@ export const STAGES = [
  */
 export type Stage = (typeof STAGES)[number];
 
-/** Summary of a live session, written with its settlement. Null: a figure that its kind of session does not know. */
+/** Summary of a live session, written with its settlement. Null for a figure that does not exist in this kind of session. */
 export type SessionSummary = {
   readonly turns: number;
   readonly interruptions: number;

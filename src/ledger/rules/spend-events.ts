@@ -35,7 +35,7 @@ const agentEvent = (
   payload: { agentId, agentWalletAddress: rules.walletAddress, ...payload },
 });
 
-/** `agent.suspended`: one of its caps was a kill switch. */
+/** Returns the `agent.suspended` event, for a cap that suspends its agent. */
 export const agentSuspended = (rules: Rules, agentId: number, policyId: number): EventRow =>
   agentEvent('agent.suspended', rules, agentId, {
     policyId,

@@ -7,7 +7,7 @@ import type { BalanceState } from './change.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 import { alignCounters, windowPositionAt } from './window-position.ts';
 
-/** An agent's money and what it may do, as of one instant. */
+/** An agent's money and rules, as of one instant. */
 export type Snapshot = { readonly state: BalanceState; readonly rules: Rules };
 
 /** A snapshot with its counters aligned to one position of the windows. */

@@ -11,9 +11,9 @@ export async function insertAgentFunds(
 }
 
 /**
- * States that what the agent may do has changed (status, keys, expiry, policies). Belongs in the sql
- * transaction that changes it: from its commit on, every decision made on the former rules misses its
- * fence, in every process. Several agents are raised in the order of their ids.
+ * Marks the agent's rules (status, keys, expiry, policies) as changed. Call it in the sql transaction of the change: from its
+ * commit on, every decision on the former rules fails its fence, in every process. Several agents are raised in the order of
+ * their ids.
  */
 export async function bumpRules(tx: Queryable, agentId: number): Promise<void> {
   await tx`
@@ -40,8 +40,8 @@ export async function bumpTeamRules(tx: Queryable, accountId: string): Promise<r
 }
 
 /**
- * Writes event rows in the caller's sql transaction, for facts that move no money. What the database cannot hold
- * of their texts is left out or replaced: it never undoes what the caller writes beside them.
+ * Writes event rows in the caller's sql transaction, for facts that move no money. Text that the database cannot store is left
+ * out or replaced, so it never undoes the caller's other writes.
  */
 export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
   for (const event of events) {

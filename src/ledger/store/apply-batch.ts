@@ -35,7 +35,7 @@ export const stateOf = (row: StateRow): BalanceState => ({
   counters: decodeCounters(row.counters),
 });
 
-/** A batch that does not stand, and the state to decide it on again: null where there is no such agent. */
+/** A batch that was not applied, and the state to decide it on again: null when the agent does not exist. */
 type Row = (StateRow | { version: null }) & {
   part: number;
   verdicts: string;
@@ -56,8 +56,8 @@ const CALL = `select * from apply_batch(${ARGUMENTS.split(' ')
   .join(', ')})`;
 
 /**
- * Applies what stands and answers each agent's batch, in one round trip and one commit. The batches must
- * be in ascending order of their agents. Sending the same parts again, as `resent`, is harmless.
+ * Applies batches and returns the outcome for each agent, in one round trip and one commit. The batches must be in ascending
+ * order of their agents. Sending the same parts again, as `resent`, is harmless.
  */
 export async function applyBatch(
   sql: Queryable,

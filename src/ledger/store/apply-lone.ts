@@ -33,7 +33,7 @@ export async function applyAlone(
   if ((count !== null && count.team.length > 0) || guard?.row === 'session') return false;
   if (hold !== null && hold.fromRaw !== null && hold.toRaw !== null) return false;
   if (!companions.every(isLoneCompanion)) return false;
-  // Two charges may add to the same sums, which one statement cannot do twice.
+  // Two charges may add to the same totals, which one statement cannot do twice.
   if (companions.filter(({ row }) => row === 'charge').length > 1) return false;
 
   const statement = new AloneStatement();

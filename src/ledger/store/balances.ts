@@ -7,12 +7,12 @@ import type { Rules } from '../rules/rules.ts';
 import { applyBatch, type StateRow, stateOf } from './apply-batch.ts';
 import { type PolicyJson, policyOf } from './policy-row.ts';
 
-/** An agent's money and what it may do, read as of one instant. */
+/** An agent's money and rules, read as of one instant. */
 export type Balance = { readonly state: BalanceState; readonly rules: Rules };
 
-/** Reads and writes what the balance actors hold in the database. */
+/** Reads and writes the state of the balance actors in the database. */
 export interface BalanceStore {
-  /** Undefined where there is no such agent. */
+  /** Resolves to undefined when the agent does not exist. */
   load(agentId: number): Promise<Balance | undefined>;
   /**
    * Applies batches, in ascending order of their agents, in one commit. Resolves to one outcome for each batch. `resent` is
@@ -24,7 +24,7 @@ export interface BalanceStore {
   fenced(agentId: number, decide: (balance: Balance) => AgentBatch): Promise<AgentBatchOutcome>;
 }
 
-/** `sql`: a pool opened `BY_KEY`. */
+/** Creates the store. `sql` is a pool opened `BY_KEY`. */
 export function createBalanceStore(deps: { readonly sql: Sql; readonly node: Node }): BalanceStore {
   const { sql, node } = deps;
   return {
@@ -53,7 +53,7 @@ type Row = StateRow & {
   thresholds: Rules['thresholds'];
 };
 
-/** Undefined where there is no such agent. */
+/** Returns an agent's balance; undefined when the agent does not exist. */
 export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
   const [row] = await sql<Row[]>`
     select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,

@@ -41,7 +41,7 @@ type Row = { agent_id: number | null; detail: string };
 const violations = (invariant: Violation['invariant'], rows: readonly Row[]): Violation[] =>
   rows.map((row) => ({ invariant, agentId: row.agent_id, detail: row.detail }));
 
-/** 1. Each balance is what its postings say, and credits = spendable + held + consumed. */
+/** 1. Each balance equals the sum of its postings, and credits = spendable + held + consumed. */
 async function checkDerived(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     with moved as (

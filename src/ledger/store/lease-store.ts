@@ -2,8 +2,8 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { Node } from '../rules/node.ts';
 
 /**
- * Takes a lease in database time for a process. A node id that was used before gets the next epoch, so
- * that what its former life left behind reads as orphaned.
+ * Takes a lease for a process, by the database's clock. A node id that was used before gets the next epoch, so that holds and
+ * sessions of the earlier process are orphans.
  */
 export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number): Promise<Node> {
   const [row] = await sql<{ epoch: number }[]>`
@@ -15,7 +15,7 @@ export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number)
   return { nodeId, leaseEpoch: row?.epoch ?? 1 };
 }
 
-/** `lapsed`: it had run out, and is taken up again. `taken`: another process lives under this node id. */
+/** `lapsed`: the lease had run out and is taken again. `taken`: another process has this node id. */
 export type Renewal = 'renewed' | 'lapsed' | 'taken';
 
 /** Has the lease of a process last `leaseMs` from now, by the database's clock. */
@@ -33,7 +33,7 @@ export async function renewLease(sql: Queryable, node: Node, leaseMs: number): P
   return row.held ? 'renewed' : 'lapsed';
 }
 
-/** Gives the lease up at a clean shutdown: any process may take what is left at once. */
+/** Ends the lease at a clean shutdown, so that any process may take over its work at once. */
 export async function endLease(sql: Queryable, node: Node): Promise<void> {
   await sql`
     update leases set expires_at = clock_timestamp()

@@ -10,7 +10,7 @@ import {
   type SharedCells,
 } from './lone-statement.ts';
 
-/** Companion rows of an operation that is sent alone. `write_companions` writes the same, and all others. */
+/** Companion rows of an operation that is sent alone. `write_companions` writes these and all other companion rows. */
 export type LoneCompanion = Extract<
   Companion,
   { row: 'charge' | 'event' | 'reservation.opened' | 'reservation.moved' }

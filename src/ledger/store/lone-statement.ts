@@ -58,7 +58,7 @@ export class AloneStatement {
     this.add(CLOSE);
   }
 
-  /** Runs it. True: it has returned a row. */
+  /** Runs the statement. Resolves to true when it has returned a row. */
   async run(sql: Queryable): Promise<boolean> {
     this.#step.shape ??= shapeOf(this.#pieces, this.#cells);
     const { text, picks } = this.#step.shape;
