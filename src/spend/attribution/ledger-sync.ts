@@ -43,7 +43,7 @@ const NOTHING_READABLE = {
   code: 'no_readable_line',
 };
 
-/** The lines of one upload that were read so far. */
+/** The lines of one upload that were read up to now. */
 class Upload {
   readonly rows: ReconciledRow[] = [];
   rejected = 0;
@@ -66,7 +66,7 @@ class Upload {
   }
 
   /**
-   * Equal lines of one upload are separate events. Their number among each other distinguishes them, and is
+   * Returns the key of an event. Equal lines of one upload are separate events: their ordinal number distinguishes them, and is
    * the same when the upload is repeated.
    */
   #digest(event: SpendEvent): string {

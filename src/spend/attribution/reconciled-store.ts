@@ -5,7 +5,7 @@ import type { SpendEvent } from './spend-event.ts';
 /** An event and the key that identifies it when it comes again. */
 export type ReconciledRow = SpendEvent & { readonly digest: string };
 
-/** Keeps events of an agent and says how many of them are new. All are kept or, when it throws, none. */
+/** Stores events of an agent and returns the number of new events. Stores all or, when it throws, none. */
 export async function saveReconciled(
   sql: Sql,
   agentId: number,

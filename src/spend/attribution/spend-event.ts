@@ -18,7 +18,7 @@ export type SpendEvent = {
   readonly label: string | null;
 };
 
-/** Content of one line of an upload. `isReadable`: the line is a JSON object, whatever its fields. */
+/** Content of one line of an upload. `isReadable` is true when the line is a JSON object, whatever its fields. */
 export type ReadLine =
   | { readonly kind: 'blank' }
   | { readonly kind: 'rejected'; readonly isReadable: boolean }

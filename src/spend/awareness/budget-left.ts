@@ -9,7 +9,7 @@ import { binds, type CapState, tightestOf } from '../../policy/evaluate.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
 import type { TeamReadings } from './team-readings.ts';
 
-/** Amount that is left for spending of the same kind, as an answer's headers report it. */
+/** Remaining amount for spending of the same kind, for a response's headers. */
 export type BudgetLeft = {
   /** The least that the balance and the caps leave; undefined where that is not known. */
   readonly remainingRaw: bigint | undefined;
@@ -95,7 +95,7 @@ export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined)
     ...figures,
     ...resets,
   });
-  // Clients decode headers in different encodings; escapes are the same in all.
+  // Clients decode headers in different encodings; escapes are equal in all of them.
   return text.replace(/[\u007f-\uffff]/g, escaped);
 }
 

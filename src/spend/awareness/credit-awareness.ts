@@ -16,7 +16,7 @@ export function creditRemaining(agent: Agent, spendState: SpendState) {
     creditIn: state.creditedRaw.toString(),
     creditOut: outRaw(state).toString(),
     creditLimit: limitRaw(agent).toString(),
-    // Nothing is borrowed by itself: what is available is all there is before the agent stands still.
+    // Nothing is borrowed automatically, so the available amount is all there is before the agent stops.
     headroomToAutoBorrow: available,
     utilizationBps: utilizationBps(state),
     sessionSpendLimit: session?.policy.limitRaw.toString() ?? null,

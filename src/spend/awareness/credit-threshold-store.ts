@@ -34,7 +34,7 @@ export async function findThresholds(sql: Queryable, agentId: number): Promise<C
   return rows.map(toThreshold);
 }
 
-/** Undefined: the account of the agent has no such webhook. */
+/** Inserts a threshold. Resolves to undefined when the agent's account has no such webhook. */
 export async function insertThreshold(
   tx: Queryable,
   agentId: number,

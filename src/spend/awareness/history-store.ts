@@ -25,8 +25,8 @@ export type History = {
 };
 
 /**
- * Sums what counts under a policy that is yet to be written, without a lock: a long history takes seconds. An
- * agent's charges are numbered in the order of their commits, so that what comes meanwhile has higher numbers.
+ * Sums the charges that count under a policy before it is written, without a lock, because a long history takes seconds. An
+ * agent's charges are numbered in the order of their commits, so later charges have higher numbers.
  */
 export async function readHistory(
   sql: Queryable,
@@ -45,7 +45,10 @@ export async function readHistory(
   return { of, head, upTo, settled: await sumUpTo(sql, of, head, upTo) };
 }
 
-/** As `settled` of a history that is read now; only what came after `known` is read, where that is the same history. */
+/**
+ * Returns the settled sums of a history that is read now. When `known` is of the same policy and period, reads only the charges
+ * after it.
+ */
 export async function readSettled(
   tx: Queryable,
   owner: PolicyOwner,
@@ -74,7 +77,10 @@ function sinceMs(of: Counted, head: number): number {
   return Math.max(of.startsAtMs, effective, 0);
 }
 
-/** Returns the width of a bucket in milliseconds. Undefined: the window has one bucket, so only the present one counts. */
+/**
+ * Returns the width of a bucket in milliseconds. Undefined when the window has one bucket, so that only the present bucket
+ * counts.
+ */
 function bucketMsOf(of: Counted, head: number): number | undefined {
   const [first, second] = [bucketStartMs(of.window, head), bucketStartMs(of.window, head + 1)];
   const isOne = bucketsOf(of.window) === 1 || first === undefined || second === undefined;

@@ -16,7 +16,7 @@ export function breachFields(
   const { breach, suspended } = refusal;
   const { policy, spentRaw, capRaw } = breach;
   const amounts = {
-    // A cap that was lowered below what is spent leaves nothing, not less.
+    // A cap that was lowered below the spent amount leaves 0, not a negative amount.
     available: (capRaw > spentRaw ? capRaw - spentRaw : 0n).toString(),
     required: requiredRaw?.toString() ?? null,
     spent: spentRaw.toString(),

@@ -11,10 +11,10 @@ import {
 } from '../awareness/history-store.ts';
 
 /**
- * Writes what counts under a policy now: every open hold that it matches, and what was settled in its window and not
- * before `startsAtMs`. Belongs in the sql transaction that writes the policy, after `invalidations.commit` has taken
- * the rows of all agents that it caps: nothing is held or settled meanwhile. With a history that was read before,
- * only what came since is read while they wait.
+ * Writes the amount that counts under a policy now: every matching open hold, and the matching charges in its window since
+ * `startsAtMs`. Call it in the sql transaction that writes the policy, after `invalidations.commit` has locked the rows of all
+ * agents under the cap, so that nothing is held or settled meanwhile. With a history that was read before, only later charges
+ * are read while those rows are locked.
  */
 export async function seedCounter(
   tx: Queryable,
@@ -93,7 +93,7 @@ async function saveTeamCounter(tx: Queryable, counter: Counter): Promise<void> {
     set held_raw = excluded.held_raw, head = excluded.head, buckets = excluded.buckets`;
 }
 
-/** Replaces the counter of one policy in its agent's row, which the sql transaction has taken. */
+/** Replaces the counter of one policy in its agent's row, which the sql transaction has locked. */
 async function changeOwnCounters(
   tx: Queryable,
   agentId: number,

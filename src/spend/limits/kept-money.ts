@@ -7,9 +7,8 @@ import type { Change } from '../policies/change-controls.ts';
 import type { StoredPolicy } from '../policies/policy-request.ts';
 
 /**
- * Makes a change by which more of an agent's money may be kept for a task, and undoes it unless the money is there:
- * what is spendable and not kept already must cover what is kept beyond it. The agent's row is taken, so that it
- * stays there.
+ * Makes a change that may reserve more of an agent's money for a task, and undoes it unless the spendable, unreserved money
+ * covers the addition. The agent's row is locked, so that the money stays there.
  */
 export async function requireCovered(
   { tx, nowMs }: Change,

@@ -45,7 +45,10 @@ export async function readKeyBudgets(
   );
 }
 
-/** Gives a line of keys a budget, or changes it: what was spent stays spent. Belongs in a commit of its agent. */
+/**
+ * Gives a line of rotated keys a budget, or changes the budget: the spent amount stays spent. Call it in a commit of the keys'
+ * agent.
+ */
 export async function setKeyBudget(
   tx: Queryable,
   owner: KeyOwner,

@@ -17,8 +17,8 @@ export type PreBorrowRequest = {
 export type PreBorrow = ReturnType<typeof createPreBorrow>;
 
 /**
- * Keeps money of an agent for one task, for a time: only the task can spend it, and the task no more than it.
- * An ordinary cap on the same task is another thing and stays.
+ * Creates the reserves for tasks: money that only one task can spend, for a time, while the task can spend no more than it. An
+ * ordinary cap on the same task is independent of the reserve and stays.
  */
 export function createPreBorrow(deps: ControlsDeps) {
   return {

@@ -24,7 +24,7 @@ export function createSpendStateReader(deps: {
   readonly ledger: Pick<Ledger, 'recall'>;
   /** The database's time, in Unix milliseconds. */
   readonly now: () => number;
-  /** Asks again where a connection was lost: what was done before must not read as failed. */
+  /** Repeats a call after a lost connection: work that was done must not be reported as failed. */
   readonly retrying: <T>(call: () => Promise<T>) => Promise<T>;
 }): SpendStateReader {
   const { sql, ledger, now, retrying } = deps;

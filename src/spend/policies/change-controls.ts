@@ -21,7 +21,7 @@ export type AgentScope = {
   readonly by: 'developer' | 'agent';
 };
 
-/** An agent's controls, or what its developer's agents share. */
+/** An agent's controls, or the controls that all agents of a developer share. */
 export type Scope =
   | AgentScope
   | (PolicyOwner & { readonly agentId: null; readonly by: 'developer' });

@@ -33,7 +33,7 @@ export function planChange(
   return checkTogether(after, details);
 }
 
-/** Null clears; what was not given stays. */
+/** Returns a field after an edit. Null clears the field; an omitted value keeps it. */
 const given = <T>(value: T | null | undefined, before: T | null): T | null =>
   value === undefined ? before : value;
 
