@@ -43,7 +43,7 @@ export function spentRaw(counter: Counter, bucket: number): bigint {
   return settledRaw + heldRaw;
 }
 
-/** Moves what is held, and adds what was settled to the bucket. */
+/** Returns the counter after an operation: changes the held amount, and adds the settled amount to the bucket. */
 export function count(
   counter: Counter,
   bucket: number,

@@ -19,7 +19,7 @@ export type CapState = {
   readonly policy: Policy;
   readonly spentRaw: bigint;
   readonly capRaw: bigint;
-  /** Never negative: a cap that was lowered below what is spent leaves nothing. */
+  /** Never negative: a cap that was lowered below the spent amount leaves 0. */
   readonly remainingRaw: bigint;
   /** Unix milliseconds at which time alone leaves more room; null: never, or nothing counts. */
   readonly windowResetsAtMs: number | null;

@@ -5,7 +5,7 @@ export type MatchKind = 'host_exact' | 'host_suffix' | 'recipient';
 
 /** The period over which spending is summed. */
 export type SpendWindow =
-  /** Slides; what is older than `seconds` leaves it. */
+  /** Slides with time: spending older than `seconds` no longer counts. */
   | { readonly kind: 'rolling'; readonly seconds: number }
   /** The present day, week (from Monday) or month, in UTC. */
   | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' }
@@ -17,7 +17,7 @@ export type SpendWindow =
 /** A cap on spending. What was spent under it is settled plus held. */
 export type Policy = {
   readonly id: number;
-  /** Null: it caps all agents of the account together. */
+  /** Null when the policy caps all agents of the account together. */
   readonly agentId: number | null;
   readonly kind: PolicyKind;
   /** Lower case; null for a session. */
@@ -28,7 +28,7 @@ export type Policy = {
   readonly limitFloorRaw: bigint | null;
   readonly limitCeilingRaw: bigint | null;
   readonly window: SpendWindow;
-  /** Unix seconds. Outside of them it counts, and refuses nothing. */
+  /** Unix seconds. Outside its period the policy counts spending but refuses nothing. */
   readonly effectiveFromSec: number | null;
   readonly effectiveUntilSec: number | null;
   readonly expiresAtSec: number | null;
@@ -43,7 +43,7 @@ export type Policy = {
 
 /** Facts of a spending that decide under which policies it counts. They are fixed when the money is held. */
 export type SpendFacts = {
-  /** The first key of the line of rotations that the caller's key stands in. */
+  /** The first key in the line of rotations of the caller's key. */
   readonly keyRootId: number | null;
   readonly taskId: string | null;
   /** Recipient of the money: a vendor's host, or the maker of a model. */

@@ -91,7 +91,7 @@ function periodTightens(before: Policy, after: Policy, isPermission: boolean): b
  * none of limit, floor and ceiling may rise.
  */
 function amountTightens(before: Policy, after: Policy): boolean {
-  // Money that is kept for a task is free for others as soon as less of it is kept.
+  // Money reserved for a task becomes free for other tasks as soon as less of it is reserved.
   if (before.reserves && after.limitRaw !== before.limitRaw) return false;
   const ends = ({ limitRaw, limitFloorRaw, limitCeilingRaw }: Policy) => ({
     limitRaw,
