@@ -293,9 +293,7 @@ export interface LocalEngines extends AsyncDisposable {
   readonly vad: VadEngine;
   readonly guide: GuideEngine;
   readonly tokens: TokenCounter;
-  /**
-   * Starts loading the engines for a spoken answer, so that the first answer does not wait. Never fails; one call is enough.
-   */
+  /** Starts loading the engines for a spoken answer, so that the first answer does not wait. Never fails; call it once. */
   warmUp(): void;
   /** Returns a sentence that names the missing package; undefined when the engine is installed. */
   missing(engine: EngineName): string | undefined;

@@ -41,10 +41,7 @@ export type Extension =
   | {
       readonly kind: 'refused';
       readonly refusal: HoldRefusal;
-      /**
-       * Returns true when these smaller reserves would be held. Undefined when the hold was refused for another reason than its
-       * size.
-       */
+      /** Returns true when these smaller reserves would be held. Undefined when the size did not cause the refusal. */
       readonly fits?: (reserves: Reserves) => boolean;
     }
   | { readonly kind: 'lost' };
@@ -89,10 +86,7 @@ export interface SessionHold {
 export const sessionPrice = (source: Source, usage: Usage): bigint =>
   priceRaw(usage, source.rates, source.marginBps);
 
-/**
- * Holds `reserveRaw` for a new session, or returns the refusal. `isQuiet` is true when the caller may request a smaller amount
- * next.
- */
+/** Holds `reserveRaw` for a new session, or returns the refusal. `isQuiet`: the caller may request a smaller amount next. */
 export async function openSessionHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,

@@ -93,10 +93,7 @@ export class SessionHolds implements Reserve {
     return this.makeWhole({ [name]: totalRaw }, isQuiet);
   }
 
-  /**
-   * Holds `totalRaw` for speculative work in an open hold, and resolves to true when it is held. Opens no hold, and a refusal
-   * never suspends the agent.
-   */
+  /** Holds `totalRaw` for speculative work in an open hold; true when held. A refusal never suspends the agent. */
   async holdQuietly(name: string, totalRaw: bigint): Promise<boolean> {
     if (!this.#sessionHolds.has(name)) return false;
     return (await this.hold(name, totalRaw, true)).kind === 'extended';
@@ -138,10 +135,7 @@ export class SessionHolds implements Reserve {
     return sessionHold === undefined ? 0n : sessionHold.heldRaw - sessionHold.spentRaw;
   }
 
-  /**
-   * Holds amounts inside the one reserve, when all of them fit together. Calls run in order, so each call sees the amounts of
-   * earlier calls.
-   */
+  /** Holds amounts inside the one reserve, when all of them fit together. Each call sees the amounts of earlier calls. */
   #holdWithin(main: SessionHold, reserves: Reserves, isQuiet: boolean): Promise<Extension> {
     const held = this.#within.then(async () => {
       if (!this.#fitsWithin(main, reserves)) return this.#outOfReserve(main, reserves);
