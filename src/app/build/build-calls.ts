@@ -14,6 +14,7 @@ import { askInbound } from '../../phone/calls/opening/ask-inbound.ts';
 import { type CallRoom, createCallRoom } from '../../phone/calls/opening/call-room.ts';
 import { requestSecret } from '../../phone/calls/opening/request-secret.ts';
 import { requireCallModels } from '../../phone/calls/opening/require-models.ts';
+import { createPlaceFreer } from '../../phone/calls/sweep/free-places.ts';
 import { createCallSweeper } from '../../phone/calls/sweep/sweep-calls.ts';
 import { createTurnWriter } from '../../phone/calls/turn-writer.ts';
 import { watchCarrierSpend } from '../../phone/calls/watch-carrier-spend.ts';
@@ -135,6 +136,7 @@ export function buildCalls(
     batchRunner,
     createCallSweeper(deps),
     createCallEnder(deps),
+    createPlaceFreer(deps),
     createCommandTaker(deps),
     createReportForgetter(deps),
     createCallAnalyzer({

@@ -17,28 +17,21 @@ import {
 } from './run-store.ts';
 
 /**
- * Places the call of a row as `POST /v1/calls` does, and returns the id of a call that rings. The work id names the attempt and
- * belongs to one call at most. A process that takes over the attempt of a lost process finds by the work id whether the call
+ * Places the call of a row as `POST /v1/calls` does. The work id names the attempt and belongs to one call at most. A process that takes over the attempt of a lost process finds by the work id whether the call
  * was placed.
  */
-export async function placeRow(
-  deps: CallDeps,
-  batch: Batch,
-  row: ClaimedRow,
-): Promise<string | undefined> {
+export async function placeRow(deps: CallDeps, batch: Batch, row: ClaimedRow): Promise<void> {
   const { batchId } = batch;
   const { attempt, request, seq } = row;
   const workId = workIdOf(batchId, seq, attempt);
   try {
     const order = orderOf(batch, request);
-    const placed = await placeCall(deps, { ...order, workId, batch: { batchId, seq, attempt } });
-    return placed.callId;
+    await placeCall(deps, { ...order, workId, batch: { batchId, seq, attempt } });
   } catch (error) {
     // Another process takes the row up once it is overdue.
     if (!(error instanceof ApiError)) throw error;
     const verdict = await verdictOf(deps, { accountId: batch.accountId, to: request.to, error });
     await deps.sql.begin((tx) => giveUp(tx, { batchId, seq, attempt, workId }, verdict));
-    return undefined;
   }
 }
 

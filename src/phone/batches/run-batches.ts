@@ -3,7 +3,7 @@ import type { Worker } from '../../kernel/schedule.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import { advanceBatch } from './advance-batch.ts';
 import { placeRow } from './place-row.ts';
-import { claimDueBatches, findUnringing } from './run-store.ts';
+import { claimDueBatches } from './run-store.ts';
 
 const BOUNDS = LIMITS.phone.batch;
 
@@ -12,11 +12,9 @@ export type BatchRunner = Worker & AsyncDisposable;
 
 /** Any number of processes may run the batches of one database: each turn and each row is one process's. */
 export function createBatchRunner(deps: CallDeps): BatchRunner {
-  const { dials, log, room, sql } = deps;
+  const { dials, log, sql } = deps;
   /** The calls that are being placed, and their agents. */
   const placing = new Map<Promise<void>, number>();
-  /** Calls that have a place at the recogniser of this process, and whose end another process may hear of. */
-  const ringing = new Set<string>();
 
   const roomOf = (agentId: number): number => {
     const own = [...placing.values()].filter((each) => each === agentId).length;
@@ -34,9 +32,6 @@ export function createBatchRunner(deps: CallDeps): BatchRunner {
     for (const row of taken?.rows ?? []) {
       if (taken === undefined) return;
       const placed = placeRow(deps, taken.batch, row)
-        .then((callId) => {
-          if (room !== undefined && callId !== undefined) ringing.add(callId);
-        })
         .catch((err: unknown) =>
           log.error(
             { err, batchId, seq: row.seq },
@@ -48,19 +43,10 @@ export function createBatchRunner(deps: CallDeps): BatchRunner {
     }
   }
 
-  async function freePlaces(): Promise<void> {
-    if (room === undefined || ringing.size === 0) return;
-    for (const callId of await findUnringing(sql, [...ringing])) {
-      ringing.delete(callId);
-      room.forget(callId);
-    }
-  }
-
   return {
     name: 'run-call-batches',
     everyMs: BOUNDS.tickMs,
     async tick() {
-      await freePlaces();
       for (let passes = 0; passes < BOUNDS.passesPerTick; passes++) {
         const due = await claimDueBatches(sql, BOUNDS.duePerPass);
         for (const { agentId, batchId } of due) {

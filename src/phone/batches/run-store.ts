@@ -199,14 +199,3 @@ export async function endBatch(
   await tx`update call_batches set status = ${status}, paused_for = null, due_at = null, ended_at = now()
     where id = ${batchId}`;
 }
-
-/** Returns the ids of the given calls that are over or were answered. */
-export async function findUnringing(
-  sql: Sql,
-  callIds: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from calls
-    where id = any (${textArray(callIds)}::text[]) and (terminal or started_at is not null)`;
-  return rows.map(({ id }) => id);
-}

@@ -5,10 +5,12 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
+import { advanceRow } from '../../../src/phone/calls/call-store.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import { createCallRoom } from '../../../src/phone/calls/opening/call-room.ts';
 import { placeCall } from '../../../src/phone/calls/place-call.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
+import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
 const world = await startCallWorld();
@@ -93,6 +95,30 @@ it('a call that nobody answers gives its place back when its carrier says so', a
     sequence: 1,
     priceRaw: null,
   } as never);
+  expect(places.taken).toBe(0);
+});
+
+it('a call whose end another process hears of gives its place back at once, and one that still rings keeps it', async () => {
+  const { deps, places } = roomFor(2);
+  const freer = createPlaceFreer(deps);
+  const over = await placeCall(deps, order(await world.agent()));
+  const ringing = await placeCall(deps, order(await world.agent()));
+  await freer.tick();
+  expect(places.taken).toBe(2);
+  await hearCarrier(world.deps, {
+    kind: 'status',
+    callId: over.callId,
+    carrierCallId: `LB${over.callId}`,
+    status: 'busy',
+    sequence: 1,
+    priceRaw: null,
+  } as never);
+  expect(places.taken).toBe(2);
+  await freer.tick();
+  expect([places.taken, deps.room?.kept]).toEqual([1, [ringing.callId]]);
+  // Its caller is talked to at another process.
+  await advanceRow(world.sql, ringing.callId, { type: 'media.opened' });
+  await freer.tick();
   expect(places.taken).toBe(0);
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { claimDueBatches } from '../../../src/phone/batches/run-store.ts';
-import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
+import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
 import type { DialPlace } from '../../../src/phone/dialling/dial-pacer.ts';
 import { createDialPacer } from '../../../src/phone/dialling/dial-pacer.ts';
 import { numbered, startBatchWorld } from '../../support/call-batches.ts';
@@ -211,12 +211,17 @@ describe('a batch at several processes', () => {
         return undefined;
       },
       forget: (callId: string) => void kept.delete(callId),
+      get kept() {
+        return [...kept];
+      },
       take: () => ({ release() {} }),
     };
-    const own = world.processOf({ room: room as unknown as CallDeps['room'] });
+    const own = world.processOf({ room });
     await world.turn(own);
     expect([kept.size, rungOf(recipients)]).toEqual([1, [a]]);
     await world.end(a, 'no-answer');
+    await createPlaceFreer({ room, sql: world.sql }).tick();
+    expect(kept.size).toBe(0);
     await world.turn(own);
     expect([kept.size, rungOf(recipients)]).toEqual([1, [a, b]]);
   });

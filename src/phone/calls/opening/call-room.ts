@@ -14,6 +14,8 @@ export interface CallRoom {
    * another attempt.
    */
   keep(callId: string): number | undefined;
+  /** Calls that ring and have a place here. */
+  readonly kept: readonly string[];
   /** Gives back the place of a call that was never answered. */
   forget(callId: string): void;
   /**
@@ -46,6 +48,9 @@ export function createCallRoom({
   const forget = (callId: string) => unkeep(callId)?.release();
 
   return {
+    get kept() {
+      return [...kept.keys()];
+    },
     keep(callId) {
       if (kept.has(callId)) return undefined;
       try {

@@ -1,4 +1,5 @@
 import { usageOfSession } from '../../../ledger/engine/take-session.ts';
+import { textArray } from '../../../platform/postgres/pg-array.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { CarrierName } from '../../carriers/carrier.ts';
 import type { LegCosts } from '../../rate-card.ts';
@@ -83,4 +84,15 @@ export async function receiptSeconds(sql: Sql, callId: string): Promise<number |
       and e.correlation_id = c.id and e.name = 'call.ended'
     where c.id = ${callId}`;
   return row?.seconds;
+}
+
+/** Returns the ids of the given calls that are over or were answered. */
+export async function findUnringing(
+  sql: Sql,
+  callIds: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from calls
+    where id = any (${textArray(callIds)}::text[]) and (terminal or started_at is not null)`;
+  return rows.map(({ id }) => id);
 }
