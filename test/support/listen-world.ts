@@ -1,4 +1,5 @@
-import { systemClock } from '../../src/kernel/clock.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { MessageLine } from '../../src/kernel/messages/message-line.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -42,6 +43,18 @@ export type ListenWorld = AsyncDisposable & {
   connect(path: string, headers?: Record<string, string>): Promise<RealtimeClient>;
 };
 
+/** The clock of this machine, on which the first openings are never over by time. */
+function patientClock(openings: number): Clock {
+  let left = openings;
+  return {
+    ...systemClock,
+    setTimeout(work, ms) {
+      const isPatient = ms === LIMITS.listenOpeningMs && left-- > 0;
+      return systemClock.setTimeout(isPatient ? () => {} : work, ms);
+    },
+  };
+}
+
 /** The sockets of live transcription before two upstreams: ten raw units a second, no margin, a ledger in memory. */
 export async function listenWorld(
   options: {
@@ -49,10 +62,13 @@ export async function listenWorld(
     readonly change?: (ledger: FakeLedger) => Partial<Ledger>;
     readonly storedKeys?: Readonly<Record<string, string>>;
     readonly connectMs?: number;
+    /** Upgrades of upstreams that are judged by their first sign alone, however late it comes; later ones have `listenOpeningMs`. */
+    readonly patientOpenings?: number;
     readonly tapes?: TapeFolder;
   } = {},
 ): Promise<ListenWorld> {
   const { change, connectMs, creditRaw = 1_000_000n, storedKeys = {}, tapes } = options;
+  const clock = patientClock(options.patientOpenings ?? 0);
   const teardown = new Teardown();
   const upstream = teardown.use('upstream', await listenUpstream());
   const second = teardown.use('second', await listenUpstream());
@@ -61,7 +77,7 @@ export async function listenWorld(
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue, line };
   const rails = teardown.use(
     'rails',
-    createListenRails({ ...shared, ...(connectMs && { connectMs }) }),
+    createListenRails({ ...shared, clock, ...(connectMs && { connectMs }) }),
   );
   const { providerKeys, usedKeys } = storedKeysOf(storedKeys);
   const relays = { rails, breaker: createSourceRests(shared), providerKeys };

@@ -269,7 +269,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   it.each(DEATHS)(
     'is followed by the next source when it takes the upgrade and %s, with nothing paid for it',
     async (_, die) => {
-      const { connect, ledger, second, upstream } = await start();
+      const { connect, ledger, second, upstream } = await start({ patientOpenings: 1 });
       upstream.greet = die;
       const client = await connect(path.replace('alone', 'nova-3'));
       expect([upstream.asked.count, second.asked.count, ledger.openHolds()]).toEqual([1, 1, 1]);
@@ -286,7 +286,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   it.each(DEATHS)(
     'ends in a refusal when every source takes the upgrade and %s, nothing charged',
     async (_, die) => {
-      const { ledger, second, upstream, url } = await start();
+      const { ledger, second, upstream, url } = await start({ patientOpenings: 2 });
       upstream.greet = die;
       second.greet = die;
       const wanted = url(path.replace('alone', 'nova-3'));
