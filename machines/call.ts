@@ -21,6 +21,7 @@ export const CALL_END_REASONS = [
   'inactivity',
   'media_timeout',
   'transcriber_lost',
+  'synthesizer_lost',
   'voicemail_reached',
   'call_transfer',
   'suspended',

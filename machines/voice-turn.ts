@@ -7,7 +7,13 @@ export type CutReason = 'max_output_tokens' | 'content_filter';
 export type TurnCause =
   | { readonly kind: 'cancelled'; readonly reason: 'turn_detected' | 'client_cancelled' }
   | { readonly kind: 'incomplete'; readonly reason: CutReason }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+  | {
+      readonly kind: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** The synthesizer failed, in the middle of what is being said. Absent: what writes the answer did. */
+      readonly stage?: 'voice';
+    };
 
 export type VoiceTurnEvent =
   /** The first words are known, or that there are none; the LLM may still write more. */
@@ -16,7 +22,7 @@ export type VoiceTurnEvent =
   | { type: 'speech.finished' }
   | { type: 'turn.interrupted'; reason: 'turn_detected' | 'client_cancelled' }
   | { type: 'output.cut'; reason: CutReason }
-  | { type: 'engine.failed'; code: string; message: string };
+  | { type: 'engine.failed'; code: string; message: string; stage?: 'voice' };
 
 /** Effects that the owner of the turn implements. Given with the input. */
 export type TurnEffects = {
@@ -61,7 +67,12 @@ export const voiceTurnMachine = setup({
       actions: {
         type: 'blame',
         params: ({ event }) =>
-          ({ kind: 'failed', code: event.code, message: event.message }) as const,
+          ({
+            kind: 'failed',
+            code: event.code,
+            message: event.message,
+            ...(event.stage && { stage: event.stage }),
+          }) as const,
       },
     },
   },

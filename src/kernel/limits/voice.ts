@@ -86,6 +86,12 @@ export const VOICE_LIMITS = {
   transcriberRestMs: 30_000,
   /** Utterances in a row that no source transcribes, before a session or call ends. */
   lostUtterances: 2,
+  /**
+   * Longest waits for sound of a voice, before the first sound and in the middle of a sentence, and the rest of a voice that was lost.
+   */
+  voiceFirstSoundMs: 6_000,
+  voiceStallMs: 3_000,
+  voiceRestMs: 30_000,
   /** Sessions that one utterance may open at turn-finding recognisers. */
   turnSessions: 3,
   /** Deadlines of a turn-finding recogniser: to end a turn that has begun, and to find first words. */

@@ -1,8 +1,14 @@
+import type { SessionEndReason } from '../../../machines/call.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Log } from '../../kernel/log.ts';
 import { readCallAction } from '../voice/call-actions.ts';
 import type { ActionItem } from '../voice/call-client.ts';
 import type { ActionOfCall } from './live-call-options.ts';
+
+const NOT_ANSWERED = 'Sorry, I did not get that. Could you say it again?';
+const CUT_OFF = 'Sorry, I was cut off. Could you say that again?';
+/** The ending of a call whose agent has no voice any more. */
+const SYNTHESIZER_LOST = 'synthesizer_lost' satisfies SessionEndReason;
 
 type AfterAnswerDeps = {
   readonly log: Log;
@@ -49,7 +55,7 @@ export class AfterAnswer {
 
   answered(cause: TurnCause | undefined): void {
     if (cause?.kind === 'failed') {
-      this.#failed(cause.code);
+      this.#failed(cause);
       return;
     }
     this.#failures = 0;
@@ -63,17 +69,14 @@ export class AfterAnswer {
     });
   }
 
-  /**
-   * Ends the call when the responder refuses, or after two failed answers in a row. After the first failure the caller may try
-   * again.
-   */
-  #failed(code: string): void {
+  /** A responder that refuses ends the call; a model or a voice that fails may be asked once more. */
+  #failed({ code, stage }: Extract<TurnCause, { kind: 'failed' }>): void {
     if (code === 'llm_refused') {
       this.#deps.end('llm_refused');
       return;
     }
     this.#failures++;
-    if (this.#failures > 1) this.#deps.end('error');
-    else this.#deps.say('Sorry, I did not get that. Could you say it again?');
+    if (this.#failures > 1) this.#deps.end(stage === 'voice' ? SYNTHESIZER_LOST : 'error');
+    else this.#deps.say(stage === 'voice' ? CUT_OFF : NOT_ANSWERED);
   }
 }

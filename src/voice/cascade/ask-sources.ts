@@ -48,6 +48,8 @@ export type Question<R, T> = {
   readonly priceRaw: (source: Source) => bigint;
   /** Returns how `mostRaw` is to be held in the hold that pays. Called right before the amount is held. */
   readonly holding?: (sessionHold: string, mostRaw: bigint) => Holding;
+  /** Returns true for a source that is not asked. At least one source is left. */
+  readonly avoids?: (source: Source) => boolean;
   /** Stops the attempts: no source is called once the signal has fired. */
   readonly signal: StopSignal;
   readonly ask: (offer: Offer<R>, paymentMethod: PaymentMethod | undefined) => Promise<Outcome<T>>;
@@ -79,7 +81,10 @@ export async function askSources<R, T>(
   const { model, ownKeys } = part;
   await ownKeys.lookUp(model.id);
   let last: Undelivered | undefined;
-  for (const { offers, sessionHold } of part.stages(priceRaw)) {
+  for (const { offers: all, sessionHold } of part.stages(priceRaw)) {
+    const [first, ...more] = all.filter(({ source }) => question.avoids?.(source) !== true);
+    if (first === undefined) continue;
+    const offers: Offers<R> = [first, ...more];
     if (last !== undefined && !isPassedOver(last.outcome, last.source)) break;
     const { hold, tab } = deps.chargesOn(sessionHold);
     const mostRaw = mostOf(offers, tab.hasFeeOf(model.id));

@@ -1,13 +1,18 @@
 import { PcmByteReader } from '../../../media/pcm.ts';
 import type { TtsEngine } from '../../engines/engine.ts';
+import { type Clock, within } from '../../kernel/clock.ts';
+import { LightSignal } from '../../kernel/light-signal.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
+import { failed, type Outcome } from '../../models/providers/outcome.ts';
+import type { PaymentMethod } from '../../models/providers/payment-method.ts';
 import type { SpeechRail, SpeechSound } from '../../models/providers/speech-rail.ts';
 import { breakTypeOf } from '../../models/routing/attempt-span.ts';
 import type { SpeechRequest } from '../../models/speech/speech-request.ts';
 import { billsTokens, meterSpeech, speechBoundRaw } from '../../models/speech/speech-usage.ts';
 import { sessionPrice } from '../billing/session-hold.ts';
+import { cutWords } from '../session/heard-words.ts';
 import {
   type SpeakRequest,
   StageFailed,
@@ -21,22 +26,45 @@ import type { ModelBinding } from './model-binding.ts';
 import { spokenVoice } from './voices.ts';
 
 const FORMAT = 'pcm';
+const SOUND_HZ = LIMITS.speech.sampleRateHz;
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /**
- * Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. A class,
- * so that the generators of all sessions share a prototype (docs/decisions/0075).
+ * Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. Where
+ * one breaks off in the middle of a sentence, the next one says the rest. A class, so that the generators of all sessions share a prototype (docs/decisions/0075).
  */
 export class BoughtTts implements Tts {
   readonly #deps: AskDeps;
   readonly #part: ModelBinding<SpeechRail>;
+  /** Earliest time of the next request to each source that broke off. */
+  readonly #rests = new Map<Source, number>();
 
   constructor(deps: AskDeps, part: ModelBinding<SpeechRail>) {
     this.#deps = deps;
     this.#part = part;
   }
 
-  async *speak({ signal, speed, text, voice }: SpeakRequest): AsyncGenerator<TtsPiece> {
+  async *speak(request: SpeakRequest): AsyncGenerator<TtsPiece> {
+    const lost = new Set<Source>();
+    let words = request.text;
+    for (let nth = 0; ; nth++) {
+      const broken = yield* this.#speakAt(request, words, nth === 0, lost);
+      if (broken === undefined || request.signal.aborted) return;
+      lost.add(broken.source);
+      this.#rests.set(broken.source, this.#deps.clock.monotonicMs() + LIMITS.voiceRestMs);
+      if (!this.#hasOther(lost)) throw broken.error;
+      this.#deps.log.warn({ err: broken.error }, 'a voice broke off, and the next source goes on');
+      words = broken.rest;
+    }
+  }
+
+  /** Speaks at the first source that delivers. Returns the source that broke off, and what it has not said. */
+  async *#speakAt(
+    { signal, speed, text: whole, voice }: SpeakRequest,
+    text: string,
+    isFirst: boolean,
+    lost: ReadonlySet<Source>,
+  ): AsyncGenerator<TtsPiece, Broken | undefined> {
     const part = this.#part;
     const body: SpeechRequest = {
       model: part.model.id,
@@ -48,17 +76,19 @@ export class BoughtTts implements Tts {
     const asked = await askSources(this.#deps, {
       part,
       signal,
+      avoids: this.#avoided(lost),
       priceRaw: (source) => speechBoundRaw(body, source),
-      ask({ rail, source }, paymentMethod) {
-        const model = source.upstreamModel;
-        const wantsUsage = billsTokens(source);
-        return rail.speak(
-          { model, body, input: text, wantsUsage, paymentMethod, format: FORMAT },
-          signal,
-        );
-      },
+      ask: ({ rail, source }, paymentMethod) =>
+        inTime(this.#deps.clock, signal, paymentMethod, (stop) => {
+          const model = source.upstreamModel;
+          const wantsUsage = billsTokens(source);
+          return rail.speak(
+            { model, body, input: text, wantsUsage, paymentMethod, format: FORMAT },
+            stop,
+          );
+        }),
     });
-    if (asked === undefined) return;
+    if (asked === undefined) return undefined;
     const { outcome, share, source, span } = asked;
     const { contentType, sound } = outcome;
     const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -77,17 +107,72 @@ export class BoughtTts implements Tts {
     const stopped = () => line.end();
     if (signal.aborted) stopped();
     else signal.addEventListener('abort', stopped, { once: true });
+    let soundMs = 0;
     try {
-      yield* piecesOf(sound, text, signal);
+      for await (const piece of piecesOf(this.#deps.clock, sound, signal)) {
+        const begins = isFirst && soundMs === 0;
+        soundMs += (piece.length * 1_000) / SOUND_HZ;
+        yield { pcm: piece, sampleRateHz: SOUND_HZ, text: begins ? whole : '' };
+      }
+      return undefined;
     } catch (error) {
-      if (error instanceof StageFailed) line.brokenBy = breakTypeOf(error.cause);
-      throw error;
+      if (!(error instanceof StageFailed)) throw error;
+      line.brokenBy = breakTypeOf(error.cause);
+      const { rest, said } = cutWords(text, soundMs * speed);
+      line.said = said;
+      return { error, rest, source };
     } finally {
       line.end();
       signal.removeEventListener('abort', stopped);
       sound.stop();
     }
   }
+
+  /** Sources that are not asked: those that broke off in this sentence, and those that rest, where others do not. */
+  #avoided(lost: ReadonlySet<Source>): (source: Source) => boolean {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const rests = (source: Source) => lost.has(source) || (this.#rests.get(source) ?? 0) > nowMs;
+    return this.#has((source) => !rests(source)) ? rests : (source) => lost.has(source);
+  }
+
+  #hasOther(lost: ReadonlySet<Source>): boolean {
+    return this.#has((source) => !lost.has(source));
+  }
+
+  #has(isWanted: (source: Source) => boolean): boolean {
+    const groups = this.#part.stages(() => 0n);
+    return groups.some(({ offers }) => offers.some(({ source }) => isWanted(source)));
+  }
+}
+
+type Broken = {
+  readonly error: StageFailed;
+  readonly source: Source;
+  /** The words that were not said. */
+  readonly rest: string;
+};
+
+/** Gives up a source that has sent no sound for `voiceFirstSoundMs`. A source that is paid for this request is waited for. */
+async function inTime<T>(
+  clock: Clock,
+  signal: StopSignal,
+  paymentMethod: PaymentMethod | undefined,
+  ask: (stop: StopSignal) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  if (paymentMethod?.budget !== undefined) return ask(signal);
+  const stop = new LightSignal();
+  const left = () => stop.fire();
+  if (signal.aborted) left();
+  else signal.addEventListener('abort', left, { once: true });
+  let isLate = false;
+  const timer = clock.setTimeout(() => {
+    isLate = true;
+    stop.fire();
+  }, LIMITS.voiceFirstSoundMs);
+  const outcome = await ask(stop);
+  clock.clearTimeout(timer);
+  const isGivenUp = isLate && !signal.aborted && outcome.kind === 'aborted';
+  return isGivenUp ? failed('timeout', 'no sound came in time') : outcome;
 }
 
 /** The charge of one sentence. */
@@ -96,6 +181,8 @@ class SpeechLine {
   readonly #sound: SpeechSound;
   readonly #seller: Pick<TurnCharge, 'source' | 'paidRaw' | 'span'>;
   brokenBy: string | undefined;
+  /** Words that were said before the source broke off. Undefined: all. */
+  said: string | undefined;
   isOver = false;
 
   constructor(
@@ -115,7 +202,8 @@ class SpeechLine {
 
   bought(): TurnCharge {
     const { paidRaw, source, span } = this.#seller;
-    const { estimated, reported, usage } = meterSpeech(this.#body, this.#sound.usage(), source);
+    const body = { ...this.#body, input: this.said ?? this.#body.input };
+    const { estimated, reported, usage } = meterSpeech(body, this.#sound.usage(), source);
     return {
       source,
       model: this.#body.model,
@@ -130,27 +218,29 @@ class SpeechLine {
 }
 
 async function* piecesOf(
+  clock: Clock,
   sound: SpeechSound,
-  words: string,
   signal: StopSignal,
-): AsyncGenerator<TtsPiece> {
+): AsyncGenerator<Int16Array> {
   const reader = new PcmByteReader();
-  const { sampleRateHz } = LIMITS.speech;
-  let text = words;
   for (;;) {
-    const bytes = await nextOf(sound, signal);
+    const bytes = await nextOf(clock, sound, signal);
     if (bytes === undefined || signal.aborted) return;
     const pcm = new Int16Array(reader.samplesIn(bytes.length));
     reader.push(bytes, pcm);
-    if (pcm.length === 0) continue;
-    yield { pcm, sampleRateHz, text };
-    text = '';
+    if (pcm.length > 0) yield pcm;
   }
 }
 
-async function nextOf(sound: SpeechSound, signal: StopSignal): Promise<Uint8Array | undefined> {
+async function nextOf(
+  clock: Clock,
+  sound: SpeechSound,
+  signal: StopSignal,
+): Promise<Uint8Array | undefined> {
   try {
-    return await sound.next();
+    return await within(clock, LIMITS.voiceStallMs, sound.next(), () => {
+      throw new Error(`nothing came for ${LIMITS.voiceStallMs} ms`);
+    });
   } catch (cause) {
     if (signal.aborted) return undefined;
     const message = 'The speech model broke off in the middle of a sentence.';

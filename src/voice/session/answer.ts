@@ -130,7 +130,10 @@ export class Answer {
   /** Closes the open message, with the text that was really sent. Only `done` may follow. */
   finish(cause: TurnCause | undefined, sentText: string): void {
     this.#cause = cause;
-    this.endMessage(cause, sentText);
+    const isCut = cause?.kind === 'failed' && !this.#isText;
+    if (isCut) this.spoken.cutAt(this.spoken.durationMs);
+    // A sentence whose sound broke off is kept as far as it is heard.
+    this.endMessage(cause, isCut ? (this.spoken.cut ?? sentText) : sentText);
   }
 
   /** Closes an open message; function calls may follow. */

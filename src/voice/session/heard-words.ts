@@ -1,4 +1,18 @@
+import { LIMITS } from '../../kernel/limits.ts';
+
 const QUESTION = /[?？]['"”’)\]]*\s*$/;
+
+/** Estimate of the time that a text takes to be spoken, for as long as its sound is unknown. */
+export const spokenMsOf = (text: string): number =>
+  (Buffer.byteLength(text) * 1_000) / LIMITS.speech.textBytesPerSecond;
+
+/** Cuts a text whose sound broke off after `soundMs` into the words that were said and the rest, which has a word at least. */
+export function cutWords(text: string, soundMs: number): { said: string; rest: string } {
+  const words = text.split(/\s+/);
+  const share = Math.min(1, soundMs / Math.max(1, spokenMsOf(text)));
+  const count = Math.min(words.length - 1, Math.floor(words.length * share));
+  return { said: words.slice(0, count).join(' '), rest: words.slice(count).join(' ') };
+}
 
 /** Spoken sentences of an answer with the end times of their audio. Computes which words the caller has heard. */
 export class SpokenText {

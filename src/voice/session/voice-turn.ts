@@ -9,12 +9,12 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, spokenCharsOf } from '../billing/turn-meter.ts';
 import { FlatActor } from '../live/flat-actor.ts';
 import { type Passage, SpeechParts } from '../speech-text/speech-parts.ts';
+import { SpokenChars } from '../speech-text/spoken-chars.ts';
+import { spokenMsOf } from './heard-words.ts';
 import { Passages } from './passages.ts';
 import { type SpeechDeltas, SpeechEncoder } from './speech-encoder.ts';
 import { type BrokenCall, type LlmPiece, type LlmReply, StageFailed } from './voice-pipeline.ts';
 import type { VoiceTurnOptions } from './voice-turn-options.ts';
-
-const TEXT_BYTES_PER_SECOND = LIMITS.speech.textBytesPerSecond;
 
 const BROKE: TurnCause = { kind: 'failed', code: 'server_error', message: 'The turn broke.' };
 
@@ -28,14 +28,13 @@ export class VoiceTurn {
   readonly #stopped = new LightSignal();
   readonly #outputCap: number;
   readonly #passages = new Passages();
+  readonly #chars = new SpokenChars();
   readonly #calls: Call[] = [];
   readonly #broken: BrokenCall[] = [];
   #reply: LlmReply | undefined;
   #encoder: SpeechEncoder | undefined;
   #sent = '';
   #spokenMs = 0;
-  #spokenChars = 0;
-  #takenChars = 0;
   #replyMs: number | undefined;
   #firstAudioMs: number | undefined;
   #isReported = false;
@@ -47,7 +46,7 @@ export class VoiceTurn {
     this.#outputCap = outputCapOf(cap, config);
     const effects: TurnEffects = {
       generate: () => this.#attempt(this.#generate()),
-      speak: () => this.#attempt(this.#speak()),
+      speak: () => this.#attempt(this.#speak(), 'voice'),
       stop: () => this.#stopped.fire(),
       finish: (cause) => this.#finish(cause),
     };
@@ -66,15 +65,13 @@ export class VoiceTurn {
     this.#send({ type: 'turn.interrupted', reason });
   }
 
-  fail(code: string, message: string): void {
-    this.#send({ type: 'engine.failed', code, message });
+  fail(code: string, message: string, stage?: 'voice'): void {
+    this.#send({ type: 'engine.failed', code, message, ...(stage && { stage }) });
   }
 
   /** Characters that were spoken since the last time. */
   takeSpokenChars(): number {
-    const chars = this.#spokenChars - this.#takenChars;
-    this.#takenChars = this.#spokenChars;
-    return chars;
+    return this.#chars.take();
   }
 
   async #generate(): Promise<void> {
@@ -91,13 +88,9 @@ export class VoiceTurn {
     for (let piece = await reply.next(); piece !== undefined; piece = await reply.next()) {
       if (this.#isStopped) return;
       if (this.#replyMs === undefined) this.#options.trace?.token();
-      if (piece.kind === 'call') {
+      if (piece.kind === 'call' || piece.kind === 'broken') {
         this.#say(parts.end());
         this.#call(piece);
-        continue;
-      }
-      if (piece.kind === 'broken') {
-        this.#broken.push(piece);
         continue;
       }
       if (piece.kind === 'pause') {
@@ -118,8 +111,9 @@ export class VoiceTurn {
   }
 
   /** Passes a function call to the client, after the words before it have been spoken. */
-  #call(call: Call): void {
-    if (this.#passages.isEmpty) this.#options.answer.callFunction(call);
+  #call(call: Call | BrokenCall): void {
+    if (call.kind === 'broken') this.#broken.push(call);
+    else if (this.#passages.isEmpty) this.#options.answer.callFunction(call);
     else this.#calls.push(call);
   }
 
@@ -171,26 +165,32 @@ export class VoiceTurn {
       return false;
     }
     // Synthesis is billed by the text that is requested.
-    if (this.#spokenChars + spoken.length > spokenCharsOf(cap)) return true;
+    if (this.#chars.total + spoken.length > spokenCharsOf(cap)) return true;
     this.#encoder ??= new SpeechEncoder(outputFormat);
     const speech = voice.speak({ text: spoken, voice: config.voice, speed, signal });
     let unwritten = written;
-    for await (const { pcm, sampleRateHz, text } of speech) {
-      if (this.#isStopped) return false;
-      if (this.#firstAudioMs === undefined) this.#options.trace?.sound();
-      const pieceMs = (pcm.length / sampleRateHz) * 1_000;
-      if (this.#spokenMs + pieceMs > this.#capMs) return true;
-      // The piece is already charged, so it is sent, whole or until an interruption.
-      this.#spokenMs += pieceMs;
-      if (text !== '') {
-        if (!(await this.#sendAll(this.#encoder.end()))) return false;
-        this.#spokenChars += text.length;
-        if (spoken === written) this.#writeSpoken(text, text);
-        else if (unwritten !== '') this.#writeSpoken(unwritten, spoken);
-        unwritten = '';
+    try {
+      for await (const { pcm, sampleRateHz, text } of speech) {
+        if (this.#isStopped) return false;
+        if (this.#firstAudioMs === undefined) this.#options.trace?.sound();
+        const pieceMs = (pcm.length / sampleRateHz) * 1_000;
+        if (this.#spokenMs + pieceMs > this.#capMs) return true;
+        // The piece is already charged, so it is sent, whole or until an interruption.
+        this.#spokenMs += pieceMs;
+        if (text !== '') {
+          if (!(await this.#sendAll(this.#encoder.end()))) return false;
+          this.#chars.begins(text);
+          if (spoken === written) this.#writeSpoken(text, text);
+          else if (unwritten !== '') this.#writeSpoken(unwritten, spoken);
+          unwritten = '';
+        }
+        this.#chars.lasted(pieceMs);
+        answer.spoken.lasted(pieceMs);
+        if (!(await this.#sendAll(this.#encoder.piece(pcm, sampleRateHz)))) return false;
       }
-      answer.spoken.lasted(pieceMs);
-      if (!(await this.#sendAll(this.#encoder.piece(pcm, sampleRateHz)))) return false;
+    } catch (error) {
+      this.#chars.broke(speed);
+      throw error;
     }
     answer.spoken.ended();
     await this.#sendAll(this.#encoder.end());
@@ -199,8 +199,7 @@ export class VoiceTurn {
 
   /** Sends the written form of a passage whose `spoken` form is about to be heard. */
   #writeSpoken(text: string, spoken: string): void {
-    const expectedMs = (Buffer.byteLength(spoken) * 1_000) / TEXT_BYTES_PER_SECOND;
-    this.#options.answer.spoken.begin(text, expectedMs);
+    this.#options.answer.spoken.begin(text, spokenMsOf(spoken));
     this.#write(this.#sent === '' ? text : ` ${text}`);
   }
 
@@ -270,15 +269,15 @@ export class VoiceTurn {
     });
   }
 
-  #attempt(work: Promise<void>): void {
+  #attempt(work: Promise<void>, stage?: 'voice'): void {
     work.catch((error: unknown) => {
       if (this.#isStopped) return;
-      if (error instanceof StageFailed) return this.fail(error.code, error.message);
+      if (error instanceof StageFailed) return this.fail(error.code, error.message, stage);
       this.#options.log.error(
         { err: error, answerId: this.#options.answer.id },
         'voice turn failed',
       );
-      this.fail('engine_failed', 'An engine could not finish this response.');
+      this.fail('engine_failed', 'An engine could not finish this response.', stage);
     });
   }
 
