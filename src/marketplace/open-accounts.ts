@@ -9,7 +9,7 @@ export type OpenAccount = {
     request: Parameters<Account['opens']>[0],
     clock: Clock,
   ) => Readonly<Record<string, string>>;
-  /** Never to be shown to a caller. */
+  /** Credentials, which are never shown to a caller. */
   readonly credentials: readonly string[];
 };
 

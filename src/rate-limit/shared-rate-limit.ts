@@ -68,7 +68,7 @@ const newBucket = (name: string, perMinute: number): Bucket => ({
 type Claims = {
   /** Asks for more of a bucket's window, unless that is being done. */
   ask(bucket: Bucket): void;
-  /** The last claim failed, and none has succeeded since. */
+  /** True when the last claim failed, and no claim has succeeded since. */
   readonly isAway: boolean;
 };
 

@@ -59,7 +59,7 @@ type Deps = {
   readonly strangers: StrangerGate;
   readonly signIns: SignInNetworks;
   readonly clock: Clock;
-  /** Session cookies carry `Secure`. */
+  /** True when session cookies carry `Secure`. */
   readonly secureCookies: boolean;
   /** The origin that cookies may write from besides the request's own host. */
   readonly publicUrl?: string | undefined;

@@ -10,7 +10,10 @@ export interface Credentials {
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
   /** The maker of the secret; undefined where it was not made here, or its key works no more. Throws when it has expired. */
   clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
-  /** Throws the refusal of the specification's developer-auth table, or 503 when the chain is needed and away. */
+  /**
+   * Checks a wallet signature. Throws the refusal of the specification's developer-auth table, or a 503 when the chain is
+   * needed and away.
+   */
   signature(proof: {
     wallet: string;
     signature: string;

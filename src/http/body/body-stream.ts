@@ -13,11 +13,11 @@ export type BodyStream = {
    * leaves early waits until the remaining bytes were read away, so that the client receives the refusal.
    */
   chunks(refusalOf: (how: BodyBreak) => Error): AsyncIterable<Buffer>;
-  /** Bytes of a refused body are still coming, so the connection cannot carry another request. */
+  /** True while bytes of a refused body are still coming, so that the connection cannot carry another request. */
   readonly brokeOff: boolean;
   /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
   belongsTo(caller: string): void;
-  /** Counts bytes that were made of it as held, too. */
+  /** Counts bytes of the body's decoded forms as held, too. */
   hold(bytes: number): OverBudget | undefined;
   /** To be called before the answer is written, after which nothing of it may be touched. */
   letGo(): void;

@@ -26,9 +26,8 @@ export type BodyReading = {
 };
 
 /**
- * Reads a body into one buffer, counting while it arrives. Must be called before the first await.
- * A body past the limit is read away for a while, because a client that is still writing when its
- * connection breaks never reads why.
+ * Reads a body into one buffer, counting while it arrives. Must be called before the first await. A body past the limit is read
+ * away for a while, because a client that is still writing when its connection breaks never reads the refusal.
  */
 export function readBody(
   res: HttpResponse,

@@ -44,7 +44,10 @@ export class ReadPace {
     this.#isPaused = false;
   }
 
-  /** Resumes at once and pauses no more. Call it before the answer is written: after that the response is invalid. */
+  /**
+   * Resumes the connection at once and pauses it no more. Must be called before the answer is written, which makes the response
+   * invalid.
+   */
   letGo(): void {
     this.#resume();
     this.#isOver = true;

@@ -27,7 +27,7 @@ export function createAskAs(
     readonly log: Log;
     readonly requestId: (sent: string | undefined) => string;
   },
-  /** A server that stops waits for these requests, too. */
+  /** Count of open requests, to which these calls are added: a server that stops waits for these calls, too. */
   counted: { openRequests: number },
 ): AskAs {
   const { clock, log } = deps;

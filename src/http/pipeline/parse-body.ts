@@ -9,7 +9,7 @@ import type { AnyRoute } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
 import { decodeJson, parseShape, refuseInput } from './parse-input.ts';
 
-/** The client left while its body was still arriving; there is no connection to answer on. */
+/** Thrown when the client left while its body was still arriving; there is no connection to answer on. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }

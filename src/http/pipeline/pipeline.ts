@@ -88,7 +88,7 @@ export async function runPipeline(
     admitted = true;
 
     const admitPooled = () => {
-      // Before anything is held under a key: a refusal here is like one at the rate limit, and is not stored.
+      // Nothing is held under the key yet: a refusal here is like a refusal at the rate limit, and is not stored.
       admitted = false;
       const limited = rateGate.admitPooled(exchange, known);
       admitted = limited === undefined;

@@ -14,7 +14,7 @@ const STATUS_LINES = new Map(
 export type SendOptions = {
   /** Headers that go before the answer's own. */
   readonly lead: readonly (readonly HeaderLine[])[];
-  /** The answer to a HEAD: the same head with the length of the body, and no body. */
+  /** True for the answer to a HEAD: the same head with the length of the body, and no body. */
   readonly headOnly: boolean;
   readonly closeConnection: boolean;
 };
@@ -167,7 +167,7 @@ export class ReplyWriter {
     const res = this.#res;
     const lead = options.closeConnection ? [...options.lead, LAST] : options.lead;
     let isBegun = false;
-    // No client can read a head before the body begins, since the library ends it only then: they are one write.
+    // The head and the first piece of the body are one write: the library ends the head only when the body begins.
     const write: Write = (work) => {
       res.cork(() => {
         if (!isBegun) writeHead(res, answer, { lead });

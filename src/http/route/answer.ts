@@ -12,7 +12,7 @@ export type HttpAnswer = {
 
 export const JSON_TYPE = 'application/json';
 
-/** The headers of an answer that has no other than its type. */
+/** Headers of an answer that has no header other than its type. */
 export const JSON_HEADERS = { 'content-type': JSON_TYPE } as const;
 
 /** Headers in the order they are written. Merging objects per request costs more than writing them. */

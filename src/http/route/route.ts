@@ -82,7 +82,7 @@ export type Context<Services, C extends Credential, P, Q, B> = {
 
 export type RouteCall = {
   readonly route: AnyRoute;
-  /** JSON that is parsed already. */
+  /** JSON body that is parsed already. */
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;
   /** Signal that stops the call, in place of the client's leaving. */
@@ -156,7 +156,7 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
 // biome-ignore lint/suspicious/noExplicitAny: the one place where routes of all shapes meet.
 export type AnyRoute<Services = any> = RouteSpec<Services, any, any, any, any>;
 
-/** Declares a route. The type argument is its whole reach into the world. */
+/** Declares a route. The type argument names all services that the route may use. */
 export const route =
   <Services = unknown>() =>
   <

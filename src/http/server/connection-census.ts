@@ -38,7 +38,7 @@ export async function takeCensus(
   return { open, lines };
 }
 
-/** Lines as they are read, so that other work goes between two pieces of a long table. */
+/** Yields lines as they are read, so that other work runs between two pieces of a long table. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of createReadStream(path, 'latin1')) {

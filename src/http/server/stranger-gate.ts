@@ -78,7 +78,7 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
   };
 }
 
-/** Returns the hash by which a credential is recognized. It is of no use to a reader. */
+/** Returns the hash by which a credential is recognized, from which the credential cannot be read. */
 const markOf = (shown: string): string => createHash('sha256').update(shown).digest('base64');
 
 /**

@@ -49,7 +49,7 @@ export interface SocketHandler {
   message(data: string | Uint8Array): void;
   /** In the place of `message`, for who wants every frame as it came. The bytes die in the same way. */
   frame?(bytes: Uint8Array, isBinary: boolean): void;
-  /** The client has caught up after `bufferedAmount` had grown. */
+  /** Called when the client has caught up after `bufferedAmount` had grown. */
   drained?(): void;
   /** The server is shutting down: finish and close. Without this method the socket closes 1012 at once. */
   draining?(): void;
@@ -90,7 +90,7 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   readonly summary: string;
   /** Short-lived keys of this use, for a client that must not hold the agent's own, open this socket, too. */
   readonly admitsClientSecrets?: ClientSecretUse;
-  /** Tried in this order; the first one present decides. */
+  /** Places of the key, in the order in which they are read; the first key that is present decides. */
   readonly authenticateFrom: readonly SocketKeySource[];
   /** The sub-protocols this socket may agree to, best first. The key is never echoed. */
   readonly protocols: readonly string[];

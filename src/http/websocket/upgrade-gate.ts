@@ -61,7 +61,10 @@ export class UpgradeGate {
     client.setTimeout(0);
   }
 
-  /** Runs `work`, which may upgrade a response. Where the idle one was lost, all that comes is the warning. */
+  /**
+   * Runs `work`, which may upgrade a response, in the cork of the idle response. When the idle response was lost, the library
+   * prints its warning.
+   */
   pass(work: () => void): void {
     if (this.#idle === undefined) work();
     else this.#idle.cork(work);

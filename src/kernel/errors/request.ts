@@ -187,7 +187,7 @@ export const request = {
     ),
   crossOrigin: () =>
     refusal(403, 'forbidden', 'A session cookie may write only from the origin it was made for.'),
-  /** Never read: the client is gone. It keeps such requests apart in logs and metrics. */
+  /** Refusal that is never sent, because the client is gone. Its code keeps such requests apart in logs and metrics. */
   clientClosed: () => refusal(499, 'client_closed_request', 'The client closed the connection.'),
   internal: () =>
     refusal(

@@ -128,7 +128,7 @@ function valuesLeft(value: unknown, most: number): number {
   let left = most - 1;
   if (typeof value !== 'object' || value === null) return left;
   if (Array.isArray(value)) {
-    // By their names, the items of a long list would all be named before the first is looked at.
+    // Iterated by index: `for … in` would name all items of a long list before the first item is counted.
     for (let at = 0; at < value.length && left >= 0; at++) left = valuesLeft(value[at], left);
     return left;
   }

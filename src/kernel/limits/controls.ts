@@ -44,15 +44,15 @@ export const CONTROL_LIMITS = {
   // Reports of purchases made elsewhere
   syncBytes: 1024 * 1024,
   syncEvents: 5_000,
-  /** A longer line is rejected without being held. */
+  /** Bytes of a line. A longer line is rejected without being held. */
   syncLineBytes: 16 * 1024,
   /** Lines that are read before other work of the process gets a turn. */
   syncLinesPerTurn: 32,
   syncRowsPerInsert: 500,
   syncNameChars: 256,
   syncTokens: 2_147_483_647,
-  /** A billion dollars, and more would not fit many such events. */
+  /** Upper bound of an event's cost: a billion dollars. More would not fit many such events. */
   syncCostRaw: 1_000_000_000_000_000n,
-  /** The years 2000 to 2099: milliseconds taken for seconds fall outside. */
+  /** Unix seconds of the years 2000 to 2099: milliseconds that are taken for seconds fall outside. */
   syncTimeSec: { min: 946_684_800, max: 4_102_444_799 },
 } as const;

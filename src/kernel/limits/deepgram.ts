@@ -23,7 +23,7 @@ export const DEEPGRAM_LIMITS = {
   fluxExpressivity: { min: -2, max: 2 },
   /** As with the vendor: https://developers.deepgram.com/docs/tts-ws-flush. */
   flushes: { most: 20, windowMs: 60_000 },
-  /** Sound that may be unsent before the next piece is read. */
+  /** Bytes of sound that may be unsent before the next piece is read. */
   speakUnsentBytes: 128 * 1024,
   /** Time in which a client reads none of the unsent sound, after which its socket closes. */
   speakStallMs: 30_000,

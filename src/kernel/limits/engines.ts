@@ -14,9 +14,9 @@ export const ENGINE_LIMITS = {
   /** Decoders for each core that they compute on: the number of utterances that a core decodes in real time. */
   decodersPerCore: 4,
   decodersMax: 12,
-  /** Time that a decoder takes for a second of sound: before any was decoded, and over how much sound the mean goes. */
+  /** Time that a decoder takes for a second of sound: the first estimate, and the seconds of sound that the mean covers. */
   realTimeFactor: { first: 0.12, overSeconds: 60 },
-  /** Share of the decoders' time that listeners may fill, and how much of its own time each of them speaks. */
+  /** Share of the decoders' time that listeners may fill, and share of its own time that each listener speaks. */
   placeShare: 0.6,
   placeSpeech: { live: 0.5, file: 1 },
   /** Files of one agent that are transcribed at a time: others find a decoder. */

@@ -18,7 +18,7 @@ export const LEDGER_LIMITS = {
   ledgerMissesBeforeFence: 2,
   /** Parts of a busy agent decided under the lock after that, before it is tried without again. */
   ledgerWaryParts: 8,
-  /** Operations in one part from which on an agent counts as busy. */
+  /** Operations in one part at which an agent counts as busy. */
   ledgerBusyOperations: 8,
   /** After this a caller gets the error that the database is away; its operation may still be carried out. */
   ledgerGiveUpMs: 10_000,

@@ -65,7 +65,7 @@ export const MEMORY_LIMITS = {
     renewMs: 10_000,
     pollMs: 500,
     attempts: 5,
-    /** The wait after the first failure of an item; it doubles with each failure. */
+    /** Wait after the first failure of an item. The wait doubles with each failure. */
     retryMs: 2_000,
     /** The wait after the engine was busy. */
     busyMs: 1_000,

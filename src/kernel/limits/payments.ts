@@ -23,7 +23,7 @@ export const PAYMENT_LIMITS = {
   lateAnswerPollMs: 1_000,
   /** Time for one query of the chain about one payment. */
   chainAskMs: 10_000,
-  /** Lines of calls that wait to be written; beyond them the oldest of a free call is forgotten. */
+  /** Lines of calls that wait to be written. Beyond this number the oldest line of a free call is forgotten. */
   passthroughLinesWaiting: 1_000,
   passthroughLinesPerInsert: 200,
   passthroughKeptDays: 90,
@@ -32,7 +32,7 @@ export const PAYMENT_LIMITS = {
   // Checks and quotes of targets before anything is paid
   /** Time for a target's answer, to the last byte: clients wait 15 s for ours. */
   probeMs: 10_000,
-  /** Strangers may ask about a target, so that these must leave room for callers who pay. */
+  /** Checks of targets under way. Strangers may request checks, so that the checks must leave room for callers who pay. */
   checksUnderWay: 64,
   quotesUnderWay: 128,
   quoteMs: 30_000,

@@ -3,7 +3,7 @@ export const PHONE_LIMITS = {
   graceMs: 7 * 86_400_000,
   /** A rental that could not be paid is tried again so often, beside each rise of the balance. */
   rentalRetryMs: 86_400_000,
-  /** Time after which a purchase or release that its process left unfinished is resumed. */
+  /** Time after which a purchase or release is resumed that its process left unfinished. */
   unfinishedMs: 60_000,
   duePerPass: 50,
   passesPerTick: 10,
@@ -108,7 +108,7 @@ export const PHONE_LIMITS = {
   reportDays: 30,
   /** Time between the end of a call and its analysis, since its last words may be stored after its end. */
   analysisDelayMs: 2_000,
-  /** The schema by which a developer has a call analyzed. */
+  /** Bounds of the schema by which a developer has a call analyzed. */
   analysis: {
     schemaChars: 8_192,
     schemas: 200,

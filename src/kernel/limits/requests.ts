@@ -108,7 +108,7 @@ export const REQUEST_LIMITS = {
 
   // Idempotency
   idempotencyWindowMs: 600_000,
-  /** A longer answer is not kept; its key answers that it cannot be replayed. */
+  /** Bytes of a kept answer. A longer answer is not kept; a repeat of its key is refused as not replayable. */
   idempotencyAnswerBytes: 5 * 1024 * 1024,
   /** A caller waits no longer than this for his answer to be kept. */
   idempotencyStoreMs: 3_000,

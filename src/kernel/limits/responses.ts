@@ -3,7 +3,10 @@ export const RESPONSES_LIMITS = {
   idChars: 256,
   instructionChars: 512 * 1024,
   tools: 1_024,
-  /** Instructions, tools and all else that a response repeats of its request: three events of a stream have it. */
+  /**
+   * Bytes of instructions, tools and all other members that a response repeats of its request: three events of a stream repeat
+   * them.
+   */
   echoBytes: 1024 * 1024,
   includes: 32,
   /** Bounds of one call's arguments that are shown parsed. An answer may have hundreds of such calls. */

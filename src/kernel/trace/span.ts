@@ -38,7 +38,7 @@ export interface Span {
   event(name: string, attributes?: Attributes): void;
   /** Notes that the work ends now. `end` follows once its result is known. Only the first call counts. */
   stop(): void;
-  /** Only the first call counts. */
+  /** Ends the span. Only the first call counts. */
   end(end?: SpanEnd): void;
 }
 

@@ -19,7 +19,7 @@ const SAMPLED = 1;
 const STATE_KEY = /^[a-z0-9][a-z0-9_\-*/]{0,255}(@[a-z][a-z0-9_\-*/]{0,13})?$/;
 const STATE_VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Reads `traceparent` and `tracestate`. A malformed parent reads as absent, a malformed state as none. */
+/** Reads `traceparent` and `tracestate`. A malformed parent counts as absent, a malformed state as empty. */
 export function readTraceContext(headers: ReadonlyMap<string, string>): TraceContext | undefined {
   const parent = headers.get('traceparent');
   if (parent === undefined || parent.length > LIMITS.tracing.parentChars) return undefined;

@@ -77,7 +77,7 @@ function searchIn(bytes: Buffer, signal: AbortSignal): Search {
   };
 }
 
-/** Adds the pages and page trees among some objects. False where there is more to look at than is looked at. */
+/** Adds the pages and page trees among some objects. Returns false when there are more marks or trees than are examined. */
 async function look(bytes: Buffer, found: Found, signal: AbortSignal): Promise<boolean> {
   const search = searchIn(bytes, signal);
   for (let at = await search('/Type', 0); at >= 0; at = await search('/Type', at + 5)) {

@@ -12,7 +12,7 @@ export type ZipEntry = {
 const END = 0x06054b50;
 const DIRECTORY = 0x02014b50;
 const LOCAL = 0x04034b50;
-/** The end of the directory, and the longest comment that may follow it. */
+/** Bytes of the end record of the directory, and of the longest comment that may follow it. */
 const END_BYTES = 22;
 const COMMENT_BYTES = 65_535;
 

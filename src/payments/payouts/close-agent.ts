@@ -18,10 +18,10 @@ export type Closed = {
 type Deps = EmptyDeps & CloseDeps & { readonly payouts: Pick<Payouts, 'payNow'> };
 
 /**
- * Closes an agent for good: from the commit on it gets no hold and rents no number. Its spendable balance leaves the
- * ledger, and the part that deposits back is paid out to the developer. Its keys still authenticate, so that callers
- * get `account_closed`. A repeat answers the state known by then. Money that comes back later, from work in flight or a
- * late deposit, is taken out without a repeat.
+ * Closes an agent for good: from the commit on it gets no hold and rents no number. Its spendable balance leaves the ledger,
+ * and the part that deposits back is paid out to the developer. Its keys still authenticate, so that callers get
+ * `account_closed`. A repeat returns the state known by then. Money that comes back later, from work in flight or a late
+ * deposit, is withdrawn without a repeat.
  */
 export async function closeAgent(deps: Deps, agent: Agent): Promise<Closed> {
   const closed = await markClosed(deps, agent);

@@ -172,7 +172,7 @@ function refusalOfHost({ rules, position }: SpendState, host: string): HoldRefus
   return refusalOfDestination(rules.allowlistMode, known, to, position.nowSec);
 }
 
-/** A call that turns out to be free needs no balance. */
+/** Balance that every call is within: a call that turns out to be free needs no balance. */
 const ANY_MONEY = { spendableRaw: BigInt(Number.MAX_SAFE_INTEGER) };
 
 type PaymentRequest = {

@@ -32,7 +32,10 @@ export type TargetCheck = (
   signal: AbortSignal,
 ) => Promise<Checked>;
 
-/** Asks a target with a plain GET, now. Throws the refusals of the proxy; nothing is paid or kept. */
+/**
+ * Creates the check of a target, which requests its price with a plain GET, now. The check throws the refusals of the proxy;
+ * nothing is paid or kept.
+ */
 export const createTargetCheck =
   (deps: {
     readonly client: Pick<GuardedClient, 'open'>;

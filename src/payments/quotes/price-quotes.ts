@@ -42,7 +42,7 @@ export function createPriceQuotes(deps: {
   readonly clock: Clock;
 }): PriceQuotes {
   const { probe, clock } = deps;
-  /** The oldest first. */
+  /** Quotes by target, the oldest first. */
   const known = new Map<string, Entry>();
 
   async function ask(destination: CheckedDestination, method: GuardedMethod): Promise<Quote> {

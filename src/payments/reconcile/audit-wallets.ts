@@ -61,7 +61,7 @@ export async function auditPage(
   return applied;
 }
 
-/** Reads some wallets again. Movements that the first reading has missed are logged, even where this rejects. */
+/** Reads the logs of some wallets again. Movements that the first reading has missed are logged, even when this rejects. */
 export async function reread(
   deps: AuditDeps,
   wallets: readonly BookedWallet[],

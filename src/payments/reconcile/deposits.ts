@@ -16,8 +16,8 @@ export type Deposit = { readonly transfer: Transfer; readonly reference: string 
 export type FindCredited = (groups: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
 
 /**
- * Transfers of one transaction into one wallet have a name in common, and each the number of those before it. Where they
- * stand in their block is no name: a reorganisation may put the transaction elsewhere.
+ * Returns the common part of the references of all transfers of one transaction into one wallet; each adds the number of
+ * transfers before it. The place in the block is no reference: a reorganisation may put the transaction elsewhere.
  */
 const groupOf = ({ txHash, to }: Transfer): string => `deposit:${txHash}:${to}`;
 

@@ -99,7 +99,7 @@ export async function judge(
   return explain(view, block, payment);
 }
 
-/** Looks for the log of an authorization that is not unused any more. */
+/** Looks for the log of an authorization that was used or canceled. */
 export async function explain(
   { rpc, usdc }: ChainView,
   to: Block,

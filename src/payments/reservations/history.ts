@@ -4,7 +4,7 @@ import type { Reservation } from './reservation.ts';
 
 /** One call through the proxy, as its row has it. */
 export type ProxyCallRow = {
-  /** Paid and free calls share their numbers. */
+  /** Id of the call. Paid and free calls share one sequence. */
   readonly id: number;
   /** Null when the target requested no payment. */
   readonly payment: Pick<

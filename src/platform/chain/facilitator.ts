@@ -38,7 +38,7 @@ type Account = Awaited<ReturnType<typeof openAccount>>;
  */
 export function createFacilitator(deps: {
   readonly rpc: FacilitatorRpc;
-  /** Holds gas and nothing else. */
+  /** Key of an account that holds gas and nothing else. */
   readonly privateKey: string;
   readonly usdc: string;
   readonly chainId: number;
@@ -48,7 +48,7 @@ export function createFacilitator(deps: {
   const { rpc, usdc, chainId, clock, log } = deps;
   let opened: ReturnType<typeof openAccount> | undefined;
   let last: { readonly number: number; readonly atMs: number } | undefined;
-  /** Since when the node counts fewer than were sent. */
+  /** Time since which the node counts fewer transactions than were sent. */
   let shortSinceMs: number | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   let waiting = 0;

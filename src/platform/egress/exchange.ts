@@ -31,7 +31,7 @@ export type ExchangeOptions = {
   readonly clock: Clock;
   /** The whole answer has come, and the connection may serve another. */
   readonly onDone: () => void;
-  /** The answer that was resolved is over, whole or broken off. Not called where the exchange rejects. */
+  /** Called when the answer that was resolved is over, whole or broken off. Not called when the exchange rejects. */
   readonly onOver: () => void;
 };
 

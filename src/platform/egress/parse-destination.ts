@@ -19,9 +19,8 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
 const LAST_LABEL = /^[a-z]/;
 
 /**
- * Reads a URL that is spelled plainly, or refuses it. A spelling that another reader could take for another place is
- * refused whatever it means: addresses only as they are usually written, names without empty labels, and characters
- * outside ASCII only where they stay visible as punycode.
+ * Reads a URL that is spelled plainly. Refuses a spelling that another reader could take for another place, whatever it means:
+ * addresses must have their usual spelling, names no empty labels, and characters outside ASCII must stay visible as punycode.
  */
 export function parseDestination(text: string): ParsedDestination {
   if (text.length > LIMITS.outboundUrlChars) throw new BlockedDestination('the URL is too long');

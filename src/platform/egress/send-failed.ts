@@ -22,7 +22,7 @@ export class SendFailed extends Error {
   }
 }
 
-/** A body that goes on past its bound. */
+/** Thrown when a body exceeds its bound. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 

@@ -37,7 +37,7 @@ const thisMachine: Machine = {
   resolve: createRequire(import.meta.url).resolve,
 };
 
-/** Finds the binaries, or says in one sentence why this machine has none. */
+/** Finds the binaries. Throws an error whose sentence says why this machine has none. */
 export function locateBinaries(machine: Machine = thisMachine): Binaries {
   const name = `${machine.platform}-${machine.arch}`;
   if (!SUPPORTED.includes(name)) {

@@ -26,7 +26,7 @@ export type ClaimRequest = {
   readonly adopt: boolean;
   /** A mark whose postmaster counts as an orphan even though its process lives: our own, at a restart. */
   readonly disown?: string;
-  /** Ends the wait; the claim rejects with its reason. */
+  /** Signal that ends the wait; the claim rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
 };
 

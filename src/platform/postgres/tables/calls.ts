@@ -133,7 +133,7 @@ export const callTools = pgTable(
     toolCallId: id('tool_call_id').notNull(),
     name: text('name').notNull(),
     arguments: text('arguments').notNull(),
-    /** Null: it is under way, or its process was lost. */
+    /** Outcome of the call; null while the call is under way, or when its process was lost. */
     outcome: text('outcome'),
     result: text('result'),
     costRaw: raw('cost_raw').notNull().default(sql`0`),

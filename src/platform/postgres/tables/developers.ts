@@ -4,7 +4,7 @@ import { instant, now } from '../columns.ts';
 /** One row for each wallet that ever signed in. Never deleted; looked up by account id or by wallet. */
 export const developers = pgTable('developers', {
   accountId: text('account_id').primaryKey(),
-  /** Lower case. */
+  /** Address of the wallet in lower case. */
   wallet: text('wallet').notNull().unique(),
   displayName: text('display_name'),
   email: text('email'),

@@ -139,7 +139,7 @@ export const chainCursors = pgTable('chain_cursors', {
   name: id('name').primaryKey(),
   blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
   blockHash: text('block_hash').notNull(),
-  /** The process that reads now, and until when no other may. */
+  /** Process that reads now, and the end of its claim. */
   claimedBy: text('claimed_by'),
   claimedUntil: instant('claimed_until'),
 });
@@ -149,7 +149,7 @@ export const walletAudits = pgTable('wallet_audits', {
   name: id('name').primaryKey(),
   fromBlock: bigint('from_block', { mode: 'number' }).notNull(),
   toBlock: bigint('to_block', { mode: 'number' }).notNull(),
-  /** Wallets of agents up to this one are done; null: all are. */
+  /** Agents up to this id have their wallets done; null when all wallets are done. */
   afterAgentId: integer('after_agent_id'),
   /** When the next round begins. */
   dueAt: now('due_at'),

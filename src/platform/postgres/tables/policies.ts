@@ -50,7 +50,7 @@ export const policies = pgTable(
   (table) => [
     index('policies_account').on(table.accountId).where(sql`revoked_at is null`),
     index('policies_agent').on(table.agentId).where(sql`revoked_at is null`),
-    // For readers of ended policies, too.
+    // For readers of policies that have ended, too.
     index('policies_owner').on(table.accountId, table.agentId, table.id),
     check('policies_limit', sql`${table.limitRaw} > 0`),
     check('policies_kind', sql`${table.kind} in ('task', 'api', 'vendor', 'session', 'key')`),
