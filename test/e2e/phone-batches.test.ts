@@ -95,6 +95,9 @@ describe('POST /v1/calls/batch', () => {
     expect(rows.reduce((sum, row) => sum + BigInt(String(row.costRaw)), 0n)).toBe(
       BigInt(charged?.raw),
     );
+    expect((await get('?status=completed')).body.batches).toMatchObject([{ batchId }]);
+    expect((await get('?status=running')).body).toEqual({ batches: [], nextCursor: null });
+    expect((await get('?status=later')).status).toBe(400);
     const page = await get(`${path}?limit=2`, developer.headers);
     expect(page.body).toMatchObject({ nextCursor: '1', recipients: [{ index: 0 }, { index: 1 }] });
     expect((await get(`${path}?cursor=1`)).body).toMatchObject({

@@ -138,11 +138,19 @@ export async function findBatch(
   return row && batchOf(row);
 }
 
+/** A page of batches that is asked for. */
+export type BatchesWanted = {
+  readonly after: BatchCursor | undefined;
+  readonly limit: number;
+  /** Undefined: batches of every status. */
+  readonly status?: BatchStatus | undefined;
+};
+
 /** Returns the owner's batches after the cursor, latest first. */
 export async function findBatches(
   sql: Sql,
   owner: CallOwner,
-  { after, limit }: { readonly after: BatchCursor | undefined; readonly limit: number },
+  { after, limit, status }: BatchesWanted,
 ): Promise<readonly (Batch & BatchCursor)[]> {
   const behind =
     after === undefined
@@ -152,6 +160,7 @@ export async function findBatches(
   const rows = await sql<(BatchRow & { micros: bigint })[]>`
     select ${batchColumns(sql)}, (extract(epoch from created_at) * 1000000)::bigint as micros
     from call_batches where ${isOf(sql, owner)} ${behind}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
     order by created_at desc, id desc limit ${limit}`;
   return rows.map((row) => ({ ...batchOf(row), madeAtMicros: `${row.micros}` }));
 }

@@ -12,6 +12,7 @@ import {
   type StandingRecipient,
 } from './batch.ts';
 import {
+  type BatchesWanted,
   countRecipients,
   findBatch,
   findBatches,
@@ -47,10 +48,7 @@ export interface Batches {
   /** The batch that work under an `Idempotency-Key` has ordered. */
   findOrdered(agentId: number, workId: string): Promise<StandingBatch | undefined>;
   read(owner: CallOwner, batchId: string): Promise<StandingBatch>;
-  list(
-    owner: CallOwner,
-    page: { readonly after: BatchCursor | undefined; readonly limit: number },
-  ): Promise<BatchPage>;
+  list(owner: CallOwner, page: BatchesWanted): Promise<BatchPage>;
   recipients(
     owner: CallOwner,
     batchId: string,
@@ -117,12 +115,9 @@ class OrderedBatches implements Batches {
     return this.#standing(await this.#require(this.#deps.sql, owner, batchId));
   }
 
-  async list(
-    owner: CallOwner,
-    { after, limit }: { readonly after: BatchCursor | undefined; readonly limit: number },
-  ): Promise<BatchPage> {
+  async list(owner: CallOwner, { after, limit, status }: BatchesWanted): Promise<BatchPage> {
     const { sql } = this.#deps;
-    const found = await findBatches(sql, owner, { after, limit: limit + 1 });
+    const found = await findBatches(sql, owner, { after, limit: limit + 1, status });
     const page = found.slice(0, limit);
     const counted = await countRecipients(
       sql,

@@ -14,6 +14,7 @@ export const listBatches = route<{ batches: Batches }>()({
   credential: 'any',
   summary: 'List batches of calls',
   query: z.object({
+    status: BatchRecord.shape.status.optional(),
     limit: z.coerce.number().int().min(1).max(most).default(usual),
     cursor: z
       .string()
@@ -23,11 +24,15 @@ export const listBatches = route<{ batches: Batches }>()({
   response: z.object({ batches: z.array(BatchRecord), nextCursor: z.string().nullable() }),
 
   async handle({ caller, query, services }) {
-    const { cursor, limit } = query;
+    const { cursor, limit, status } = query;
     const [madeAtMicros, batchId] = cursor?.split('.') ?? [];
     const after =
       madeAtMicros === undefined || batchId === undefined ? undefined : { madeAtMicros, batchId };
-    const { batches, next } = await services.batches.list(ownerOf(caller), { after, limit });
+    const { batches, next } = await services.batches.list(ownerOf(caller), {
+      after,
+      limit,
+      status,
+    });
     const nextCursor = next === undefined ? null : `${next.madeAtMicros}.${next.batchId}`;
     return ok({ batches: batches.map(batchRecord), nextCursor });
   },
