@@ -79,7 +79,8 @@ async function openLive({ calls, target }: PhoneHostOrder): Promise<number> {
     cascades: railsOf(deps.catalogue, { deps, engines: asked as typeof fakes }).cascades,
     takeSession: async () => undefined,
     carrier,
-    mediaTimeoutMs: 10_000,
+    // Callers of the bench wait for their turn without a sound.
+    mediaTimeoutMs: 3_600_000,
     concurrentCalls: { agent: 1_000, account: 1_000 },
     carrierLimitUsd: undefined,
     rateCard: RATE_CARD,
