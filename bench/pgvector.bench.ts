@@ -1,4 +1,4 @@
-import { createFairLine } from '../src/engines/threads/fair-line.ts';
+import { createFairQueue } from '../src/engines/threads/fair-queue.ts';
 import { sleep, systemClock } from '../src/kernel/clock.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
 import { silentLog } from '../src/kernel/log.ts';
@@ -43,7 +43,7 @@ export const benchPgvector = (): Promise<BenchRow[]> =>
     const filledMs = performance.now();
     await makeGraph(sql);
     const madeMs = performance.now();
-    const line = createFairLine(LIMITS.memory.line);
+    const line = createFairQueue(LIMITS.memory.line);
     const search = createPgvectorSearch({ sql, packed: NOT_HERE, line, keeper: { want() {} } });
     const ask = (vector: Float32Array) => search.search(space, { vector, k: K });
     const queries = queriesNear(pool, QUERIES_A_SECOND * SECONDS + WARMING);

@@ -1,7 +1,7 @@
 import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
-import { MessageLine } from '../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../src/models/catalogue/builtin/builtin-model.ts';
@@ -42,7 +42,7 @@ export function relaysTo(upstreamPort: number) {
     models,
     secret: () => undefined,
   });
-  const line = new MessageLine(systemClock);
+  const line = new MessageQueue(systemClock);
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue, line };
   const breaker = createSourceRests(shared);
   const providerKeys = { find: async () => undefined, noteUse: async () => {} };

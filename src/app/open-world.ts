@@ -1,6 +1,6 @@
 import { checkCertificate } from '../http/server/certificate.ts';
 import { createMetrics } from '../http/server/metrics.ts';
-import { MessageLine } from '../kernel/messages/message-line.ts';
+import { MessageQueue } from '../kernel/messages/message-queue.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { loadRateCard } from '../phone/load-rate-card.ts';
@@ -40,7 +40,7 @@ export async function openWorld(
   const { close: closeOutbound, ...outbound } = createFetch();
   teardown.defer('outbound', closeOutbound);
   const { sql, ledgerSql } = database;
-  const sending = { ...outbound, line: new MessageLine(clock) };
+  const sending = { ...outbound, line: new MessageQueue(clock) };
   const world = { ...deps, sql, ledgerSql, metrics, tracer, catalogue, ...sending };
   return { world, database, rateCard };
 }

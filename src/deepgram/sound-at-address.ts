@@ -3,7 +3,7 @@ import { abortSignalOf } from '../kernel/stop-signal.ts';
 import { createBytesInFlight } from '../marketplace/bytes-in-flight.ts';
 import type { FileCallerOf } from '../marketplace/fetch-file.ts';
 import type { FetchSound } from '../marketplace/fetch-sound.ts';
-import { createRoom } from '../marketplace/room.ts';
+import { createNamedSlots } from '../marketplace/named-slots.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
 import { type HeardFile, remoteRefusal } from './listen-file.ts';
 
@@ -21,7 +21,7 @@ export function createSoundAtAddress(deps: {
   readonly fileCallerOf: FileCallerOf;
 }): SoundAtAddress {
   const { bytesInFlight, files } = LIMITS.deepgram;
-  const room = createRoom(files);
+  const room = createNamedSlots(files);
   const shareOf = createBytesInFlight(bytesInFlight);
   return {
     with: (url, buyer, use) => {

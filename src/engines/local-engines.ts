@@ -15,7 +15,7 @@ import type { EngineName, LocalEngines } from './engine.ts';
 import { createGuide, createTokenCounter, createUseLite } from './text/text-engines.ts';
 import type { TextContract, TextOptions } from './text/text-worker.ts';
 import { createEngineFiles, type EngineFiles } from './threads/engine-files.ts';
-import { createFairLine } from './threads/fair-line.ts';
+import { createFairQueue } from './threads/fair-queue.ts';
 import { createWorkerClient, type WorkerClient, workerEntry } from './threads/worker-client.ts';
 import type { Contract } from './threads/worker-protocol.ts';
 import type { EncoderContract, EncoderOptions } from './tts/encoder-worker.ts';
@@ -84,7 +84,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     });
   const requirePresent = (engine: EngineName) => () => files.requirePresent(engine);
   // Text engines share one thread, so they share one queue.
-  const asText = { client: text, line: createFairLine(LIMITS.engines.line) };
+  const asText = { client: text, line: createFairQueue(LIMITS.engines.line) };
 
   let warmed = false;
   return {

@@ -3,9 +3,9 @@ import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import {
-  type VendorAnswer,
   VendorFailed,
   VendorGaveUp,
+  type VendorResponse,
 } from '../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import type { OpenAccount } from './open-accounts.ts';
@@ -54,14 +54,14 @@ export function refuseVendor(
 const isOfLocalEngine = ({ status }: ApiError): boolean => status === 400;
 
 /** Returns the refusal of a file that a vendor gave up, with the vendor's reason. */
-const refusalOf = ({ message }: VendorGaveUp, credentials: readonly string[]): VendorAnswer => {
+const refusalOf = ({ message }: VendorGaveUp, credentials: readonly string[]): VendorResponse => {
   const reason = withoutKeys(Buffer.from(message), credentials, LIMITS.vendorReasonChars);
   const error = { message: reason.toString(), type: 'invalid_request_error' };
   return { status: 422, headers: {}, body: Buffer.from(JSON.stringify({ error })) };
 };
 
 function relayed(
-  { body, headers, status }: VendorAnswer,
+  { body, headers, status }: VendorResponse,
   credentials: readonly string[],
 ): MarketAnswer & { readonly advisory: undefined } {
   const wait = headers['retry-after'];

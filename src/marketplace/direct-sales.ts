@@ -13,7 +13,7 @@ import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import type { ServiceName } from './requests.ts';
 import type { Sale } from './sell.ts';
-import type { Shim } from './shim.ts';
+import type { VendorSales } from './vendor-sales.ts';
 
 /** A request for a service that did not come by the proxy. */
 type DirectCall = {
@@ -53,7 +53,7 @@ export function createDirectSales({
   spendState,
 }: MarketDeps & {
   readonly address: MarketAddress;
-  readonly shim: Shim;
+  readonly shim: VendorSales;
   readonly documents: Pick<DocumentJobs, 'submit' | 'read'>;
 }): DirectSales {
   /** Admits a call, serves it, and adds it to the agent's history. */

@@ -14,7 +14,7 @@ import type { BytesShare } from './bytes-in-flight.ts';
 import { unfit } from './vendor.ts';
 
 /** Member of the request that has the address, and the kind of file that is accepted from there. */
-export type WantedFile = {
+export type FileRequest = {
   readonly member: 'audioUrl' | 'documentUrl';
   readonly accept: string;
   readonly mostBytes: number;
@@ -30,7 +30,7 @@ export type FetchedFile = {
 
 export type FetchFile = (
   url: string,
-  wanted: WantedFile,
+  wanted: FileRequest,
   caller: FileCaller,
 ) => Promise<FetchedFile>;
 
@@ -105,7 +105,7 @@ async function openFile(
     mostBytes,
     untilMs,
     url,
-  }: WantedFile & { readonly url: string; readonly untilMs: number },
+  }: FileRequest & { readonly url: string; readonly untilMs: number },
   { admitHost, asker, signal }: FileCaller,
 ): Promise<GuardedAnswer> {
   const destination = await openVendor(client, url, asker);
@@ -124,7 +124,7 @@ async function openFile(
 async function readFile(
   { clock }: FileDeps,
   answer: GuardedAnswer,
-  { member, mostBytes }: WantedFile,
+  { member, mostBytes }: FileRequest,
   { share, signal }: FileCaller,
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -148,7 +148,7 @@ async function readFile(
 }
 
 /** Returns a check that throws when a file comes too slowly, since only a few files may be fetched at a time. */
-function paceOf(clock: Clock, member: WantedFile['member']): (bytes: number) => void {
+function paceOf(clock: Clock, member: FileRequest['member']): (bytes: number) => void {
   const { afterMs, bytesPerSecond } = audioPace;
   const sinceMs = clock.monotonicMs();
   let seenBytes = 0;

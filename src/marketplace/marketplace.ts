@@ -18,11 +18,11 @@ import type { DocumentJobs } from './documents/document-jobs.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { isService, type ServiceName } from './requests.ts';
-import type { Shim } from './shim.ts';
+import type { VendorSales } from './vendor-sales.ts';
 
 export type MarketplaceDeps = {
   readonly address: MarketAddress;
-  readonly shim: Shim;
+  readonly shim: VendorSales;
   readonly documents: Pick<DocumentJobs, 'priceOf' | 'submit' | 'read'>;
   /** Undefined: this server has none. */
   readonly memory: Memory | undefined;

@@ -1,12 +1,12 @@
 import type { Clock } from '../kernel/clock.ts';
 import { movedBaseUrl } from '../models/providers/vendors/vendor-address.ts';
-import type { Account, Vendor } from './vendor.ts';
+import type { Vendor, VendorAccount } from './vendor.ts';
 
 /** An account of this server with a vendor. */
 export type OpenAccount = {
   readonly baseUrl: string;
   readonly opens: (
-    request: Parameters<Account['opens']>[0],
+    request: Parameters<VendorAccount['opens']>[0],
     clock: Clock,
   ) => Readonly<Record<string, string>>;
   /** Credentials, which are never shown to a caller. */

@@ -1,13 +1,13 @@
 import type { Json } from '../kernel/json.ts';
 import { audioTypeOf, isAudio } from '../models/providers/audio-type.ts';
-import { type VendorAnswer, VendorFailed } from '../models/providers/vendors/vendor-api.ts';
-import type { Departure, Reported } from './tripwires/departure.ts';
+import { VendorFailed, type VendorResponse } from '../models/providers/vendors/vendor-api.ts';
+import type { Deviation, ReportedWork } from './tripwires/deviation.ts';
 import { type Delivery, VendorAnsweredOther } from './vendor.ts';
 
 /** Returns the sound of an answer that was requested as MP3. Throws VendorAnsweredOther when the answer is no sound. */
 export function soundOf(
-  { body, headers }: VendorAnswer,
-  reportOf?: (headers: VendorAnswer['headers']) => Reported | undefined,
+  { body, headers }: VendorResponse,
+  reportOf?: (headers: VendorResponse['headers']) => ReportedWork | undefined,
 ): Delivery {
   const said = String(headers['content-type'] ?? '');
   if (!isAudio(said)) {
@@ -30,7 +30,7 @@ export function codedSound(
   {
     made = MP3,
     reported,
-  }: { readonly made?: string; readonly reported?: Reported | undefined } = {},
+  }: { readonly made?: string; readonly reported?: ReportedWork | undefined } = {},
 ): Delivery {
   if (typeof text !== 'string') throw new VendorFailed('answered without sound');
   return { ...fileOf(Buffer.from(text, coding), made === MP3 ? '' : made, made), reported };
@@ -54,7 +54,7 @@ function fileOf(audio: Buffer, said: string, wanted: string): Delivery {
   return { audio, contentType, departure: otherType(contentType, wanted) };
 }
 
-function otherType(contentType: string, wanted: string): Departure | undefined {
+function otherType(contentType: string, wanted: string): Deviation | undefined {
   const plain = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   if ((SAME_TYPE[plain] ?? plain) === wanted) return undefined;
   return { tripwire: 'content_type', expected: wanted, observed: shortType(plain) };
@@ -68,7 +68,7 @@ const shortType = (said: string): string =>
  * Returns a transcript: the vendor's own answer, with the text in the member `text` for every vendor. Throws VendorFailed when
  * there is no text.
  */
-export function transcript(json: Json, text: unknown, reported?: Reported): Delivery {
+export function transcript(json: Json, text: unknown, reported?: ReportedWork): Delivery {
   if (typeof text !== 'string') throw new VendorFailed('answered without a transcript');
   return { json: { ...json, text }, reported };
 }

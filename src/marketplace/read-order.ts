@@ -4,7 +4,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
 import { OwnRefusal } from './own-refusal.ts';
-import { type Asked, SERVICES, type ServiceName } from './requests.ts';
+import { SERVICES, type ServiceBodies, type ServiceName } from './requests.ts';
 
 /** Takes the place of a file that is not fetched yet. Its price is the lowest that a file can have. */
 export const NO_FILE: SoundFile = {
@@ -15,8 +15,8 @@ export const NO_FILE: SoundFile = {
 };
 
 /** Reads the body of a request for a service. Throws OwnRefusal when the body does not fit the service. */
-export const readBody = (service: ServiceName, body: unknown): Asked[ServiceName] =>
-  readShape<Asked[ServiceName]>(SERVICES[service], body);
+export const readBody = (service: ServiceName, body: unknown): ServiceBodies[ServiceName] =>
+  readShape<ServiceBodies[ServiceName]>(SERVICES[service], body);
 
 /** Reads a body by its shape. Throws OwnRefusal when the body does not fit the shape. */
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {

@@ -65,4 +65,4 @@ export type ServiceName = keyof typeof SERVICES;
 export const isService = (word: string): word is ServiceName => Object.hasOwn(SERVICES, word);
 
 /** Parsed bodies of all services, as their callers write them. */
-export type Asked = { readonly [S in ServiceName]: z.output<(typeof SERVICES)[S]> };
+export type ServiceBodies = { readonly [S in ServiceName]: z.output<(typeof SERVICES)[S]> };

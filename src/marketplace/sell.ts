@@ -12,7 +12,7 @@ import { VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
 import { usageAttributes } from '../models/routing/attempt-span.ts';
 import type { BudgetReports } from '../spend/awareness/budget-left.ts';
 import { marketplaceSold } from '../webhooks/payment-event.ts';
-import { type Departure, departureOf } from './tripwires/departure.ts';
+import { type Deviation, deviationOf } from './tripwires/deviation.ts';
 import type { Owner, Tripwires } from './tripwires/tripwires.ts';
 import { type Delivery, VendorAnsweredOther, VendorRefused } from './vendor.ts';
 
@@ -94,7 +94,7 @@ async function sellOnce(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold>
     latencyMs: clock.monotonicMs() - arrivedMs,
     upstreamMs: clock.monotonicMs() - askedMs,
   });
-  const tell = (departures: readonly Departure[]) =>
+  const tell = (departures: readonly Deviation[]) =>
     deps.tripwires.eventsOf(
       {
         agentId: held.hold.agentId,
@@ -125,8 +125,8 @@ async function sellOnce(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold>
 }
 
 /** Returns the differences between a vendor's delivery and the measured order. */
-function departuresOf({ usage }: Goods, { departure, reported }: Delivery): readonly Departure[] {
-  const measured = departureOf(usage, reported);
+function departuresOf({ usage }: Goods, { departure, reported }: Delivery): readonly Deviation[] {
+  const measured = deviationOf(usage, reported);
   return [departure, measured].filter((each) => each !== undefined);
 }
 

@@ -1,6 +1,6 @@
 import type { HearingApi, SpeechApi } from '../models/providers/vendors/vendor-api.ts';
 import { soundOf } from './read-delivery.ts';
-import { reportedSeconds } from './tripwires/departure.ts';
+import { reportedSeconds } from './tripwires/deviation.ts';
 import { modelOf, nameOf, type Service } from './vendor.ts';
 
 type Prices = Parameters<typeof modelOf>[1];

@@ -3,7 +3,7 @@ import type { Queryable } from '../platform/postgres/sql.ts';
 import type { SoldLately } from './sale-health.ts';
 
 /** Result of probing one vendor. */
-export type Probed = {
+export type VendorProbe = {
   readonly vendor: string;
   readonly isOk: boolean;
   readonly latencyMs: number;
@@ -47,7 +47,7 @@ export async function claimProbe(
  */
 export async function saveProbe(
   sql: Queryable,
-  { excerpt, isOk, latencyMs, vendor }: Probed,
+  { excerpt, isOk, latencyMs, vendor }: VendorProbe,
   event: { readonly endpoint: string; readonly checkedAt: string },
 ): Promise<void> {
   const payload = JSON.stringify({ vendor, ...event });

@@ -7,18 +7,18 @@ import type { Worker } from '../kernel/schedule.ts';
 import type { MarketAddress } from './market-address.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { listPriceRaw } from './prices/price.ts';
-import { type Delivery, type Plan, type Vendor, VendorRefused } from './vendor.ts';
-import { type DoorDeps, openDoor } from './vendor-door.ts';
-import type { Probed, VendorHealth } from './vendor-health-store.ts';
+import { type Delivery, type OrderPlan, type Vendor, VendorRefused } from './vendor.ts';
+import { openVendorClient, type VendorClientDeps } from './vendor-client.ts';
+import type { VendorHealth, VendorProbe } from './vendor-health-store.ts';
 
-type HealthDeps = DoorDeps & {
+type HealthDeps = VendorClientDeps & {
   readonly log: Log;
   readonly address: MarketAddress;
   readonly vendors: readonly Vendor[];
   readonly accounts: ReadonlyMap<string, OpenAccount>;
   readonly claim: (vendors: readonly string[]) => Promise<string | undefined>;
   readonly save: (
-    probed: Probed,
+    probed: VendorProbe,
     event: { readonly endpoint: string; readonly checkedAt: string },
   ) => Promise<void>;
   readonly find: () => Promise<readonly VendorHealth[]>;
@@ -104,7 +104,7 @@ export function createVendorHealths(deps: HealthDeps): VendorHealths {
 const byTheirNames = (vendors: readonly Vendor[]): readonly Vendor[] =>
   [...vendors].sort((one, other) => (one.name < other.name ? -1 : 1));
 
-type Trial = { readonly path: string; readonly plan: Plan; readonly milliUnits: number };
+type Trial = { readonly path: string; readonly plan: OrderPlan; readonly milliUnits: number };
 
 /** Returns the cheapest request that shows that a vendor works. Undefined when the vendor has no service for such a request. */
 function trialOf({ name, services }: Vendor): Trial | undefined {
@@ -124,10 +124,10 @@ async function probe(
   deps: HealthDeps,
   { name: vendor }: Vendor,
   { plan }: Trial,
-): Promise<Probed | undefined> {
+): Promise<VendorProbe | undefined> {
   const { accounts, clock } = deps;
   const signal = new AbortController().signal;
-  const door = openDoor(deps, accounts.get(vendor), { agentId: NO_AGENT, signal });
+  const door = openVendorClient(deps, accounts.get(vendor), { agentId: NO_AGENT, signal });
   const beganMs = clock.monotonicMs();
   const took = () => ({ vendor, latencyMs: Math.round(clock.monotonicMs() - beganMs) });
   try {

@@ -3,25 +3,25 @@ import { errors } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import {
   type SoundFile,
-  type VendorAnswer,
-  type VendorDoor,
+  type VendorClient,
   VendorFailed,
   type VendorRequest,
+  type VendorResponse,
 } from '../models/providers/vendors/vendor-api.ts';
 import type { DocumentService } from './documents/document-service.ts';
 import type { ListPrice } from './prices/price.ts';
-import type { Asked, ServiceName } from './requests.ts';
-import type { Departure, Reported } from './tripwires/departure.ts';
+import type { ServiceBodies, ServiceName } from './requests.ts';
+import type { Deviation, ReportedWork } from './tripwires/deviation.ts';
 
 /** Order to a vendor: the caller's body, with the fetched file in place of its URL. */
-export type Order = {
+export type VendorOrder = {
   readonly [S in ServiceName]: S extends 'stt' | 'stt-translate'
-    ? Omit<Asked[S], 'audioUrl'> & { readonly file: SoundFile }
-    : Asked[S];
+    ? Omit<ServiceBodies[S], 'audioUrl'> & { readonly file: SoundFile }
+    : ServiceBodies[S];
 };
 
 /** The way to one vendor, for one order of an agent. */
-export interface ShimDoor extends VendorDoor {
+export interface AgentVendorClient extends VendorClient {
   readonly agentId: number;
   /** Fires when the client of something free leaves. */
   readonly signal: AbortSignal;
@@ -33,17 +33,17 @@ export type Delivery = (
   | { readonly json: Json }
 ) & {
   /** Amount of work that the vendor reports, compared with the amount that was measured here. */
-  readonly reported?: Reported | undefined;
+  readonly reported?: ReportedWork | undefined;
   /** Difference between the delivery and the order. Undefined when there is no difference. */
-  readonly departure?: Departure | undefined;
+  readonly departure?: Deviation | undefined;
 };
 
 /** List price of an order, and the call that requests its delivery from the vendor. Nothing is sent before `ask`. */
-export type Plan = {
+export type OrderPlan = {
   readonly price: ListPrice;
   /** Number of characters by the vendor's count, when it does not count code points. */
   readonly characters?: number;
-  readonly ask: (door: ShimDoor) => Promise<Delivery>;
+  readonly ask: (door: AgentVendorClient) => Promise<Delivery>;
 };
 
 export type Service<S extends ServiceName> = {
@@ -52,13 +52,13 @@ export type Service<S extends ServiceName> = {
   /** Names of the options that go to the vendor. Absent: none does. */
   readonly options?: (name: string) => boolean;
   /** Throws the refusal of an order that has no price here. */
-  readonly plan: (order: Order[S]) => Plan;
+  readonly plan: (order: VendorOrder[S]) => OrderPlan;
 };
 
 export type Services = { readonly [S in ServiceName]?: Service<S> };
 
 /** Access to a vendor by an account of this server. */
-export type Account = {
+export type VendorAccount = {
   /** The variables of its credentials, without which the vendor is off. */
   readonly variables: readonly string[];
   /** Base URL of the vendor, up to its version. VENDOR_<NAME>_BASE_URL overrides it; null: only that variable gives it. */
@@ -78,7 +78,7 @@ export type Vendor = {
   /** As people write it. */
   readonly title: string;
   /** Absent: it is a part of this process. */
-  readonly account?: Account;
+  readonly account?: VendorAccount;
   readonly services: Services;
   /** Documents that it turns into text, in jobs of minutes. */
   readonly documents?: DocumentService;
@@ -89,7 +89,7 @@ export const keyed = (
   variable: string,
   baseUrl: string | null,
   headerOf: (key: string) => Readonly<Record<string, string>>,
-): Account => ({
+): VendorAccount => ({
   variables: [variable],
   baseUrl,
   opens: (_, [key = '']) => headerOf(key),
@@ -98,9 +98,9 @@ export const keyed = (
 /** A vendor answered with something else than a success. */
 export class VendorRefused extends Error {
   override readonly name = 'VendorRefused';
-  readonly answer: VendorAnswer;
+  readonly answer: VendorResponse;
 
-  constructor(answer: VendorAnswer) {
+  constructor(answer: VendorResponse) {
     super(`status ${answer.status}`);
     this.answer = answer;
   }
@@ -109,9 +109,9 @@ export class VendorRefused extends Error {
 /** Thrown when a vendor answered with success, but with another kind of content than the order's. */
 export class VendorAnsweredOther extends VendorFailed {
   override readonly name = 'VendorAnsweredOther';
-  readonly departure: Departure;
+  readonly departure: Deviation;
 
-  constructor(message: string, departure: Departure) {
+  constructor(message: string, departure: Deviation) {
     super(message);
     this.departure = departure;
   }
@@ -144,7 +144,7 @@ export function modelOf(
  * Returns the plan of an order. Throws the refusal of an order that the vendor does not accept, or of an option that is not
  * passed on to the vendor.
  */
-export function planOf(service: Service<ServiceName>, order: object): Plan {
+export function planOf(service: Service<ServiceName>, order: object): OrderPlan {
   const given =
     'options' in order ? (order.options as Readonly<Record<string, unknown>> | null) : {};
   const { options: takes } = service;

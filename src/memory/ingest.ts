@@ -1,4 +1,4 @@
-import type { FairLine } from '../engines/threads/fair-line.ts';
+import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import type { ValidationDetail } from '../kernel/errors/request.ts';
 import { errors } from '../kernel/errors.ts';
 import { idOf, newId } from '../kernel/ids.ts';
@@ -17,7 +17,7 @@ type IngestDeps = {
   readonly sql: Sql;
   readonly random: Random;
   readonly embedders: Embedders;
-  readonly writes: FairLine;
+  readonly writes: FairQueue;
 };
 
 /**

@@ -1,4 +1,4 @@
-import type { FairLine } from '../engines/threads/fair-line.ts';
+import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
@@ -69,8 +69,8 @@ export async function removeItems(
   deps: {
     readonly sql: Sql;
     readonly loader: VectorSearch;
-    readonly line: FairLine;
-    readonly writes: FairLine;
+    readonly line: FairQueue;
+    readonly writes: FairQueue;
   },
   agentId: number,
   { ids, subTenantId, type }: Bodies['delete'],

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
-import type { FairLine } from '../engines/threads/fair-line.ts';
+import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
@@ -52,7 +52,7 @@ export type MemoryDeps = QueryDeps & {
   readonly clock: Clock;
   readonly random: Random;
   /** Queue of the agents that wait to write; each agent makes one write at a time. */
-  readonly writes: FairLine;
+  readonly writes: FairQueue;
   readonly indexer: Pick<Indexer, 'wake'>;
 };
 

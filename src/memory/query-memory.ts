@@ -1,4 +1,4 @@
-import type { FairLine } from '../engines/threads/fair-line.ts';
+import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -32,7 +32,7 @@ export type QueryDeps = {
   readonly models?: Models | undefined;
   readonly loader: VectorSearch;
   /** Queue of the agents that wait for the database. */
-  readonly line: FairLine;
+  readonly line: FairQueue;
 };
 
 type Query = Bodies['query'];

@@ -1,5 +1,5 @@
 import { EngineBusy } from '../engines/engine.ts';
-import type { FairLine } from '../engines/threads/fair-line.ts';
+import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -23,7 +23,7 @@ import {
  * Creates an agent's store or a namespace of the store, and declares its metadata fields. May be repeated; fields can be added.
  */
 export async function createTenant(
-  deps: { readonly sql: Sql; readonly embedders: Embedders; readonly writes: FairLine },
+  deps: { readonly sql: Sql; readonly embedders: Embedders; readonly writes: FairQueue },
   agentId: number,
   { subTenantId, tenantMetadataSchema }: Bodies['tenant/create'],
 ): Promise<{ readonly status: 'accepted' }> {
@@ -62,7 +62,7 @@ export async function deleteTenant(
     readonly sql: Sql;
     readonly loader: VectorSearch;
     readonly clock: Clock;
-    readonly writes: FairLine;
+    readonly writes: FairQueue;
   },
   agentId: number,
 ): Promise<{ readonly status: 'deleted' }> {

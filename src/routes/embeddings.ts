@@ -3,7 +3,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Embeddings } from '../models/embeddings/buy-embeddings.ts';
 import { EmbeddingAnswer, EmbeddingRequest } from '../models/embeddings/embedding-request.ts';
 import { readBuyer } from '../models/purchase/buyer.ts';
-import { USAGE_WISH } from '../models/routing/routing-wishes.ts';
+import { USAGE_PREFERENCE } from '../models/routing/routing-preferences.ts';
 
 /** Sells vectors of texts from the cheapest source of the model, metered by tokens. */
 export const embeddings = route<{ embeddings: Embeddings }>()({
@@ -17,7 +17,7 @@ export const embeddings = route<{ embeddings: Embeddings }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.embeddingBodyBytes,
   json: LIMITS.embeddingJson,
-  body: EmbeddingRequest.extend({ usage: USAGE_WISH }),
+  body: EmbeddingRequest.extend({ usage: USAGE_PREFERENCE }),
   response: EmbeddingAnswer,
 
   handle(context) {

@@ -16,7 +16,11 @@ import {
 } from '../models/responses/connection/response-connection.ts';
 import type { Responses } from '../models/responses/responses.ts';
 import { ResponsesRequest } from '../models/responses/responses-request.ts';
-import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../models/routing/routing-wishes.ts';
+import {
+  ROUTING_PREFERENCES,
+  readPreferences,
+  USAGE_PREFERENCE,
+} from '../models/routing/routing-preferences.ts';
 import { limitedMessages } from './limited-messages.ts';
 import { readSocketBuyer } from './read-socket-buyer.ts';
 
@@ -57,7 +61,7 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
   });
 };
 
-const Message = ResponsesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
+const Message = ResponsesRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE });
 
 /** Parses a message within the bounds of a request body. Throws the refusal of a message that requests no response. */
 async function readMessage(text: string): Promise<AskedResponse> {
@@ -74,7 +78,7 @@ async function readMessage(text: string): Promise<AskedResponse> {
   if (bytes.length > LIMITS.jsonBytesPerTurn) await turnForLongWork();
   const { max_price, models, provider, usage, ...body } = shaped;
   const tellsCost = usage?.include === true;
-  return { body, tellsCost, wishes: readWishes({ max_price, models, provider }) };
+  return { body, tellsCost, wishes: readPreferences({ max_price, models, provider }) };
 }
 
 /** Returns the members that a message has in common with an HTTP request. Throws the refusal of members that are not served. */

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
-import { believedSeconds } from '../../src/models/purchase/believe.ts';
+import { clampSeconds } from '../../src/models/purchase/clamp-usage.ts';
 import { callEvents } from '../support/call-receipts.ts';
 import type { Callee } from '../support/carrier-sim/options.ts';
 import type { SimCall } from '../support/carrier-sim/sim-call.ts';
@@ -190,7 +190,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
         where id = ${callId}`;
       const told = call().durationSeconds ?? 0;
       expect(told).toBeGreaterThan(0);
-      expect(durationSeconds).toBe(Math.ceil(believedSeconds(told, row?.passed ?? 0)));
+      expect(durationSeconds).toBe(Math.ceil(clampSeconds(told, row?.passed ?? 0)));
       expect(call().transfers).toEqual([
         { to: action.to, status: 'completed', whispered: action.summary },
       ]);

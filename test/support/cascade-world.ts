@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
@@ -183,7 +183,7 @@ export function railsOf(
   const speech = createSpeechRails({ ...shared, local: localSpeech, encoding: NO_ENCODERS });
   const local = createLocalTranscriptionRail({ engines, gates: undefined });
   const hearing = createTranscriptionRails({ ...shared, local });
-  const turns = createTurnRails({ ...shared, line: new MessageLine(systemClock) });
+  const turns = createTurnRails({ ...shared, line: new MessageQueue(systemClock) });
   return {
     cascades: { chat, speech, hearing, turns, breaker: createSourceRests(shared), providerKeys },
     async close() {

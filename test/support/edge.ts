@@ -11,7 +11,7 @@ import type { AnySocket } from '../../src/http/websocket/socket-route.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { errors } from '../../src/kernel/errors.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 
 export const KEYS = {
@@ -142,7 +142,7 @@ export async function startEdge({ services = {}, ...options }: Options): Promise
     random: systemRandom,
     log: silentLog,
     metrics,
-    line: new MessageLine(options.clock ?? systemClock),
+    line: new MessageQueue(options.clock ?? systemClock),
     secureCookies: false,
     ...options,
   });

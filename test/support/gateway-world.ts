@@ -8,7 +8,7 @@ import { createOutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Tracer } from '../../src/kernel/trace/span.ts';
@@ -124,7 +124,7 @@ export async function gatewayWorld(options: {
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
     ),
     metrics: noMetrics,
-    line: new MessageLine(clock),
+    line: new MessageQueue(clock),
     tracer: options.tracer,
     holdsProviderKeys: () => Object.keys(options.storedKeys ?? {}).length > 0,
     secureCookies: false,

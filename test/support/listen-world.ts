@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
@@ -73,7 +73,7 @@ export async function listenWorld(
   const upstream = teardown.use('upstream', await listenUpstream());
   const second = teardown.use('second', await listenUpstream());
   const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
-  const line = new MessageLine(systemClock);
+  const line = new MessageQueue(systemClock);
   const shared = { clock: systemClock, random: systemRandom, log: silentLog, catalogue, line };
   const rails = teardown.use(
     'rails',

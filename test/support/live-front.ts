@@ -1,5 +1,5 @@
 import type { Teardown } from '../../src/kernel/teardown.ts';
-import type { StoredKeys } from '../../src/models/routing/sellers.ts';
+import type { StoredKeys } from '../../src/models/routing/keyed-sources.ts';
 import { bearer, KEYS, startEdge } from './edge.ts';
 import { RealtimeClient } from './realtime-client.ts';
 

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
@@ -48,7 +48,7 @@ export async function liveWorld(
     { id: 'acme/turns', modality: 'realtime', sources: [source('turns')] },
   ];
   const catalogue = buildCatalogue({ providers, models, secret: () => 'sk-server' });
-  const line = new MessageLine(clock);
+  const line = new MessageQueue(clock);
   const shared = { clock, random: systemRandom, log: silentLog, catalogue, line };
   const rails = teardown.use('rails', createLiveRails(shared));
   const { providerKeys, usedKeys } = storedKeysOf(storedKeys);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import { wordsOf } from '../../src/engines/text/words.ts';
-import { createFairLine } from '../../src/engines/threads/fair-line.ts';
+import { createFairQueue } from '../../src/engines/threads/fair-queue.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
@@ -101,8 +101,8 @@ export type MemoryProcessOptions = {
 /** What a process has of the memory store, without the timers of its workers. */
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onChunks, onStep } = options;
-  const line = createFairLine(LIMITS.memory.line);
-  const writes = createFairLine(LIMITS.memory.writes);
+  const line = createFairQueue(LIMITS.memory.line);
+  const writes = createFairQueue(LIMITS.memory.writes);
   const inThread = indexInThisThread();
   const { index = inThread.index } = options;
   const packed = new SpaceLoader({ sql, index, clock, line });

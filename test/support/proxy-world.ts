@@ -4,7 +4,7 @@ import { createProxy, type ProxyCall, type ProxyDeps } from '../../src/payments/
 import { ProxyRequest } from '../../src/payments/proxy/proxy-request.ts';
 import { refusePayment } from '../../src/payments/proxy/refuse-payment.ts';
 import { VENDOR_TIMES } from '../../src/payments/proxy/vendor-call.ts';
-import { createAskedPrices } from '../../src/payments/quotes/asked-prices.ts';
+import { createRememberedPrices } from '../../src/payments/quotes/remembered-prices.ts';
 import { signHash } from '../../src/platform/chain/account.ts';
 import type { BreakerVerdict } from '../../src/platform/chain/breaker.ts';
 import {
@@ -113,7 +113,7 @@ export function proxyWorld({ unpaid = demand({}), paid = { body: 'bought' } }: V
     reportCapHit: async (_, refusal) => void refusals.push(refusal),
     marketplace: undefined,
     callsPerMinute: 3_000,
-    prices: createAskedPrices(),
+    prices: createRememberedPrices(),
     judge: { wait: async () => ({ kind: 'undecided' }) },
     onStep: (step) => {
       steps.push(step);

@@ -1,7 +1,7 @@
 import type {
   Fetch,
+  FetchRequest,
   FetchStream,
-  OutboundRequest,
   OutboundResponse,
 } from '../../src/platform/egress/fetch.ts';
 
@@ -13,9 +13,9 @@ export function recordedFetch(...answers: readonly PeerAnswer[]): {
   readonly fetch: Fetch;
   /** The same, piece by piece. */
   readonly fetchStream: FetchStream;
-  readonly requests: readonly OutboundRequest[];
+  readonly requests: readonly FetchRequest[];
 } {
-  const requests: OutboundRequest[] = [];
+  const requests: FetchRequest[] = [];
   const fetch: Fetch = async (request) => {
     const answer = answers[requests.length];
     requests.push(request);

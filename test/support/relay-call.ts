@@ -1,4 +1,4 @@
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Responder } from '../../src/phone/calls/call-deps.ts';
 import { openResponder } from '../../src/phone/voice/open-responder.ts';
@@ -22,7 +22,7 @@ export async function relayCall(options: Parameters<typeof phoneCall>[0] = {}) {
       const voice = { voiceMode: 'webhook', webhookUrl: app.url };
       const parties = { agentId: 1, callId: 'CA1', from: '+14155550100', to: '+14155550199' };
       const call = { ...parties, direction: 'inbound', options: { voice } } as never;
-      const line = new MessageLine(clock);
+      const line = new MessageQueue(clock);
       responder = openResponder(
         { clock, guard, line, random: systemRandom, client: {} as never },
         call,

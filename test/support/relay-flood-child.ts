@@ -1,6 +1,6 @@
 /** Three calls of one agent with an application of ConversationRelay, in a process that says for how long it was busy. */
 import { systemClock } from '../../src/kernel/clock.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createRelayLlm, type RelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
@@ -25,7 +25,7 @@ const guard = createDestinationGuard({
   allowLocalhost: true,
   domainAllowlist: [],
 });
-const deps = { clock, guard, line: new MessageLine(clock), random: systemRandom };
+const deps = { clock, guard, line: new MessageQueue(clock), random: systemRandom };
 
 /** Takes all that an application says, as a call does, and nothing more of one that was cut off. */
 async function hear(llm: RelayLlm): Promise<void> {

@@ -1,5 +1,5 @@
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createRelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
@@ -16,7 +16,7 @@ export async function relayResponderWorld({ allowLocalhost = true, url = '' } = 
     domainAllowlist: [],
   });
   const llm = createRelayLlm(
-    { guard, clock, random: systemRandom, line: new MessageLine(clock) },
+    { guard, clock, random: systemRandom, line: new MessageQueue(clock) },
     {
       agentId: 1,
       callId: 'CA1',

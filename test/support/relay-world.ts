@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageLine } from '../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
@@ -74,7 +74,7 @@ export async function relayWorld(
   const upstream = teardown.use('upstream', await realtimeUpstream());
   const second = teardown.use('second', await realtimeUpstream());
   const catalogue = buildCatalogue({ ...entriesOf(upstream, second), secret: () => 'sk-server' });
-  const line = new MessageLine(clock);
+  const line = new MessageQueue(clock);
   const shared = { clock, random: systemRandom, log: silentLog, catalogue, line };
   const rails = teardown.use(
     'rails',

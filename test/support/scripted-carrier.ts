@@ -3,13 +3,13 @@ import {
   type CarrierNumber,
   type OfferedNumber,
 } from '../../src/phone/carriers/carrier.ts';
-import type { NumberSeller } from '../../src/phone/numbers/number-deps.ts';
+import type { NumberCarrier } from '../../src/phone/numbers/number-deps.ts';
 
 /** What a purchase comes to: `lost` is made, and its answer is not heard; `away` is not made. */
 type Deal = 'sold' | 'lost' | 'away' | 'refused' | 'taken';
 
 /** A carrier that has a hundred numbers in each area code, and fails where a test says so. */
-export class ScriptedCarrier implements NumberSeller {
+export class ScriptedCarrier implements NumberCarrier {
   readonly name = 'loopback' as const;
   /** By purchase. */
   readonly sold = new Map<string, CarrierNumber>();
@@ -27,7 +27,7 @@ export class ScriptedCarrier implements NumberSeller {
   /** A purchase waits for it before it is made. */
   gate: Promise<void> = Promise.resolve();
 
-  readonly numbers: NumberSeller['numbers'] = {
+  readonly numbers: NumberCarrier['numbers'] = {
     search: async ({ areaCode = '212', phoneNumber, limit }) => {
       const taken = new Set([...this.sold.values()].map((number) => number.phoneNumber));
       return this.offered(phoneNumber?.slice(2, 5) ?? areaCode)

@@ -11,7 +11,10 @@ import { createCommandTaker } from '../../phone/calls/commands/command-calls.ts'
 import { createCallEnder } from '../../phone/calls/ending/end-unwanted.ts';
 import { CallFeed } from '../../phone/calls/feed/call-feed.ts';
 import { askInbound } from '../../phone/calls/opening/ask-inbound.ts';
-import { type CallRoom, createCallRoom } from '../../phone/calls/opening/call-room.ts';
+import {
+  createRecogniserPlaces,
+  type RecogniserPlaces,
+} from '../../phone/calls/opening/recogniser-places.ts';
 import { requestSecret } from '../../phone/calls/opening/request-secret.ts';
 import { requireCallModels } from '../../phone/calls/opening/require-models.ts';
 import { createPlaceFreer } from '../../phone/calls/sweep/free-places.ts';
@@ -41,7 +44,7 @@ import { localEngineOf } from '../../voice/cascade/plan-cascade.ts';
 import type { buildGateway } from './build-gateway.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';
-import { soldAs } from './sold-as.ts';
+import { requireSoldModel } from './require-sold-model.ts';
 import type { World } from './world.ts';
 
 export type CallParts = {
@@ -95,8 +98,8 @@ export function buildCalls(
     recordingDays: settings.phone.recordingDays,
     publicUrl: settings.publicUrl,
     models: {
-      stt: soldAs(catalogue, 'PHONE_STT_MODEL', sttModel, 'stt'),
-      tts: soldAs(catalogue, 'PHONE_TTS_MODEL', ttsModel, 'tts'),
+      stt: requireSoldModel(catalogue, 'PHONE_STT_MODEL', sttModel, 'stt'),
+      tts: requireSoldModel(catalogue, 'PHONE_TTS_MODEL', ttsModel, 'tts'),
       llm: catalogue.find(DEFAULT_VOICE_MODEL) === undefined ? 'local/guide' : DEFAULT_VOICE_MODEL,
     },
     voiceOf: parts.voiceOf,
@@ -161,11 +164,11 @@ export function buildCalls(
 function createRoom(
   { catalogue, clock, settings }: World,
   { voice }: Pick<CallParts, 'voice'>,
-): CallRoom | undefined {
+): RecogniserPlaces | undefined {
   const stt = catalogue.find(settings.phone.sttModel);
   const isLocal = stt !== undefined && localEngineOf(stt) !== undefined;
   return isLocal
-    ? createCallRoom({ clock, recogniser: voice.engines.stt.pocketsphinx })
+    ? createRecogniserPlaces({ clock, recogniser: voice.engines.stt.pocketsphinx })
     : undefined;
 }
 

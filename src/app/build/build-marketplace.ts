@@ -8,11 +8,10 @@ import { createVendorFiles } from '../../marketplace/documents/vendor-files.ts';
 import { createFileFetch, fileCallerOf } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import { createMarketAddress } from '../../marketplace/market-address.ts';
-import { createMarketRooms } from '../../marketplace/market-rooms.ts';
+import { createMarketSlots } from '../../marketplace/market-slots.ts';
 import { createMarketplace } from '../../marketplace/marketplace.ts';
 import { openAccounts } from '../../marketplace/open-accounts.ts';
 import { createSaleHealth } from '../../marketplace/sale-health.ts';
-import { createShim } from '../../marketplace/shim.ts';
 import { claimTripwire } from '../../marketplace/tripwires/tripwire-store.ts';
 import { createTripwires } from '../../marketplace/tripwires/tripwires.ts';
 import { createVendorHealths } from '../../marketplace/vendor-health.ts';
@@ -23,6 +22,7 @@ import {
   noteSales,
   saveProbe,
 } from '../../marketplace/vendor-health-store.ts';
+import { createVendorSales } from '../../marketplace/vendor-sales.ts';
 import { createLocalVendor, type LocalRails } from '../../marketplace/vendors/local.ts';
 import { REMOTE_VENDORS } from '../../marketplace/vendors/vendors.ts';
 import type { Memory } from '../../memory/memory.ts';
@@ -64,14 +64,14 @@ export function buildMarketplace(
     ...world,
     ledger,
     accounts,
-    rooms: createMarketRooms(),
+    rooms: createMarketSlots(),
     vendors: [createLocalVendor(rails), ...REMOTE_VENDORS],
     tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
     fileCallerOf: (spender: Spender) => fileCallerOf(spendState, spender),
     findOwner: (agentId: number) => findOwner(sql, agentId),
   };
   const saleHealth = createSaleHealth({ clock, note: (sales) => noteSales(sql, sales) });
-  const shim = createShim({
+  const shim = createVendorSales({
     ...selling,
     budgets,
     fetchSound: createSoundFetch(fetchFile),

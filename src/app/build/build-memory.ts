@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config/config-error.ts';
-import { createFairLine } from '../../engines/threads/fair-line.ts';
+import { createFairQueue } from '../../engines/threads/fair-queue.ts';
 import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
@@ -19,7 +19,7 @@ import { SpaceLoader } from '../../memory/search/space-loader.ts';
 import { findOwner } from '../../payments/reservations/reservation-store.ts';
 import type { VoiceParts } from './build-voice.ts';
 import { createMemoryModels, type MemoryModelDeps } from './memory-models.ts';
-import { soldAs } from './sold-as.ts';
+import { requireSoldModel } from './require-sold-model.ts';
 import type { World } from './world.ts';
 
 type MemoryParts = {
@@ -40,8 +40,8 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
     'memory index',
     startVectorIndex({ ...world, ownerShare: LIMITS.memory.indexShare }),
   );
-  const line = createFairLine(LIMITS.memory.line);
-  const writes = createFairLine(LIMITS.memory.writes);
+  const line = createFairQueue(LIMITS.memory.line);
+  const writes = createFairQueue(LIMITS.memory.writes);
   const packed = new SpaceLoader({ ...world, index, line });
   const keeper = (await usesPgvector(world)) ? new VectorKeeper(world) : undefined;
   const loader =
@@ -70,8 +70,9 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
 function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
   const { catalogue, random, settings, sql, tracer } = world;
   const { embedding, infer } = settings.memoryModels;
-  const usual = embedding && soldAs(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
-  const inferModel = infer && soldAs(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
+  const usual =
+    embedding && requireSoldModel(catalogue, 'MEMORY_EMBEDDING_MODEL', embedding, 'embedding');
+  const inferModel = infer && requireSoldModel(catalogue, 'MEMORY_INFER_MODEL', infer, 'text');
   const sells = (model: string) => catalogue.find(model)?.modality === 'embedding';
   const models = lateModels(() =>
     createMemoryModels({

@@ -11,7 +11,7 @@ import { createProxy } from '../../payments/proxy/proxy.ts';
 import { refusePayment } from '../../payments/proxy/refuse-payment.ts';
 import { createCapHitReports } from '../../payments/proxy/report-cap-hits.ts';
 import { VENDOR_TIMES } from '../../payments/proxy/vendor-call.ts';
-import { createAskedPrices } from '../../payments/quotes/asked-prices.ts';
+import { createRememberedPrices } from '../../payments/quotes/remembered-prices.ts';
 import { createChainJudge } from '../../payments/reconcile/judge-by-chain.ts';
 import { createPaymentMetrics } from '../../payments/reconcile/payment-metrics.ts';
 import type { Reservation } from '../../payments/reservations/reservation.ts';
@@ -29,7 +29,7 @@ import { usdcDomain } from '../../x402/authorization.ts';
 import type { AccountParts } from './build-accounts.ts';
 import type { ChainParts } from './build-chain.ts';
 import type { LedgerParts } from './build-ledger.ts';
-import { buildQuestions } from './build-questions.ts';
+import { buildPaymentQueries } from './build-payment-queries.ts';
 import { buildReconciler } from './build-reconciler.ts';
 import type { World } from './world.ts';
 
@@ -66,7 +66,7 @@ export function buildPayments(
     breaker: chain.breaker,
     judge,
     eventsOf,
-    prices: createAskedPrices(),
+    prices: createRememberedPrices(),
     terms: { usdc, chainId },
     domain: usdcDomain(usdc),
     validBeforeSeconds: settings.x402.validBeforeSeconds,
@@ -127,7 +127,7 @@ export function buildPayments(
   teardown.defer('passthrough lines', passthroughs.flush);
   teardown.use('payment workers', startWorkers(world, workers));
   const { spendState } = accounts;
-  const questions = buildQuestions(world, {
+  const questions = buildPaymentQueries(world, {
     client,
     marketplace,
     spendState,

@@ -2,7 +2,7 @@ import type { LocalEngines } from '../../engines/engine.ts';
 import type { MetricsRegistry } from '../../http/server/metrics.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { MessageLine } from '../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
@@ -57,7 +57,7 @@ export type World = ServerDeps & {
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
   /** Queue that hands on the messages of all sockets, to callers and to upstreams. */
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
   /** Sends all outbound requests. */
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;

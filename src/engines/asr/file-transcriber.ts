@@ -30,7 +30,7 @@ export type HeardSpeech = {
   readonly words: readonly TimedWord[] | undefined;
 };
 
-export type FileEarDeps = {
+export type FileTranscriberDeps = {
   readonly stt: SttEngine;
   readonly vad: VadEngine;
   /** Without it loudness alone is the gate. */
@@ -49,7 +49,7 @@ export interface FileTranscriber {
 
 /** Takes a recogniser: rejects with EngineBusy, EngineMissing or EngineInputRefused, and then leaves `file` to its caller. */
 export async function openFileTranscriber(
-  deps: FileEarDeps,
+  deps: FileTranscriberDeps,
   file: DecodedFile,
   grammar?: string,
 ): Promise<FileTranscriber> {
@@ -99,7 +99,7 @@ class Ear {
   #isOver = false;
 
   constructor(
-    { gates, vad }: FileEarDeps,
+    { gates, vad }: FileTranscriberDeps,
     stt: SttStream,
     file: DecodedFile,
     takeHeard: () => readonly Transcript[],

@@ -6,7 +6,7 @@ import {
   type GuideEngine,
   type TokenCounter,
 } from '../engine.ts';
-import { createFairLine, type FairLine } from '../threads/fair-line.ts';
+import { createFairQueue, type FairQueue } from '../threads/fair-queue.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import type { TextContract } from './text-worker.ts';
 import { USE_LITE_DIMENSIONS } from './use-lite.ts';
@@ -17,7 +17,7 @@ type TextEngineDeps = {
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
   /** Queue in which agents wait for the worker. */
-  readonly line?: FairLine;
+  readonly line?: FairQueue;
 };
 
 const { embedTexts, embedTextChars, embedBatch, embedBatchChars } = LIMITS.engines;
@@ -29,7 +29,7 @@ const { embedTexts, embedTextChars, embedBatch, embedBatchChars } = LIMITS.engin
 export function createUseLite({
   client,
   requirePresent,
-  line = createFairLine(LIMITS.engines.line),
+  line = createFairQueue(LIMITS.engines.line),
 }: TextEngineDeps): EmbeddingEngine {
   return {
     async embed(texts, agentId) {
@@ -80,7 +80,7 @@ const { countBatchChars, countChars } = LIMITS.engines;
 export function createTokenCounter({
   client,
   requirePresent,
-  line = createFairLine(LIMITS.engines.line),
+  line = createFairQueue(LIMITS.engines.line),
 }: TextEngineDeps): TokenCounter {
   return {
     async count(text, agentId) {
@@ -100,7 +100,7 @@ export function createTokenCounter({
 export function createGuide({
   client,
   requirePresent,
-  line = createFairLine(LIMITS.engines.line),
+  line = createFairQueue(LIMITS.engines.line),
 }: TextEngineDeps): GuideEngine {
   return {
     async reply({ agentId, ...request }) {

@@ -5,7 +5,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { EngineBusy, EngineCrashed, EngineInputRefused } from '../engine.ts';
 import type { TurnPass, Turns } from '../vad/turns.ts';
-import { createRestartRest } from './restart-rest.ts';
+import { createRestartBackoff } from './restart-backoff.ts';
 import { createWatchdog } from './watchdog.ts';
 import type { Contract, ReplyMessage, WorkerError, WorkerStart } from './worker-protocol.ts';
 
@@ -56,7 +56,7 @@ export function createWorkerClient<C extends Contract, Options = unknown>(
   const { name, clock } = deps;
   const silenceMs = deps.hungAfterMs ?? LIMITS.engines.hungAfterMs;
   const pending = new Map<number, Pending>();
-  const rest = createRestartRest(clock);
+  const rest = createRestartBackoff(clock);
   let worker: Worker | undefined;
   let nextId = 1;
   let disposed = false;

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { EngineInputRefused, type SpeechChunk, type TtsEngine } from '../engine.ts';
-import { createFairLine, type FairLine } from '../threads/fair-line.ts';
+import { createFairQueue, type FairQueue } from '../threads/fair-queue.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import { cutSpoken } from './cut-spoken.ts';
 import type { FliteContract } from './flite-worker.ts';
@@ -12,7 +12,7 @@ export type FliteDeps = {
   /** Throws EngineMissing where the engine's package was pruned. */
   readonly requirePresent: () => void;
   /** Queue in which agents wait for the voice. */
-  readonly line?: FairLine;
+  readonly line?: FairQueue;
 };
 
 /** The first one speaks for every name that is not ours. */
@@ -62,7 +62,7 @@ export function speakable(text: string): string {
 export function createFlite({
   client,
   requirePresent,
-  line = createFairLine(LIMITS.engines.speechLine),
+  line = createFairQueue(LIMITS.engines.speechLine),
 }: FliteDeps): TtsEngine {
   return {
     async *speak({ text, voice, speed = 1, signal, agentId }) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { EngineBusy, type VadEngine } from '../engine.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
-import { createVadLine } from './vad-line.ts';
+import { createVadQueue } from './vad-queue.ts';
 import type { VadContract } from './vad-worker.ts';
 
 export type VadDeps = {
@@ -18,7 +18,7 @@ const { vadStreams, vadLateMs } = LIMITS.engines;
 
 /** Creates the voice-activity engine: all listeners of the process share one worker. */
 export function createVad({ client, clock, requirePresent }: VadDeps): VadEngine {
-  const judge = createVadLine({
+  const judge = createVadQueue({
     clock,
     lateMs: vadLateMs,
     judge: (batch) => client.call('judge', batch, [batch.pcm.buffer as ArrayBuffer]),

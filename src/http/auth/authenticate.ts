@@ -11,7 +11,7 @@ import {
   type Permission,
 } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
-import type { Asked, StrangerGate } from '../server/stranger-gate.ts';
+import type { GatedRequest, StrangerGate } from '../server/stranger-gate.ts';
 import type { Credentials } from './credentials.ts';
 import {
   bearerToken,
@@ -45,7 +45,7 @@ export type Authenticated = {
 };
 
 /** Parts of a request that the credential step reads. */
-export type Asking = Asked & {
+export type Asking = GatedRequest & {
   readonly request: { readonly method: string; readonly headers: ReadonlyMap<string, string> };
 };
 
@@ -176,7 +176,7 @@ export function createAdmitAgent({
   return (
     demand: Demand,
     presented: Presented,
-    asked: Asked,
+    asked: GatedRequest,
   ): { caller: AgentCaller } | Promise<{ caller: AgentCaller }> => {
     if (presented.kind === 'agent_key') {
       const { key } = presented;

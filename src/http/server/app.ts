@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { MessageLine } from '../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Tracer } from '../../kernel/trace/span.ts';
@@ -72,7 +72,7 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Shared with the sockets that this server opens itself. */
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
   /** Undefined: no request is traced. */
   readonly tracer?: Tracer | undefined;
   readonly secureCookies: boolean;

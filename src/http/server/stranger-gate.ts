@@ -9,7 +9,7 @@ import { networkOf } from '../route/client-address.ts';
 import type { Envelope } from '../route/render-error.ts';
 
 /** Fields of a request that the gate reads; routes and sockets both have them. */
-export type Asked = {
+export type GatedRequest = {
   readonly route: { readonly envelope?: Envelope | undefined };
   readonly clientAddress: () => string;
 };
@@ -27,15 +27,15 @@ export type StrangerLimits = {
  */
 export interface StrangerGate {
   /** Takes the token of a request without a credential, or throws the 429. */
-  admitAnonymous(asked: Asked): void;
+  admitAnonymous(asked: GatedRequest): void;
   /**
    * Checks a credential that costs a query, a signature or a decryption. Throws the 429 where the client's network has
    * failed too often lately; the check then does not run. Only a failed check uses its token up. A credential that has
    * proved good here before is always checked, whatever others at its network do.
    */
-  attempt<T>(asked: Asked, shown: string, check: () => Promise<T>): Promise<T>;
+  attempt<T>(asked: GatedRequest, shown: string, check: () => Promise<T>): Promise<T>;
   /** Counts a credential that was checked and has failed. Throws the 429 in place of its refusal. */
-  countFailure(asked: Asked): void;
+  countFailure(asked: GatedRequest): void;
 }
 
 /** Builds the gate. It counts in this process alone, because it protects this process's time. */
@@ -44,7 +44,7 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
   const failures = new AddressBuckets(clock, limits.failedCredentials);
   const proven = new RecentMap<string, true>(LIMITS.provenCredentials);
 
-  const take = (buckets: AddressBuckets, asked: Asked): string => {
+  const take = (buckets: AddressBuckets, asked: GatedRequest): string => {
     const network = networkOf(asked.clientAddress());
     const retryAfterSeconds = buckets.take(network);
     if (retryAfterSeconds > 0) {

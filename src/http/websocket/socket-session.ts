@@ -5,7 +5,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { MessageBudget } from '../../kernel/messages/message-budget.ts';
 import type { MessageSource } from '../../kernel/messages/message-lane.ts';
-import type { MessageLine } from '../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
 import type { SocketConnection, SocketHandler } from './socket-route.ts';
 
@@ -21,7 +21,7 @@ export type SessionOptions = {
   readonly seat: Seat;
   readonly maxMessageBytes: number;
   readonly clock: Clock;
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
   readonly log: Log;
 };
 
@@ -43,7 +43,7 @@ export class SocketSession implements SocketConnection, MessageSource {
   readonly #maxMessageBytes: number;
   readonly #clock: Clock;
   readonly #budget: MessageBudget;
-  readonly #line: MessageLine;
+  readonly #line: MessageQueue;
   readonly #handler: SocketHandler;
   /** Messages that wait for a later turn. */
   #waiting = 0;

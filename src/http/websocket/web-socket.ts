@@ -8,7 +8,7 @@ import type {
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { MessageLine } from '../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
@@ -50,7 +50,7 @@ export type SocketDeps = EdgeDeps & {
   readonly registry: SocketRegistry;
   readonly gate: UpgradeGate;
   readonly connections: ConnectionGate;
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
 };
 
 type Handshake = {

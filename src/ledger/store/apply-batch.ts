@@ -6,7 +6,7 @@ import type {
   ChangeOutcome,
 } from '../rules/change.ts';
 import type { Node } from '../rules/node.ts';
-import { applyAlone } from './apply-lone.ts';
+import { applySingle } from './apply-single.ts';
 import { decodeCounters } from './counter-codec.ts';
 import { encodeBatch } from './encode-batch.ts';
 
@@ -70,7 +70,7 @@ export async function applyBatch(
     state: part.after,
   }));
   // A first copy of resent parts may still be on its way, so they do not take the short path.
-  if (!resent && (await applyAlone(sql, node, parts))) return outcomes;
+  if (!resent && (await applySingle(sql, node, parts))) return outcomes;
   const encoded = encodeBatch(parts);
   const { parts: p, operations: o, holds: h, team: t, guards: g, companions } = encoded;
   const rows = await sql.unsafe<Row[]>(

@@ -20,7 +20,7 @@ export async function readStatement(
     where agent_id = ${agentId} order by at, id limit ${limit}`;
 }
 
-export type BoughtLine = {
+export type ChargeLine = {
   readonly targetUrl: string;
   readonly costRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
@@ -31,8 +31,8 @@ export async function readCharges(
   sql: Queryable,
   agentId: number,
   limit: number,
-): Promise<readonly BoughtLine[]> {
-  return sql<BoughtLine[]>`
+): Promise<readonly ChargeLine[]> {
+  return sql<ChargeLine[]>`
     select target_url as "targetUrl", cost_raw as "costRaw", usage from charges
     where agent_id = ${agentId} order by id limit ${limit}`;
 }

@@ -1,8 +1,8 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { VendorRefused } from '../vendor.ts';
-import { openDoor } from '../vendor-door.ts';
+import { openVendorClient } from '../vendor-client.ts';
 import type { DocumentService, JobNews } from './document-service.ts';
 import { completeJob, endJob, failJob } from './end-job.ts';
 import { type ClaimedJob, INTERRUPTED } from './job.ts';
@@ -37,14 +37,14 @@ export async function advanceJob(deps: Deps, job: ClaimedJob): Promise<void> {
     return failJob(deps, job, { code: 'vendor_unavailable', message });
   }
   const of = { agentId: job.agentId, signal: deps.signal };
-  const door = openDoor({ ...deps, vendorMs: deps.vendorMs ?? stepMs }, account, of);
+  const door = openVendorClient({ ...deps, vendorMs: deps.vendorMs ?? stepMs }, account, of);
   if (job.step === 'queued') await start(deps, job, { service, door, vendorJobId });
   else await look(deps, job, { service, door, vendorJobId });
 }
 
 type AtVendor = {
   readonly service: DocumentService;
-  readonly door: VendorDoor;
+  readonly door: VendorClient;
   readonly vendorJobId: string;
 };
 

@@ -26,7 +26,7 @@ export const DocumentBody = z
     message: 'must be there, or else documentBase64',
   });
 
-export type AskedDocument = z.output<typeof DocumentBody>;
+export type DocumentRequest = z.output<typeof DocumentBody>;
 
 const isBase64 = (text: string): boolean =>
   text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);

@@ -1,4 +1,4 @@
-import type { VendorDoor } from '../../models/providers/vendors/vendor-api.ts';
+import type { VendorClient } from '../../models/providers/vendors/vendor-api.ts';
 import type { ListPrice } from '../prices/price.ts';
 
 /** Options for turning a document into text. */
@@ -30,15 +30,15 @@ export type DocumentService = {
   readonly price: ListPrice;
   readonly languages: readonly string[];
   /** Creates a job. Returns the vendor's id of the job. */
-  readonly create: (door: VendorDoor, order: DocumentOrder) => Promise<string>;
+  readonly create: (door: VendorClient, order: DocumentOrder) => Promise<string>;
   /** Returns the URL and the headers for uploading the file. */
   readonly uploadTo: (
-    door: VendorDoor,
+    door: VendorClient,
     vendorJobId: string,
     fileName: string,
   ) => Promise<{ readonly url: string; readonly headers: readonly (readonly [string, string])[] }>;
-  readonly start: (door: VendorDoor, vendorJobId: string) => Promise<void>;
-  readonly look: (door: VendorDoor, vendorJobId: string) => Promise<JobNews>;
+  readonly start: (door: VendorClient, vendorJobId: string) => Promise<void>;
+  readonly look: (door: VendorClient, vendorJobId: string) => Promise<JobNews>;
   /** Returns the URL of the result, which works for some minutes. */
-  readonly resultAt: (door: VendorDoor, vendorJobId: string) => Promise<string>;
+  readonly resultAt: (door: VendorClient, vendorJobId: string) => Promise<string>;
 };

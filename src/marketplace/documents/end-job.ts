@@ -4,7 +4,7 @@ import type { Hold } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { jobCompleted, marketplaceSold } from '../../webhooks/payment-event.ts';
 import { listPriceRaw } from '../prices/price.ts';
-import type { Departure } from '../tripwires/departure.ts';
+import type { Deviation } from '../tripwires/deviation.ts';
 import type { DocumentService, VendorPages } from './document-service.ts';
 import { type ClaimedJob, failedVerdict, type JobError, type JobVerdict } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
@@ -15,7 +15,7 @@ export async function failJob(
   deps: JobDeps,
   job: ClaimedJob,
   error: JobError,
-  departures: readonly Departure[] = [],
+  departures: readonly Deviation[] = [],
 ): Promise<void> {
   await decideAndEnd(deps, job, failedVerdict(error, departures), null);
 }
@@ -57,9 +57,9 @@ export async function completeJob(
   await decideAndEnd(deps, job, verdict, archive);
 }
 
-function departuresOf({ pagesHeld }: ClaimedJob, { counted, told }: Arrived): readonly Departure[] {
+function departuresOf({ pagesHeld }: ClaimedJob, { counted, told }: Arrived): readonly Deviation[] {
   const { succeeded } = told;
-  const of = (expected: string, observed: number): readonly Departure[] => [
+  const of = (expected: string, observed: number): readonly Deviation[] => [
     { tripwire: 'pages', expected, observed: `${observed} pages` },
   ];
   const most = Math.max(counted ?? 0, succeeded ?? 0);

@@ -7,11 +7,11 @@ import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { FetchFile, FileCallerOf } from '../fetch-file.ts';
 import type { MarketAddress } from '../market-address.ts';
-import type { MarketRooms } from '../market-rooms.ts';
+import type { MarketSlots } from '../market-slots.ts';
 import type { OpenAccount } from '../open-accounts.ts';
 import type { Owner, Tripwires } from '../tripwires/tripwires.ts';
 import type { Vendor } from '../vendor.ts';
-import type { DoorDeps } from '../vendor-door.ts';
+import type { VendorClientDeps } from '../vendor-client.ts';
 import type { VendorFiles } from './vendor-files.ts';
 
 /** Points between two steps of a job. A test may end the process at each point. */
@@ -31,7 +31,7 @@ export type JobPoint =
   | 'settled'
   | 'finished';
 
-export type JobDeps = DoorDeps & {
+export type JobDeps = VendorClientDeps & {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,7 +40,7 @@ export type JobDeps = DoorDeps & {
   readonly address: MarketAddress;
   readonly vendors: readonly Vendor[];
   readonly accounts: ReadonlyMap<string, OpenAccount>;
-  readonly rooms: MarketRooms;
+  readonly rooms: MarketSlots;
   readonly tripwires: Tripwires;
   readonly files: VendorFiles;
   readonly fetchFile: FetchFile;

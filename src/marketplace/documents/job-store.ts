@@ -2,10 +2,10 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import {
-  type AskedJob,
   type ClaimedJob,
   failedVerdict,
   INTERRUPTED,
+  type JobRequest,
   type JobVerdict,
   type StoredJob,
 } from './job.ts';
@@ -20,7 +20,7 @@ export type NewJob = {
   readonly agentId: number;
   readonly accountId: string;
   readonly vendor: string;
-  readonly asked: AskedJob;
+  readonly asked: JobRequest;
   readonly pagesHeld: number;
   readonly heldRaw: bigint;
 };

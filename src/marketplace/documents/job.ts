@@ -1,6 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
-import type { Departure } from '../tripwires/departure.ts';
+import type { Deviation } from '../tripwires/deviation.ts';
 import type { DocumentOrder } from './document-service.ts';
 
 /**
@@ -18,7 +18,7 @@ export type JobStep =
   | 'failed';
 
 /** Order of a job: its options, its spender, and the URL and host for the agent's history. */
-export type AskedJob = DocumentOrder & {
+export type JobRequest = DocumentOrder & {
   readonly url: string;
   readonly host: string;
   readonly spender: Spender;
@@ -34,7 +34,7 @@ export type JobVerdict = {
   };
   readonly chargeRaw: string;
   readonly error: JobError | null;
-  readonly departures: readonly Departure[];
+  readonly departures: readonly Deviation[];
 };
 
 export type JobError = {
@@ -59,7 +59,7 @@ export const INTERRUPTED: JobError = {
 /** Returns the verdict of a failed job, which costs nothing. */
 export const failedVerdict = (
   error: JobError,
-  departures: readonly Departure[] = [],
+  departures: readonly Deviation[] = [],
 ): JobVerdict => ({
   status: 'failed',
   pages: { total: null, delivered: 0, failed: null },
@@ -76,7 +76,7 @@ export type ClaimedJob = {
   readonly accountId: string;
   readonly vendor: string;
   readonly step: JobStep;
-  readonly asked: AskedJob;
+  readonly asked: JobRequest;
   readonly pagesHeld: number;
   readonly heldRaw: bigint;
   readonly vendorJobId: string | null;
@@ -94,7 +94,7 @@ export type StoredJob = {
   readonly id: string;
   readonly vendor: string;
   readonly step: JobStep;
-  readonly asked: AskedJob;
+  readonly asked: JobRequest;
   readonly pagesHeld: number;
   readonly heldRaw: bigint;
   /** True when the vendor has the document: the job was queued, even if the submitting process never learnt of that. */

@@ -3,7 +3,7 @@ import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import type { MarketAnswer, OnOver } from '../../payments/proxy/marketplace.ts';
-import { withShare } from '../market-rooms.ts';
+import { withShare } from '../market-slots.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { jobRecord, type StoredJob } from './job.ts';
 import type { JobDeps } from './job-deps.ts';

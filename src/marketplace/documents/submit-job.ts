@@ -6,18 +6,18 @@ import type { Hold } from '../../ledger/rules/requests.ts';
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer, MarketPrice, OnOver } from '../../payments/proxy/marketplace.ts';
 import { refuseVendor } from '../answer-failure.ts';
-import { type Served, withShare } from '../market-rooms.ts';
+import { type CallResources, withShare } from '../market-slots.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { listPriceRaw } from '../prices/price.ts';
 import { readShape } from '../read-order.ts';
 import type { Sale } from '../sell.ts';
-import { fetched, requireFunds } from '../shim.ts';
 import { unfit, type Vendor } from '../vendor.ts';
-import { openDoor } from '../vendor-door.ts';
+import { openVendorClient } from '../vendor-client.ts';
+import { fetched, requireFunds } from '../vendor-sales.ts';
 import { countPages } from './count-pages.ts';
-import { type AskedDocument, DocumentBody } from './document-request.ts';
+import { DocumentBody, type DocumentRequest } from './document-request.ts';
 import type { DocumentService } from './document-service.ts';
-import { type AskedJob, jobRecord } from './job.ts';
+import { type JobRequest, jobRecord } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { deleteJob, findJob, insertJob, queueJob, withdrawJob } from './job-store.ts';
 
@@ -38,7 +38,7 @@ export type JobCall = Sale & {
 export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
   return withShare(deps.rooms.shareOf(call.accountId), call, async (served) => {
     const { documents, vendor } = findVendor(deps, call.vendor);
-    const asked = readShape<AskedDocument>(DocumentBody, call.body);
+    const asked = readShape<DocumentRequest>(DocumentBody, call.body);
     const order = orderOf(call, documents, asked);
     try {
       const guest = { accountId: call.accountId, agentId: call.spender.agentId };
@@ -100,8 +100,8 @@ export const pagePrice = (
 function orderOf(
   { host, spender, url }: JobCall,
   { languages }: DocumentService,
-  { language_code: language = null, output_format: format }: AskedDocument,
-): AskedJob {
+  { language_code: language = null, output_format: format }: DocumentRequest,
+): JobRequest {
   if (language !== null && !languages.includes(language)) {
     throw own(unfit('language_code', `must be one of ${languages.join(', ')}`));
   }
@@ -119,8 +119,8 @@ const DOCUMENT = {
 async function documentOf(
   { fetchFile, fileCallerOf }: JobDeps,
   { spender }: JobCall,
-  { share, signal }: Served,
-  { documentBase64, documentUrl }: AskedDocument,
+  { share, signal }: CallResources,
+  { documentBase64, documentUrl }: DocumentRequest,
 ): Promise<Buffer> {
   if (typeof documentBase64 === 'string') {
     share.use(documentBase64.length * LIMITS.marketplace.bytesInFlight.file);
@@ -151,14 +151,14 @@ async function judge(bytes: Buffer, signal: AbortSignal) {
 type Submission = {
   readonly vendor: Vendor;
   readonly documents: DocumentService;
-  readonly order: AskedJob;
+  readonly order: JobRequest;
   readonly bytes: Buffer;
   readonly kind: 'pdf' | 'zip';
   readonly pagesHeld: number;
 };
 
 async function accept(
-  deps: JobDeps & Served,
+  deps: JobDeps & CallResources,
   call: JobCall,
   submission: Submission,
 ): Promise<MarketAnswer> {
@@ -217,7 +217,7 @@ async function holdFor(
 
 /** Makes the job at the vendor, and puts the document there. Nothing of it has begun, and nothing of it is billed. */
 async function handOver(
-  deps: JobDeps & Served,
+  deps: JobDeps & CallResources,
   agentId: number,
   { bytes, documents, kind, order, vendor }: Submission,
 ): Promise<string> {
@@ -225,7 +225,7 @@ async function handOver(
   const { stepMs } = LIMITS.marketplace.documents;
   const of = { agentId, signal };
   const bounds = { ...deps, vendorMs: deps.vendorMs ?? stepMs };
-  const door = openDoor(bounds, accounts.get(vendor.name), of);
+  const door = openVendorClient(bounds, accounts.get(vendor.name), of);
   const vendorJobId = await documents.create(door, order);
   await onPoint?.('created');
   const place = await documents.uploadTo(door, vendorJobId, `document.${kind}`);

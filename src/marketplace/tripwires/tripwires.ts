@@ -4,7 +4,7 @@ import type { Log } from '../../kernel/log.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import type { EventRow } from '../../ledger/rules/companion.ts';
 import { tripwireTriggered } from '../../webhooks/payment-event.ts';
-import type { Departure } from './departure.ts';
+import type { Deviation } from './deviation.ts';
 
 /** The account that gets the event, and the wallet of its agent. */
 export type Owner = { readonly accountId: string; readonly wallet: string | null };
@@ -32,7 +32,7 @@ export interface Tripwires {
       readonly reference: string;
       readonly owner: () => Promise<Owner | undefined>;
     },
-    departures: readonly Departure[],
+    departures: readonly Deviation[],
   ): Promise<readonly EventRow[]>;
 }
 

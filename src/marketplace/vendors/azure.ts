@@ -3,7 +3,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
-import { reportedSeconds } from '../tripwires/departure.ts';
+import { reportedSeconds } from '../tripwires/deviation.ts';
 import { keyed, nameOf, unfit, type Vendor } from '../vendor.ts';
 
 /** Neural voices. HD voices and custom voices have other prices. */

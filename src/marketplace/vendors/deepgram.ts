@@ -3,8 +3,8 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
-import { reportedCharacters, reportedSeconds } from '../tripwires/departure.ts';
-import { keyed, modelOf, type Order, unfit, type Vendor } from '../vendor.ts';
+import { reportedCharacters, reportedSeconds } from '../tripwires/deviation.ts';
+import { keyed, modelOf, unfit, type Vendor, type VendorOrder } from '../vendor.ts';
 
 /** Changes the bill, or sends the transcript elsewhere. */
 const NOT_PASSED = new Set([
@@ -84,7 +84,7 @@ export const deepgram: Vendor = {
  * Returns the model, which may be named among the options, as in the vendor's own query. Throws the refusal of two different
  * models.
  */
-function modelAsked({ model, options }: Order['stt']): string | null | undefined {
+function modelAsked({ model, options }: VendorOrder['stt']): string | null | undefined {
   const named = options?.model;
   if (named === undefined) return model;
   if (typeof named !== 'string' || (model ?? named) !== named) {
@@ -93,7 +93,7 @@ function modelAsked({ model, options }: Order['stt']): string | null | undefined
   return named;
 }
 
-function queryOf({ language_code, options }: Order['stt'], model: string): URLSearchParams {
+function queryOf({ language_code, options }: VendorOrder['stt'], model: string): URLSearchParams {
   const query = new URLSearchParams({ model });
   if (typeof language_code === 'string') query.set('language', language_code);
   for (const [name, value] of Object.entries(options ?? {})) {

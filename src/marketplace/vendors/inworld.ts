@@ -3,7 +3,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { codedSound } from '../read-delivery.ts';
-import { reportedCharacters } from '../tripwires/departure.ts';
+import { reportedCharacters } from '../tripwires/deviation.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 const { tts, tts2 } = LIST.inworld;

@@ -7,12 +7,12 @@ import type { TranscriptionRail } from '../../models/providers/transcription-rai
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { LIST } from '../prices/price-list.ts';
 import {
+  type AgentVendorClient,
   type Delivery,
   modelOf,
-  type Order,
-  type ShimDoor,
   unfit,
   type Vendor,
+  type VendorOrder,
 } from '../vendor.ts';
 
 export type LocalRails = {
@@ -44,8 +44,8 @@ export const createLocalVendor = (rails: LocalRails): Vendor => ({
 
 async function speak(
   rail: SpeechRail,
-  { text, voice }: Order['tts'],
-  { agentId, signal }: ShimDoor,
+  { text, voice }: VendorOrder['tts'],
+  { agentId, signal }: AgentVendorClient,
 ): Promise<Delivery> {
   const format = rail.makes('mp3') ? 'mp3' : 'wav';
   const body = { input: text, ...(voice && { voice }) };
@@ -61,8 +61,8 @@ async function speak(
 
 async function hear(
   rail: LocalRails['hearing'],
-  { file, language_code }: Order['stt'],
-  { agentId, signal }: ShimDoor,
+  { file, language_code }: VendorOrder['stt'],
+  { agentId, signal }: AgentVendorClient,
 ): Promise<Delivery> {
   const call = {
     agentId,

@@ -3,7 +3,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { codedSound } from '../read-delivery.ts';
-import { reportedCharacters } from '../tripwires/departure.ts';
+import { reportedCharacters } from '../tripwires/deviation.ts';
 import { keyed, modelOf, unfit, type Vendor, VendorRefused } from '../vendor.ts';
 
 const { hd, turbo } = LIST.minimax;

@@ -2,7 +2,7 @@ import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { soundOf } from '../read-delivery.ts';
 import { signAws } from '../sign-aws.ts';
-import { reportedCharacters } from '../tripwires/departure.ts';
+import { reportedCharacters } from '../tripwires/deviation.ts';
 import { modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 const { generative, neural, standard } = LIST.polly;

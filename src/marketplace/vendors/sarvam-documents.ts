@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { headOf } from '../../kernel/storable.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
-import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import type { DocumentService, JobNews } from '../documents/document-service.ts';
 import { LIST } from '../prices/price-list.ts';
@@ -74,7 +74,7 @@ export const sarvamDocuments: DocumentService = {
   },
 };
 
-const ask = async (door: VendorDoor, path: string, body: Json): Promise<Json> =>
+const ask = async (door: VendorClient, path: string, body: Json): Promise<Json> =>
   objectOf(await door.send(jsonRequest(path, body)));
 
 function addressIn(place: unknown): string {

@@ -2,7 +2,15 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { codedSound, transcript } from '../read-delivery.ts';
-import { keyed, modelOf, nameOf, type Order, type Plan, unfit, type Vendor } from '../vendor.ts';
+import {
+  keyed,
+  modelOf,
+  nameOf,
+  type OrderPlan,
+  unfit,
+  type Vendor,
+  type VendorOrder,
+} from '../vendor.ts';
 import { sarvamDocuments } from './sarvam-documents.ts';
 
 const { lid, stt, translate, tts } = LIST.sarvam;
@@ -65,10 +73,10 @@ export const sarvam: Vendor = {
 };
 
 function hear(
-  { file, language_code, model: asked }: Order['stt'],
+  { file, language_code, model: asked }: VendorOrder['stt'],
   models: Parameters<typeof modelOf>[1],
   mode?: 'translate',
-): Plan {
+): OrderPlan {
   const { model, price } = modelOf(asked, models);
   if (file.durationMs > MOST_SECONDS * 1_000) {
     throw unfit('audioUrl', `must last at most ${MOST_SECONDS} s`);
@@ -87,9 +95,9 @@ function hear(
 
 const write = (
   path: string,
-  price: Plan['price'],
+  price: OrderPlan['price'],
   body: Readonly<Record<string, string>>,
-): Plan => ({
+): OrderPlan => ({
   price,
   ask: async (door) => ({ json: await objectOf(await door.send(jsonRequest(path, body))) }),
 });

@@ -1,12 +1,12 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { orAbandon } from '../../models/providers/vendors/or-abandon.ts';
+import { abandonOnFailure } from '../../models/providers/vendors/abandon-on-failure.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
-import { type VendorDoor, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { formRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { transcript } from '../read-delivery.ts';
-import { reportedSeconds } from '../tripwires/departure.ts';
+import { reportedSeconds } from '../tripwires/deviation.ts';
 import { keyed, modelOf, nameOf, type Vendor } from '../vendor.ts';
 
 /** Speechmatics: https://docs.speechmatics.com/speech-to-text/batch. A job is queried until it is done. */
@@ -33,7 +33,7 @@ export const speechmatics: Vendor = {
             if (typeof id !== 'string') throw new VendorFailed('began no job');
             const path = `/jobs/${encodeURIComponent(id)}`;
             // A job that runs is stopped only with `force`.
-            return orAbandon(door, `${path}?force=true`, async () => {
+            return abandonOnFailure(door, `${path}?force=true`, async () => {
               await untilDone(door, path);
               const written = { method: 'GET', path: `${path}/transcript?format=json-v2` } as const;
               const heard = await objectOf(await door.send(written));
@@ -48,7 +48,7 @@ export const speechmatics: Vendor = {
   },
 };
 
-async function untilDone(door: VendorDoor, path: string): Promise<void> {
+async function untilDone(door: VendorClient, path: string): Promise<void> {
   const { first, most } = LIMITS.marketplace.pollMs;
   for (let waitMs: number = first; ; waitMs = Math.min(2 * waitMs, most)) {
     const { job } = await objectOf(await door.send({ method: 'GET', path: `${path}?wait=0` }));

@@ -2,7 +2,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { formRequest, jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { LIST } from '../prices/price-list.ts';
 import { soundOf, transcript } from '../read-delivery.ts';
-import { reportedSeconds } from '../tripwires/departure.ts';
+import { reportedSeconds } from '../tripwires/deviation.ts';
 import { keyed, nameOf, type Vendor } from '../vendor.ts';
 
 /** xAI: https://docs.x.ai/developers/rest-api-reference/inference/voice. It has one model of each kind. */

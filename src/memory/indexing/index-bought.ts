@@ -7,15 +7,15 @@ import { termsOf } from '../metadata.ts';
 import { buyOnce, ClaimLost, findBought, PurchaseOpen, spentOn } from '../purchase/buy-once.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../purchase/codecs.ts';
 import { FACTS_SYSTEM, factsPrompt, readFacts } from '../purchase/draw-facts.ts';
+import { type IndexingFailure, indexingFailureOf } from '../purchase/indexing-failure.ts';
 import { ModelRefused } from '../purchase/models.ts';
 import { keepInstead } from '../purchase/purchase-store.ts';
-import { type Setback, setbackOf } from '../purchase/setback.ts';
 import type { IndexItemsDeps, IndexingShop } from './indexing-deps.ts';
 import {
-  type Bought,
   type ClaimedItem,
   completeItems,
   type IndexedChunk,
+  type ItemPurchases,
   refuseItem,
   releaseItems,
 } from './indexing-store.ts';
@@ -56,7 +56,7 @@ export async function indexBought(
     indexed.add(completed, { outcome: 'completed' });
     span?.end({ attributes: { 'svc.cost_raw': Number(all.costRaw) } });
   } catch (error) {
-    span?.end({ error: setbackOf(error).kind });
+    span?.end({ error: indexingFailureOf(error).kind });
     await giveBack(traced, { claim, item }, error);
     return;
   }
@@ -65,7 +65,7 @@ export async function indexBought(
 
 type Cut = {
   readonly pieces: readonly Piece[];
-  readonly bought: Bought;
+  readonly bought: ItemPurchases;
   /**
    * Reason why no facts were bought this time. It is stored with the vectors, so that another process that continues uses the
    * same pieces.
@@ -108,7 +108,7 @@ async function cut(deps: Deps, claim: string, item: ClaimedItem): Promise<Cut> {
 /** Why the fixed rules draw the facts in place of a model; undefined: the item is to be tried again instead. */
 function whyLocal(error: unknown): string | undefined {
   if (!(error instanceof ApiError || error instanceof ModelRefused)) return undefined;
-  const setback = setbackOf(error);
+  const setback = indexingFailureOf(error);
   return 'reason' in setback ? setback.reason : 'model_refused';
 }
 
@@ -180,7 +180,7 @@ async function giveBack(
   const { indexed, log, sql } = deps;
   const { agentId, id } = item;
   const { busyMs, retryMs } = LIMITS.memory.indexing;
-  let setback = setbackOf(error);
+  let setback = indexingFailureOf(error);
   let spentRaw = 0n;
   if (isLastTry(setback, item)) {
     try {
@@ -205,7 +205,7 @@ async function giveBack(
 }
 
 /** Returns true when an item fails for good with this setback. */
-function isLastTry(setback: Setback, { attempts, waits }: ClaimedItem): boolean {
+function isLastTry(setback: IndexingFailure, { attempts, waits }: ClaimedItem): boolean {
   const limits = LIMITS.memory.indexing;
   switch (setback.kind) {
     case 'busy':

@@ -133,7 +133,7 @@ export type IndexedChunk = {
 };
 
 /** Cost and result of an item's purchases that are still written down. */
-export type Bought = {
+export type ItemPurchases = {
   readonly costRaw: bigint;
   readonly inferredBy: string | null;
   readonly inferError: string | null;
@@ -165,7 +165,7 @@ export async function completeItems(
     /** Search terms of each item's metadata, by item id. */
     readonly terms: ReadonlyMap<string, readonly string[]>;
     /** Purchases for each of the items. Absent when nothing was bought. */
-    readonly bought?: Bought | undefined;
+    readonly bought?: ItemPurchases | undefined;
   },
   chunks: readonly IndexedChunk[],
   onChunks?: OnChunks,

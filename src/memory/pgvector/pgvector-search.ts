@@ -1,4 +1,4 @@
-import type { FairLine } from '../../engines/threads/fair-line.ts';
+import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import { ApiError } from '../../kernel/api-error.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -13,7 +13,7 @@ export type PgvectorSearchDeps = {
   /** The index in memory. It searches the spaces that the database has not indexed yet, and loads no others. */
   readonly packed: VectorSearch;
   /** Queue of the agents that wait for the database. */
-  readonly line: FairLine;
+  readonly line: FairQueue;
   /** Fills the spaces that a search requested. */
   readonly keeper: { want(spaceId: number): void };
   /** Number of rows of a space up to which every row is compared. */

@@ -1,5 +1,5 @@
 import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
-import type { FairLine } from '../../engines/threads/fair-line.ts';
+import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -22,7 +22,7 @@ export type SpaceLoaderDeps = {
   readonly index: VectorIndex;
   readonly clock: Clock;
   /** Queue of the agents that wait for the database. */
-  readonly line: FairLine;
+  readonly line: FairQueue;
 };
 
 /** Number of times that a search is tried when its space goes meanwhile. */

@@ -1,10 +1,10 @@
 import { EngineBusy } from '../../engines/engine.ts';
-import type { FairLine } from '../../engines/threads/fair-line.ts';
+import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import { errors } from '../../kernel/errors.ts';
 
 /** Asks the database when the agent's turn has come. Throws `vendor_unavailable` where too many wait. */
 export async function turnOf<T>(
-  line: FairLine,
+  line: FairQueue,
   agentId: number,
   find: () => Promise<T>,
 ): Promise<T> {

@@ -1,5 +1,5 @@
+import type { ChatDeps } from '../chat/chat-purchase.ts';
 import { type ChatCompletions, createChatCompletions } from '../chat/complete-chat.ts';
-import type { ChatDeps } from '../chat/want-chat.ts';
 import { createEmbeddings, type Embeddings } from '../embeddings/buy-embeddings.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import type { EmbeddingRail } from '../providers/embedding-rail.ts';

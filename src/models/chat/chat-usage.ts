@@ -1,7 +1,7 @@
 import { priceRaw, type Rates, toMillis, type Unit, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { ChatCompletion, Reported, TokenUsage } from '../providers/chat-rail.ts';
-import { believeTokens, type Disbelieved, type Metered } from '../purchase/believe.ts';
+import { clampTokens, type ImplausibleUsage, type Metered } from '../purchase/clamp-usage.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { estimatePrompt, tokensOf } from './estimate-chat.ts';
 
@@ -79,7 +79,7 @@ export function meterChat(
 ): Metered {
   const told = meterTokens(request, reported);
   const estimated = reported.usage === null;
-  const believed = most && believeTokens(told, most);
+  const believed = most && clampTokens(told, most);
   const tokens = believed?.tokens ?? told;
   return {
     usage: chatUsage(tokens, source),
@@ -97,7 +97,7 @@ const disbelieved = (
   told: TokenUsage,
   source: Source,
   { isImpossible }: { readonly isImpossible: boolean },
-): Disbelieved => ({
+): ImplausibleUsage => ({
   usage: chatUsage(told, source),
   rates: chatRates(told, source),
   isImpossible,

@@ -3,31 +3,31 @@ import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { type KeepFirst, storeBeforeCharge } from '../purchase/keep-first.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
-import type { RoutingWishes } from '../routing/routing-wishes.ts';
+import { type StoreDelivered, storeBeforeCharge } from '../purchase/store-before-charge.ts';
+import type { RoutingPreferences } from '../routing/routing-preferences.ts';
 import { requirePriced } from '../routing/unpriced-features.ts';
 import { withCap } from './bound-chat.ts';
-import type { ChatRequest } from './chat-request.ts';
-import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
 import {
   type ChatDeps,
-  type ChatQuestion,
   chatCall,
+  chatPurchases,
+  type DialectChat,
   reportedOf,
-  wantInTurn,
   withModel,
-} from './want-chat.ts';
+} from './chat-purchase.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
   readonly body: ChatRequest;
   /** Other models and the providers that the buyer wishes. */
-  readonly wishes?: RoutingWishes | undefined;
+  readonly wishes?: RoutingPreferences | undefined;
   /** The `usage` of the answer has the price as well, as `cost_raw`. */
   readonly tellsCost?: boolean;
   /** Keeps an answer before it is charged; only for answers that are not streamed. */
-  readonly keep?: KeepFirst<ChatCompletion> | undefined;
+  readonly keep?: StoreDelivered<ChatCompletion> | undefined;
 };
 
 export interface ChatCompletions {
@@ -44,7 +44,7 @@ export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions
     async complete({ body, buyer, keep, tellsCost = false, wishes }) {
       const asked = tellsCost ? withUsage(body) : body;
       const ofModel = (model: string) => questionOf(withModel(asked, model), keep);
-      const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
+      const wanted = chatPurchases(deps, ofModel, buyer, { model: body.model, wishes });
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
@@ -59,8 +59,8 @@ export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions
 
 const questionOf = (
   body: ChatRequest,
-  keep: KeepFirst<ChatCompletion> | undefined,
-): ChatQuestion => ({
+  keep: StoreDelivered<ChatCompletion> | undefined,
+): DialectChat => ({
   measured: body,
   reported: reportedOf,
   needsMarks: ({ messages }) => messages !== undefined,

@@ -2,8 +2,8 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { Breakpoints, TokenUsage } from '../providers/chat-rail.ts';
 import type { Buyer } from '../purchase/buyer.ts';
+import type { ModelSources } from '../routing/keyed-sources.ts';
 import type { Offers } from '../routing/plan-offers.ts';
-import type { Sellers } from '../routing/sellers.ts';
 import type { PromptBeginnings } from './prompt-beginnings.ts';
 import type { PromptHolders } from './prompt-holders.ts';
 
@@ -21,7 +21,7 @@ export type PromptCaching = {
 /** `needsMarks` says of a source whether it caches what is marked of a prompt and no more. */
 export function planPromptCaching(
   holders: PromptHolders,
-  { model, sellers }: Sellers,
+  { model, sellers }: ModelSources,
   { accountId, promptCaching }: Pick<Buyer, 'accountId' | 'promptCaching'>,
   beginnings: PromptBeginnings,
   needsMarks: (source: Source) => boolean,

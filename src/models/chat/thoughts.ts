@@ -1,13 +1,13 @@
 import { copyDigits } from '../../kernel/json/digits.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
+import type { ChatCallOptions } from './chat-purchase.ts';
 import type { ChatRequest } from './chat-request.ts';
-import type { CallOrder } from './want-chat.ts';
 
 /** Facts of a source about thinking: its acceptance of thoughts in earlier messages, and the model's `thinking` switch. */
-type Thinker = Pick<ChatRail, 'thoughts'> & Pick<CallOrder, 'thinkingSwitch'>;
+type Thinker = Pick<ChatRail, 'thoughts'> & Pick<ChatCallOptions, 'thinkingSwitch'>;
 
 /** Caller's choice between thinking and no thinking. Undefined: the vendor's default. */
-export type ThinkingWish = 'on' | 'off' | undefined;
+export type ThinkingPreference = 'on' | 'off' | undefined;
 
 type Thoughtful = { readonly role: string; readonly reasoning_content?: unknown };
 
@@ -24,7 +24,7 @@ export const withoutThoughts = <M extends Thoughtful>(messages: readonly M[]): r
  */
 export function forThinker(
   chat: ChatRequest,
-  wish: ThinkingWish,
+  wish: ThinkingPreference,
   { thinkingSwitch, thoughts }: Thinker,
 ): ChatRequest {
   const canStop = thinkingSwitch === true;

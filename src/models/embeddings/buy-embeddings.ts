@@ -4,9 +4,9 @@ import type { EmbeddingList, EmbeddingRail } from '../providers/embedding-rail.t
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { type KeepFirst, storeBeforeCharge } from '../purchase/keep-first.ts';
-import type { Wanted } from '../purchase/order.ts';
+import type { PurchaseRequest } from '../purchase/order.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
+import { type StoreDelivered, storeBeforeCharge } from '../purchase/store-before-charge.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
@@ -19,7 +19,7 @@ export interface Embeddings {
 type EmbeddingPurchase = {
   readonly buyer: Buyer;
   readonly body: EmbeddingRequest;
-  readonly keep?: KeepFirst<EmbeddingList>;
+  readonly keep?: StoreDelivered<EmbeddingList>;
   /** The `usage` of the answer has the price as well. */
   readonly tellsCost?: boolean;
 };
@@ -39,7 +39,7 @@ export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
 function wantedOf(
   { keepsNames, rails }: Pick<BuyDeps<EmbeddingRail>, 'keepsNames' | 'rails'>,
   { body, buyer: { spender, signal }, keep }: EmbeddingPurchase,
-): Wanted<EmbeddingRail, EmbeddingList> {
+): PurchaseRequest<EmbeddingRail, EmbeddingList> {
   return {
     modelId: body.model,
     modality: 'embedding',

@@ -2,7 +2,7 @@ import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { EmbeddingInput } from '../providers/embedding-rail.ts';
-import { believe, type Metered } from '../purchase/believe.ts';
+import { clampUsage, type Metered } from '../purchase/clamp-usage.ts';
 
 /** Tokens of an input whose texts count as `ofText` says. A list of tokens says itself how many it has. */
 function countTokens(input: EmbeddingInput, ofText: (text: string) => number): number {
@@ -38,6 +38,6 @@ export function meterEmbeddings(
   source: Source,
 ): Metered {
   const tokens = promptTokens ?? countTokens(input, ({ length }) => tokensOf(length));
-  const believed = believe(usageOf(tokens, source), usageOf(boundTokens(input), source));
+  const believed = clampUsage(usageOf(tokens, source), usageOf(boundTokens(input), source));
   return { ...believed, estimated: promptTokens === null };
 }

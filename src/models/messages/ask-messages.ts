@@ -1,12 +1,17 @@
 import { writeWhole } from '../../kernel/json/write-json.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import {
+  type ChatAnswer,
+  type ChatCallOptions,
+  chatCall,
+  type DialectChat,
+} from '../chat/chat-purchase.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
 import { withOwnCallIds } from '../chat/own-call-ids.ts';
-import { forThinker, mustShowThoughts, type ThinkingWish } from '../chat/thoughts.ts';
-import { type CallOrder, type ChatAnswer, type ChatQuestion, chatCall } from '../chat/want-chat.ts';
+import { forThinker, mustShowThoughts, type ThinkingPreference } from '../chat/thoughts.ts';
 import { unfitOutcome } from '../providers/anthropic/unfit-request.ts';
 import type {
   ChatCompletion,
@@ -32,9 +37,9 @@ import { fitsResponses, translateToResponses } from './to-responses/translate-ch
 /** Request for a message, as rails of every kind take it. */
 export type AskedMessages = Pick<MessagesCall, 'headers'> &
   Pick<Reading, 'spareId'> &
-  Pick<ChatQuestion, 'measured'> & {
+  Pick<DialectChat, 'measured'> & {
     readonly asked: MessagesRequest;
-    readonly call: CallOrder;
+    readonly call: ChatCallOptions;
   };
 
 /** Returns the chat rail of the same source. */
@@ -67,7 +72,7 @@ function relayed(
 }
 
 /** In this dialect a request without `thinking` wants no thoughts; `adaptive` leaves them to the model. */
-function thinkingWish({ thinking }: MessagesRequest): ThinkingWish {
+function thinkingWish({ thinking }: MessagesRequest): ThinkingPreference {
   if (thinking?.type === 'adaptive') return undefined;
   return thinking?.type === 'enabled' ? 'on' : 'off';
 }

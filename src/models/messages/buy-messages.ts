@@ -1,18 +1,18 @@
 import { newId } from '../../kernel/ids.ts';
 import {
   type ChatDeps,
-  type ChatQuestion,
+  chatPurchases,
+  type DialectChat,
   reportedOf,
-  wantInTurn,
   withModel,
-} from '../chat/want-chat.ts';
+} from '../chat/chat-purchase.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
-import type { RoutingWishes } from '../routing/routing-wishes.ts';
+import type { RoutingPreferences } from '../routing/routing-preferences.ts';
 import { askForMessage, chatRailOf } from './ask-messages.ts';
 import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
 import { inMessagesWords } from './declined-words.ts';
@@ -30,7 +30,7 @@ type MessagesPurchase = {
   /** Headers of the caller that name the protocol's version and features, for an upstream of the same dialect. */
   readonly protocol: Readonly<Record<string, string>>;
   /** Other models and the providers that the buyer wishes. */
-  readonly wishes?: RoutingWishes | undefined;
+  readonly wishes?: RoutingPreferences | undefined;
   /** The `usage` of the answer, or of its last `message_delta`, has the price as well. */
   readonly tellsCost?: boolean;
 };
@@ -55,7 +55,7 @@ export function createMessagesGateway(deps: ChatDeps<AnyRail>): MessagesGateway 
       };
       const ofModel = (model: string) =>
         questionOf(withModel(body, knownName(deps.catalogue, model)), asked);
-      const wanted = wantInTurn(deps, ofModel, buyer, { model: body.model, wishes });
+      const wanted = chatPurchases(deps, ofModel, buyer, { model: body.model, wishes });
       const bought = await buy(deps, buyer, wanted);
       if (bought.kind === 'unsold') return bought.answer;
       const { outcome } = bought;
@@ -74,8 +74,8 @@ function questionOf(
     measured: ofAny,
     protocol,
     spareId,
-  }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'> & Pick<ChatQuestion, 'measured'>,
-): ChatQuestion<AnyRail> {
+  }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'> & Pick<DialectChat, 'measured'>,
+): DialectChat<AnyRail> {
   const measured = withModel(ofAny, body.model);
   return {
     measured,

@@ -6,7 +6,12 @@ import type { ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { BuyDeps } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import { findOwnSellers, pooledSellers, type Seller, type Sellers } from '../routing/sellers.ts';
+import {
+  findOwnSources,
+  type KeyedSource,
+  type ModelSources,
+  pooledSources,
+} from '../routing/keyed-sources.ts';
 import { countHere } from './count-here.ts';
 import { inMessagesWords } from './declined-words.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
@@ -38,7 +43,7 @@ type CountDeps = Pick<
   'catalogue' | 'clock' | 'providerKeys' | 'rails' | 'log' | 'random'
 > & { readonly tokens: TokenCounter };
 
-type Door = Seller & { readonly rail: MessagesRail };
+type Door = KeyedSource & { readonly rail: MessagesRail };
 
 /** Statuses with which an upstream reports an error in the request that it has read. */
 const OBJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -78,17 +83,17 @@ async function sellersFor(
   { catalogue, providerKeys, rails }: CountDeps,
   body: CountRequest,
   buyer: Buyer,
-): Promise<Sellers> {
-  const own = await findOwnSellers({ catalogue, providerKeys }, body.model, buyer);
+): Promise<ModelSources> {
+  const own = await findOwnSources({ catalogue, providerKeys }, body.model, buyer);
   const canServe = own?.sellers.some(({ source }) => rails.railOf(source) !== undefined);
   if (own?.model.modality === 'text' && canServe === true) return own;
   const model = requireModel(catalogue, body.model, 'text');
   await buyer.admitPooled();
   requirePricedMessages(body);
-  return pooledSellers(model);
+  return pooledSources(model);
 }
 
-function doorOf({ rails }: CountDeps, { sellers }: Sellers): Door | undefined {
+function doorOf({ rails }: CountDeps, { sellers }: ModelSources): Door | undefined {
   for (const seller of sellers) {
     const rail = rails.railOf(seller.source)?.messages;
     if (rail !== undefined) return { ...seller, rail };

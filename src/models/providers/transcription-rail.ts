@@ -15,7 +15,7 @@ export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 export type CallFormat = TranscriptFormat | 'listen';
 
 /** Preferences of a request in Deepgram's protocol for its answer. */
-export type ListenWishes = {
+export type ListenPreferences = {
   /** The query as its client wrote it, for an upstream that speaks this protocol. */
   readonly options: readonly (readonly [name: string, value: string])[];
   /** Words also carry `punctuated_word`. */
@@ -49,7 +49,7 @@ export type TranscriptionCall = {
   };
   readonly format: CallFormat;
   /** Set where the format is `listen`. */
-  readonly listen?: ListenWishes | undefined;
+  readonly listen?: ListenPreferences | undefined;
   /** Kinds of times that the caller requested. Undefined: the caller named none. */
   readonly granularities?: readonly ('word' | 'segment')[] | undefined;
   readonly language: string | undefined;

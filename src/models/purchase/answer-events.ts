@@ -2,7 +2,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
 import { breakTypeOf } from '../routing/attempt-span.ts';
-import type { Bought } from './answer.ts';
+import type { HeldPurchase } from './answer.ts';
 import { type Price, streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
 import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
@@ -27,7 +27,7 @@ type Events = Pick<ChatStream, 'next' | 'stop'> & {
  */
 export async function answerEvents(
   { log }: { readonly log: Log },
-  bought: Bought<unknown>,
+  bought: HeldPurchase<unknown>,
   events: Events,
   ending: StreamEnding = OPENAI_ENDING,
 ): Promise<StreamedAnswer> {
@@ -54,7 +54,7 @@ export async function answerEvents(
 
 /** Reads the rest of the agent's budget. On failure, stops the upstream and rethrows. */
 export async function budgetOf(
-  bought: Pick<Bought<unknown>, 'budget'>,
+  bought: Pick<HeldPurchase<unknown>, 'budget'>,
   events: Pick<Events, 'stop'>,
 ): Promise<BudgetLeft> {
   try {

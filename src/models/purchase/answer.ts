@@ -5,7 +5,7 @@ import { type Price, receiptHeaders, type Served } from './receipt.ts';
 import type { Settled } from './settle.ts';
 
 /** Answer that an upstream has begun to deliver. Its hold stays open until `settle` is called, once. */
-export type Bought<T> = {
+export type HeldPurchase<T> = {
   readonly kind: 'bought';
   readonly outcome: Completed<T>;
   readonly served: Served;
@@ -30,7 +30,7 @@ type Whole = { readonly body: Uint8Array; readonly contentType: string };
 
 /** Settles an answer that has come whole, and returns it with its receipt. `withPrice` writes the price into the body. */
 export async function answerWhole(
-  bought: Bought<unknown>,
+  bought: HeldPurchase<unknown>,
   whole: Whole,
   withPrice = (body: Uint8Array, _price: Price): Uint8Array => body,
 ): Promise<Relayed> {

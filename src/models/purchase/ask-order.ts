@@ -1,23 +1,23 @@
 import { paymentHoldId } from '../../ledger/rules/payment.ts';
-import type { StoredKeys } from '../routing/sellers.ts';
-import type { Attempts, Tried, TryDeps } from '../routing/try-sources.ts';
-import { askSellers, type Before } from './ask-sellers.ts';
+import type { AttemptDeps, Attempts, AttemptsResult } from '../routing/attempt-offers.ts';
+import type { StoredKeys } from '../routing/keyed-sources.ts';
+import { askOffers, type EarlierAttempts } from './ask-offers.ts';
 import type { Buyer } from './buyer.ts';
-import type { Granted } from './open-hold.ts';
+import type { HeldOrder } from './open-hold.ts';
 import type { Order } from './order.ts';
 import type { Served } from './receipt.ts';
 
-export type AskDeps = TryDeps & { readonly providerKeys: Pick<StoredKeys, 'noteUse'> };
+export type AskOrderDeps = AttemptDeps & { readonly providerKeys: Pick<StoredKeys, 'noteUse'> };
 
 /** Asks the sellers of an order until one delivers. */
 export function askOrder<R, T>(
-  deps: AskDeps,
+  deps: AskOrderDeps,
   { accountId, providerKey, span }: Pick<Buyer, 'accountId' | 'providerKey' | 'span'>,
-  { held, order, spender }: Granted<R, T>,
-  before: Before | undefined,
-): Promise<Tried<T>> {
+  { held, order, spender }: HeldOrder<R, T>,
+  before: EarlierAttempts | undefined,
+): Promise<AttemptsResult<T>> {
   const { amountRaw, holdId } = held.hold;
-  return askSellers(
+  return askOffers(
     deps,
     {
       model: order.model,

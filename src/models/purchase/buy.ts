@@ -1,22 +1,27 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { impliedSource } from '../catalogue/byok-source.ts';
+import {
+  type AttemptsResult,
+  hasDelivered,
+  joinStages,
+  type Undelivered,
+} from '../routing/attempt-offers.ts';
+import type { StoredKeys } from '../routing/keyed-sources.ts';
 import type { RateLimitAdvisory } from '../routing/rate-limit-advisory.ts';
 import { answerUndelivered } from '../routing/refuse-outcome.ts';
-import type { StoredKeys } from '../routing/sellers.ts';
-import { hasDelivered, joinStages, type Tried, type Undelivered } from '../routing/try-sources.ts';
-import type { Bought, Relayed } from './answer.ts';
-import { type AskDeps, askOrder, servedBy } from './ask-order.ts';
+import type { HeldPurchase, Relayed } from './answer.ts';
+import { type AskOrderDeps, askOrder, servedBy } from './ask-order.ts';
 import type { Buyer } from './buyer.ts';
-import { type Granted, type HoldDeps, openHold } from './open-hold.ts';
-import type { Order, Wanted } from './order.ts';
+import { type HeldOrder, type OpenHoldDeps, openHold } from './open-hold.ts';
+import type { Order, PurchaseRequest } from './order.ts';
 import { type QuoteDeps, quote } from './quote.ts';
 import type { Served } from './receipt.ts';
 import { budgetLeft, giveUp, type SettleDeps, settle } from './settle.ts';
 
 export type BuyDeps<R> = QuoteDeps<R> &
-  HoldDeps &
-  AskDeps &
+  OpenHoldDeps &
+  AskOrderDeps &
   SettleDeps & {
     readonly providerKeys: StoredKeys;
     /** Undefined: answers do not show the limits of upstreams. */
@@ -49,14 +54,14 @@ type Fallbacks = [modelId: string, why: string][];
 export async function buy<R, T>(
   deps: BuyDeps<R>,
   buyer: Buyer,
-  first: Wanted<R, T>,
-): Promise<Bought<T> | Unsold> {
+  first: PurchaseRequest<R, T>,
+): Promise<HeldPurchase<T> | Unsold> {
   let wanted = first;
   let last: Last<R, T> | undefined;
   let before: Undelivered | undefined;
   const fallbacks: Fallbacks = [];
   for (;;) {
-    let granted: Granted<R, T>;
+    let granted: HeldOrder<R, T>;
     const keyed = keyedFor(deps, buyer, first, wanted);
     try {
       const order = await quoteOr(deps, keyed, wanted, last);
@@ -78,7 +83,7 @@ export async function buy<R, T>(
       if (last?.tried.source.rail !== 'byok' || !(error instanceof ApiError)) throw error;
       break;
     }
-    let tried: Tried<T>;
+    let tried: AttemptsResult<T>;
     let served: Served;
     try {
       tried = joinStages(last?.tried, await askOrder(deps, keyed, granted, before));
@@ -119,8 +124,8 @@ export async function buy<R, T>(
 function keyedFor<R, T>(
   { catalogue }: Pick<BuyDeps<R>, 'catalogue'>,
   buyer: Buyer,
-  first: Wanted<R, T>,
-  wanted: Wanted<R, T>,
+  first: PurchaseRequest<R, T>,
+  wanted: PurchaseRequest<R, T>,
 ): Buyer {
   if (buyer.providerKey === undefined || wanted === first) return buyer;
   const hostOf = (modelId: string) => {

@@ -10,7 +10,7 @@ import type { Buyer } from './buyer.ts';
 import type { Order } from './order.ts';
 import { refuseHold } from './refuse-hold.ts';
 
-export type HoldDeps = {
+export type OpenHoldDeps = {
   readonly ledger: Pick<Ledger, 'hold'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -19,7 +19,7 @@ export type HoldDeps = {
 export type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
 /** As much of an order as there is money for, and its hold, which is open. */
-export type Granted<R, T> = {
+export type HeldOrder<R, T> = {
   readonly order: Order<R, T>;
   readonly spender: Spender;
   readonly held: Held;
@@ -32,10 +32,10 @@ export type Granted<R, T> = {
  * fit. Throws the refusal.
  */
 export async function openHold<R, T>(
-  { clock, ledger, random }: HoldDeps,
+  { clock, ledger, random }: OpenHoldDeps,
   { spender, workId }: Pick<Buyer, 'spender' | 'workId'>,
   asked: Order<R, T>,
-): Promise<Granted<R, T>> {
+): Promise<HeldOrder<R, T>> {
   const holdId = workId ?? newId(random, 'buy_');
   const destination = destinationOf(asked.model.id);
   const arrivedMs = clock.monotonicMs();

@@ -2,22 +2,22 @@ import type { Room } from '../../ledger/rules/hold-what-fits.ts';
 import type { Modality, Model, Source } from '../catalogue/catalogue.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { PaymentMethod } from '../providers/payment-method.ts';
+import type { ModelSources } from '../routing/keyed-sources.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
-import type { RoutingWishes } from '../routing/routing-wishes.ts';
-import type { Sellers } from '../routing/sellers.ts';
-import type { Metered } from './believe.ts';
+import type { RoutingPreferences } from '../routing/routing-preferences.ts';
+import type { Metered } from './clamp-usage.ts';
 import type { AnswerCap } from './receipt.ts';
 
 /** Request for one model, before its sources are chosen. */
-export type Wanted<R, T> = {
+export type PurchaseRequest<R, T> = {
   readonly modelId: string;
   readonly modality: Modality;
   /** The buyer's preferences among sellers. Undefined: any seller, the cheapest first. */
-  readonly wishes?: RoutingWishes | undefined;
+  readonly wishes?: RoutingPreferences | undefined;
   /** Same request for the next model, for when this one cannot be had. */
-  readonly instead?: Wanted<R, T> | undefined;
+  readonly instead?: PurchaseRequest<R, T> | undefined;
   /** The order of the request from these sellers. Throws the refusal where none of them can serve it. */
-  readonly orderOf: (sellers: Sellers) => Order<R, T> | Promise<Order<R, T>>;
+  readonly orderOf: (sellers: ModelSources) => Order<R, T> | Promise<Order<R, T>>;
 };
 
 /** Something that is wanted of a model, and who could serve it for how much. */

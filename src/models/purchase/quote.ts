@@ -1,11 +1,11 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { requireModel } from '../catalogue/require-model.ts';
+import { isPassedOver, type Undelivered } from '../routing/attempt-offers.ts';
+import { findOwnSources, pooledSources, type StoredKeys } from '../routing/keyed-sources.ts';
 import type { Rails } from '../routing/open-rails.ts';
-import { requireWished, wishedSellers } from '../routing/routing-wishes.ts';
-import { findOwnSellers, pooledSellers, type StoredKeys } from '../routing/sellers.ts';
-import { isPassedOver, type Undelivered } from '../routing/try-sources.ts';
+import { preferredSources, requirePreferred } from '../routing/routing-preferences.ts';
 import type { Buyer } from './buyer.ts';
-import type { Order, Wanted } from './order.ts';
+import type { Order, PurchaseRequest } from './order.ts';
 
 export type QuoteDeps<R> = {
   readonly catalogue: Catalogue;
@@ -23,12 +23,12 @@ type Last<R, T> = { readonly order: Order<R, T>; readonly tried: Undelivered };
 export async function quote<R, T>(
   { catalogue, providerKeys, rails }: QuoteDeps<R>,
   buyer: Buyer,
-  { modality, modelId, orderOf, wishes }: Wanted<R, T>,
+  { modality, modelId, orderOf, wishes }: PurchaseRequest<R, T>,
   last: Last<R, T> | undefined,
 ): Promise<Order<R, T> | undefined> {
   if (last === undefined) {
-    const found = await findOwnSellers({ catalogue, providerKeys }, modelId, buyer);
-    const own = found && wishedSellers(found, wishes);
+    const found = await findOwnSources({ catalogue, providerKeys }, modelId, buyer);
+    const own = found && preferredSources(found, wishes);
     const canServe = own?.sellers.some(({ source }) => rails.railOf(source) !== undefined);
     if (own?.model.modality === modality && canServe === true) return orderOf(own);
   } else {
@@ -40,5 +40,5 @@ export async function quote<R, T>(
   }
   const model = requireModel(catalogue, modelId, modality);
   await buyer.admitPooled();
-  return orderOf(requireWished(pooledSellers(model), wishes));
+  return orderOf(requirePreferred(pooledSources(model), wishes));
 }

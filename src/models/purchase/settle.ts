@@ -8,10 +8,15 @@ import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { SettleRequest } from '../../ledger/rules/requests.ts';
 import type { BudgetLeft, BudgetReports } from '../../spend/awareness/budget-left.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
+import {
+  type AttemptsResult,
+  type Delivered,
+  distrust,
+  type Undelivered,
+} from '../routing/attempt-offers.ts';
 import { usageAttributes } from '../routing/attempt-span.ts';
-import { type Delivered, distrust, type Tried, type Undelivered } from '../routing/try-sources.ts';
-import type { Metered } from './believe.ts';
-import type { Granted } from './open-hold.ts';
+import type { Metered } from './clamp-usage.ts';
+import type { HeldOrder } from './open-hold.ts';
 import type { Price } from './receipt.ts';
 
 export type SettleDeps = {
@@ -28,7 +33,7 @@ export type Settled = Price & Partial<BudgetLeft>;
 /** Reads the rest of the agent's budget before the settlement. On failure, ends the purchase without a charge and rethrows. */
 export async function budgetLeft<R, T>(
   deps: Omit<SettleDeps, 'breaker' | 'log'>,
-  granted: Granted<R, T>,
+  granted: HeldOrder<R, T>,
   { span }: Pick<Delivered<T>, 'span'>,
 ): Promise<BudgetLeft> {
   const { held, spender } = granted;
@@ -45,7 +50,7 @@ export async function budgetLeft<R, T>(
 /** Charges nothing: no seller has delivered, or there was a bug on the way. */
 export async function giveUp<R, T>(
   { clock, ledger }: Pick<SettleDeps, 'clock' | 'ledger'>,
-  granted: Granted<R, T>,
+  granted: HeldOrder<R, T>,
   tried?: Undelivered,
 ): Promise<void> {
   await ledger.settle({
@@ -64,7 +69,7 @@ export async function giveUp<R, T>(
  */
 export async function settle<R, T>(
   deps: SettleDeps,
-  granted: Granted<R, T>,
+  granted: HeldOrder<R, T>,
   delivered: Delivered<T>,
   error?: string,
 ): Promise<Settled> {
@@ -80,7 +85,7 @@ export async function settle<R, T>(
 
 async function settleUse<R, T>(
   deps: SettleDeps,
-  granted: Granted<R, T>,
+  granted: HeldOrder<R, T>,
   delivered: Delivered<T>,
   brokenBy: string | undefined,
 ): Promise<Settled> {
@@ -140,8 +145,8 @@ const spentOn = ({ estimated, note, tokens, usage }: Metered, chargedRaw: bigint
 /** Returns the line of the agent's history for one request, also for a request without cost. */
 function chargeRows<R, T>(
   clock: Clock,
-  { arrivedMs, order, spender }: Granted<R, T>,
-  tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
+  { arrivedMs, order, spender }: HeldOrder<R, T>,
+  tried: Pick<AttemptsResult<unknown>, 'outcome' | 'source' | 'upstreamMs'>,
   usage?: Record<string, number>,
 ): (chargedRaw: bigint) => readonly ChargeRow[] {
   const { model } = order;

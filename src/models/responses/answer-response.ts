@@ -6,7 +6,7 @@ import { joinPieces } from '../../kernel/long-work.ts';
 import { ReportedError } from '../providers/reported-error.ts';
 import { lastEvent } from '../providers/responses/response-event.ts';
 import type { ResponseEvents, WholeResponse } from '../providers/responses/responses-rail.ts';
-import type { Bought, Relayed } from '../purchase/answer.ts';
+import type { HeldPurchase, Relayed } from '../purchase/answer.ts';
 import { budgetOf, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { priceMembers } from '../purchase/price-in-usage.ts';
 import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
@@ -39,7 +39,7 @@ export type Keeping = {
  */
 export async function answerResponse(
   { clock }: Pick<AnswerDeps, 'clock'>,
-  bought: Bought<unknown>,
+  bought: HeldPurchase<unknown>,
   { echo, response }: WholeResponse,
   keeping: Keeping,
 ): Promise<Relayed> {
@@ -66,7 +66,7 @@ export async function answerResponse(
  */
 export async function answerResponseEvents(
   { clock, live, log }: AnswerDeps,
-  bought: Bought<unknown>,
+  bought: HeldPurchase<unknown>,
   events: ResponseEvents,
   keeping: Keeping,
 ): Promise<StreamedAnswer> {

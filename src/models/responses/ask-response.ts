@@ -2,12 +2,12 @@ import { copyDigits } from '../../kernel/json/digits.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
+import { type ChatCallOptions, chatCall } from '../chat/chat-purchase.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
 import { meterTokens } from '../chat/chat-usage.ts';
 import { withOwnCallIds, withOwnId } from '../chat/own-call-ids.ts';
 import { mayCarry } from '../chat/signed-call.ts';
 import { forThinker } from '../chat/thoughts.ts';
-import { type CallOrder, chatCall } from '../chat/want-chat.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import { withObjectArguments } from '../providers/fit/chat-arguments.ts';
 import { inStrictOrder } from '../providers/fit/strict-order.ts';
@@ -31,7 +31,7 @@ import {
 export type ResponseAnswer = WholeResponse | { readonly stream: ResponseEvents };
 
 /** One request in the forms for both kinds of rails. */
-export type Asked = {
+export type RailRequest = {
   readonly request: ResponsesRequest;
   readonly conversation: Conversation;
   readonly translated: TranslatedRequest;
@@ -40,7 +40,7 @@ export type Asked = {
 
 /** The call that a rail makes for the request, and the cap of its answer. */
 type RailOrder = {
-  readonly call: CallOrder;
+  readonly call: ChatCallOptions;
   /** Tokens of the answer. Undefined: as many as the caller says. */
   readonly outputCap: number | undefined;
 };
@@ -48,7 +48,7 @@ type RailOrder = {
 /** Asks a rail for a response: in the caller's own words where the upstream speaks the dialect, else for a chat. */
 export const askRail = (
   { rail, speaks }: AnyRail,
-  asked: Asked,
+  asked: RailRequest,
   order: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> =>
@@ -60,7 +60,7 @@ const THOUGHTS = 'reasoning.encrypted_content';
 
 function askInItsWords(
   rail: ResponsesRail,
-  { conversation, request, translation: { head } }: Asked,
+  { conversation, request, translation: { head } }: RailRequest,
   { call: { model, paymentMethod, servedAs }, outputCap }: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
@@ -129,7 +129,7 @@ async function askForChat(
     translated: { chat, misfit },
     request: { reasoning, stream },
     translation: { head, names, newItemId },
-  }: Asked,
+  }: RailRequest,
   { call: asked, outputCap }: RailOrder,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
@@ -164,7 +164,7 @@ async function askForChat(
 function fitToVendor(
   chat: ChatRequest,
   { messages, strictOrder }: ChatRail,
-  { sampling }: CallOrder,
+  { sampling }: ChatCallOptions,
 ): ChatRequest {
   if (messages !== undefined) return chat;
   const sent = withObjectArguments(withTakenSampling(chat, sampling));

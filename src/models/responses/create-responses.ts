@@ -1,14 +1,19 @@
 import { nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { type ChatDeps, type ChatQuestion, wantInTurn, withModel } from '../chat/want-chat.ts';
+import {
+  type ChatDeps,
+  chatPurchases,
+  type DialectChat,
+  withModel,
+} from '../chat/chat-purchase.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import type { RoutingWishes } from '../routing/routing-wishes.ts';
+import type { RoutingPreferences } from '../routing/routing-preferences.ts';
 import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
-import { type Asked, askRail, type ResponseAnswer } from './ask-response.ts';
+import { askRail, type RailRequest, type ResponseAnswer } from './ask-response.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import { readConversation } from './input-items.ts';
 import { keepIn, rememberIn } from './keep-response.ts';
@@ -24,7 +29,7 @@ type ResponsePurchase = {
   readonly buyer: Buyer;
   readonly body: ResponsesRequest;
   /** Other models and the providers that the buyer wishes. */
-  readonly wishes?: RoutingWishes | undefined;
+  readonly wishes?: RoutingPreferences | undefined;
   /** Memory of the connection that the request came over. Undefined: the request came over HTTP. */
   readonly memory?: ConnectionMemory | undefined;
   /** The `usage` of the response has the price as well. */
@@ -50,7 +55,7 @@ export const createBuyResponse =
     const { asked, keeping } = await plan(deps, body, buyer, { memory, tellsCost });
     const { conversation } = asked;
     const { weighed } = asked.translated;
-    const ofModel = (model: string): ChatQuestion<AnyRail, ResponseAnswer> => ({
+    const ofModel = (model: string): DialectChat<AnyRail, ResponseAnswer> => ({
       measured: withModel(weighed, model),
       needsMarks: ({ rail, speaks }) => speaks === 'chat' && rail.messages !== undefined,
       reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
@@ -58,7 +63,7 @@ export const createBuyResponse =
         requirePricedResponse(body, [...conversation.before, ...conversation.own]),
       ask: (rail, call, outputCap, signal) => askRail(rail, asked, { call, outputCap }, signal),
     });
-    const wanted = wantInTurn(deps, ofModel, buyer, { model: weighed.model, wishes });
+    const wanted = chatPurchases(deps, ofModel, buyer, { model: weighed.model, wishes });
     const bought = await buy(deps, buyer, wanted);
     if (bought.kind === 'unsold') return bought.answer;
     const { outcome } = bought;
@@ -88,7 +93,7 @@ async function plan(
   request: ResponsesRequest,
   { spender: { agentId } }: Buyer,
   { memory, tellsCost }: Pick<ResponsePurchase, 'memory'> & Pick<Keeping, 'tellsCost'>,
-): Promise<{ readonly asked: Asked; readonly keeping: Keeping }> {
+): Promise<{ readonly asked: RailRequest; readonly keeping: Keeping }> {
   const id = newId(random, 'resp_');
   const isKept = kept.isOpen && request.store !== false;
   const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });

@@ -1,6 +1,6 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { ChatDeps } from '../chat/want-chat.ts';
+import type { ChatDeps } from '../chat/chat-purchase.ts';
 import { type BuyResponse, createBuyResponse } from './create-responses.ts';
 import type { Kept, KeptResponses } from './kept/kept-responses.ts';
 import { type ItemPage, type PageQuery, pageOf } from './list-items.ts';

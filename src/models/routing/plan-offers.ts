@@ -1,9 +1,9 @@
 import { marginRaw } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
-import type { Seller, Sellers } from './sellers.ts';
+import type { KeyedSource, ModelSources } from './keyed-sources.ts';
 
 /** A source that could serve one request, its rail, and its upper bound of the cost. */
-export type Offer<R> = Seller & {
+export type Offer<R> = KeyedSource & {
   readonly rail: R;
   readonly priceRaw: bigint;
   /** Part of the price that the purchase's hold covers. A payment per call has its own hold for the rest. */
@@ -19,7 +19,7 @@ export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
  * rail of a source that can serve.
  */
 export function planOffers<R>(
-  { sellers }: Sellers,
+  { sellers }: ModelSources,
   boundRaw: (source: Source) => bigint,
   railOf: (source: Source) => R | undefined,
 ): Offer<R>[] {
@@ -34,7 +34,7 @@ export function planOffers<R>(
 const compareRaw = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function offerOf<R>(
-  { ownKey, rank, source }: Seller,
+  { ownKey, rank, source }: KeyedSource,
   rail: R,
   boundRaw: (source: Source) => bigint,
 ): Offer<R> {

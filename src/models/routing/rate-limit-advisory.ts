@@ -1,13 +1,13 @@
 import { type Clock, isoTime } from '../../kernel/clock.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { tightestCap, type UpstreamCap, usedShareBps } from '../providers/upstream-caps.ts';
-import type { Tried } from './try-sources.ts';
+import type { AttemptsResult } from './attempt-offers.ts';
 
 export const RATE_LIMIT_ADVISORY_HEADER = `${BRAND.headerPrefix}ratelimit-advisory`;
 
 /** The header's text; undefined where the upstreams reported no limits. */
 export type RateLimitAdvisory = (
-  tried: Pick<Tried<unknown>, 'outcome' | 'source' | 'limited'>,
+  tried: Pick<AttemptsResult<unknown>, 'outcome' | 'source' | 'limited'>,
 ) => string | undefined;
 
 /**

@@ -6,14 +6,14 @@ import { waitOf } from '../providers/reset-time.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import { limitsOf, passthroughHeaders, type Served } from '../purchase/receipt.ts';
 import { refuseHold } from '../purchase/refuse-hold.ts';
-import type { Attempts, TryDeps, Undelivered } from './try-sources.ts';
+import type { AttemptDeps, Attempts, Undelivered } from './attempt-offers.ts';
 
 /**
  * Answers a caller when no source delivered: relays a refusal of the upstream, which has cost nothing, and throws every other
  * outcome.
  */
 export function answerUndelivered(
-  { clock, log }: Pick<TryDeps, 'clock' | 'log'>,
+  { clock, log }: Pick<AttemptDeps, 'clock' | 'log'>,
   tried: Undelivered,
   served: Served,
 ): Relayed {

@@ -3,7 +3,7 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { SendFailed } from '../../platform/egress/send-failed.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { Speech, SpeechSound } from '../providers/speech-rail.ts';
-import type { Bought } from '../purchase/answer.ts';
+import type { HeldPurchase } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
@@ -17,7 +17,7 @@ type Deps = {
   /** Fires when the client leaves. */
   readonly signal: StopSignal;
 };
-type Bargain = Bought<Speech>;
+type Bargain = HeldPurchase<Speech>;
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 

@@ -1,9 +1,9 @@
 import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
 import { SPEECH_FORMATS, type SpeechFormat, type SpeechRail } from '../providers/speech-rail.ts';
+import type { ModelSources } from '../routing/keyed-sources.ts';
 import type { Rails } from '../routing/open-rails.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
-import type { Sellers } from '../routing/sellers.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { speechBoundRaw } from './speech-usage.ts';
 
@@ -16,7 +16,7 @@ const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
  */
 export function planSpeech(
   rails: Pick<Rails<SpeechRail>, 'railOf'>,
-  sellers: Sellers,
+  sellers: ModelSources,
   request: SpeechRequest,
 ): { readonly format: SpeechFormat; readonly offers: Offers<SpeechRail> } {
   const { model } = sellers;

@@ -3,7 +3,7 @@ import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { SpeechTokens } from '../providers/speech-rail.ts';
-import { believe, type Metered } from '../purchase/believe.ts';
+import { clampUsage, type Metered } from '../purchase/clamp-usage.ts';
 import { codePointsOf, type SpeechRequest } from './speech-request.ts';
 
 /** Estimated usage of a speech request. The characters are counted. */
@@ -104,5 +104,5 @@ export function meterSpeech(
   const usage = speechUsage({ ...estimateSpeech(request), ...reported }, source);
   const isGuessed = reported === null && billsTokens(source);
   const estimated = isGuessed || source.rates.audio_second !== undefined;
-  return { ...believe(usage, boundUsage(lengthOf(request), source)), estimated };
+  return { ...clampUsage(usage, boundUsage(lengthOf(request), source)), estimated };
 }

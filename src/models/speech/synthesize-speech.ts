@@ -3,7 +3,7 @@ import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import type { Wanted } from '../purchase/order.ts';
+import type { PurchaseRequest } from '../purchase/order.ts';
 import { deliverSpeech } from './deliver-speech.ts';
 import { planSpeech } from './plan-speech.ts';
 import type { SpeechRequest } from './speech-request.ts';
@@ -36,7 +36,7 @@ function wantedOf(
   rails: BuyDeps<SpeechRail>['rails'],
   body: SpeechRequest,
   { signal, spender }: Buyer,
-): Wanted<SpeechRail, Speech> {
+): PurchaseRequest<SpeechRail, Speech> {
   return {
     modelId: body.model,
     modality: 'tts',

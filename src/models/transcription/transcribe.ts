@@ -10,7 +10,7 @@ import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
-import type { Wanted } from '../purchase/order.ts';
+import type { PurchaseRequest } from '../purchase/order.ts';
 import { orderSignal } from '../purchase/order-signal.ts';
 import { planOffers } from '../routing/plan-offers.ts';
 import { spokenModel } from './listen-options.ts';
@@ -53,7 +53,7 @@ function wantedOf(
   rails: BuyDeps<TranscriptionRail>['rails'],
   request: TranscriptionRequest,
   { signal, spender }: Buyer,
-): Wanted<TranscriptionRail, Transcript> {
+): PurchaseRequest<TranscriptionRail, Transcript> {
   let probing: Promise<number> | undefined;
   return {
     modelId: request.model,

@@ -3,7 +3,7 @@ import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { TranscriptionUsage } from '../providers/transcription-rail.ts';
-import { believe, type Metered } from '../purchase/believe.ts';
+import { clampUsage, type Metered } from '../purchase/clamp-usage.ts';
 
 export type Sound = { readonly durationMs: number; readonly prompt: string | undefined };
 
@@ -19,7 +19,7 @@ export function meterTranscription(
   const { rates } = source;
   const isByTokens = rates.audio_input_token !== undefined;
   return {
-    ...believe(usageOf(sound, reported, source), boundUsage(sound, source)),
+    ...clampUsage(usageOf(sound, reported, source), boundUsage(sound, source)),
     estimated: isByTokens && reported.tokens === null,
   };
 }

@@ -9,7 +9,7 @@ import type { NewReservation } from '../../ledger/rules/payment.ts';
 import type { Destination, HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 
-export type HoldDeps = {
+export type HoldPaymentDeps = {
   readonly ledger: Pick<Ledger, 'hold'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,7 +24,7 @@ export type HeldPayment = { readonly row: Reservation; readonly held: Held };
 
 /** Writes a payment down with the hold of its amount, in one commit. Throws the refusal. */
 export async function holdPayment(
-  { clock, ledger, log, random, refusalOfHold }: HoldDeps,
+  { clock, ledger, log, random, refusalOfHold }: HoldPaymentDeps,
   { spender, workId }: { readonly spender: Spender; readonly workId: string | undefined },
   reservation: NewReservation,
   amountRaw: bigint,

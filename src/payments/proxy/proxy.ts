@@ -9,7 +9,7 @@ import { outboundRequest } from './outbound-request.ts';
 import type { PassthroughLog } from './passthrough-log.ts';
 import { type PayDeps, payVendor } from './pay-vendor.ts';
 import type { ProxyRequest } from './proxy-request.ts';
-import { type QuoteDeps, quoteCall } from './quote-call.ts';
+import { type QuoteCallDeps, quoteCall } from './quote-call.ts';
 import { keepWhole, type ProxyAnswer, relayAnswer, requireShort } from './relay-answer.ts';
 import { PASSED_THROUGH, paidHeaders } from './relay-headers.ts';
 import type { ReportCapHit } from './report-cap-hits.ts';
@@ -36,7 +36,7 @@ export interface VendorProxy {
   send(call: ProxyCall): Promise<ProxyAnswer>;
 }
 
-export type ProxyDeps = QuoteDeps &
+export type ProxyDeps = QuoteCallDeps &
   ReserveDeps &
   PayDeps & {
     readonly budgets: BudgetReports;

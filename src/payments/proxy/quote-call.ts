@@ -8,7 +8,7 @@ import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Challenge } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
-import type { AskedPrices } from '../quotes/asked-prices.ts';
+import type { RememberedPrices } from '../quotes/remembered-prices.ts';
 import { type AdmittedCall, admitCall, admittedBefore, askerOf, viewAgent } from './admit-call.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 import { readChallenge } from './read-challenge.ts';
@@ -32,14 +32,14 @@ export type VendorCall = {
   };
 };
 
-export type QuoteDeps = {
+export type QuoteCallDeps = {
   readonly client: Pick<GuardedClient, 'open' | 'send'>;
   readonly spendState: Pick<SpendStateReader, 'read' | 'recall'>;
   readonly ledger: Pick<Ledger, 'enforce'>;
   readonly clock: Clock;
   readonly terms: Terms;
   readonly times: VendorTimes;
-  readonly prices: AskedPrices;
+  readonly prices: RememberedPrices;
 };
 
 type Asked = { readonly destination: CheckedDestination; readonly upstreamMs: number };
@@ -48,18 +48,18 @@ type Asked = { readonly destination: CheckedDestination; readonly upstreamMs: nu
 type Free = Asked & { readonly kind: 'free'; readonly answer: GuardedAnswer };
 
 /** The vendor requests a payment, and this agent may make the payment. */
-export type Priced = Asked & {
+export type PricedCall = Asked & {
   readonly kind: 'priced';
   readonly agent: AdmittedCall;
   readonly challenge: Challenge;
 };
 
-export type Quoted = Free | Priced;
+export type QuotedCall = Free | PricedCall;
 
 const PAYMENT_REQUIRED = 402;
 
 /** Sends a request without a payment, and reads the challenge of a vendor that requests one. Throws the refusal. */
-export async function quoteCall(deps: QuoteDeps, call: VendorCall): Promise<Quoted> {
+export async function quoteCall(deps: QuoteCallDeps, call: VendorCall): Promise<QuotedCall> {
   const { client, clock, prices } = deps;
   const { request, source, spender, signal } = call;
   // The spend state is read while the name is resolved. Nothing is sent before the destination and then the agent are checked.

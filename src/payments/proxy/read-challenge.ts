@@ -4,7 +4,7 @@ import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import { decodeContent, readBounded } from '../../platform/egress/read-body.ts';
 import { type Challenge, parseChallenge, type VendorAnswer } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
-import { VendorFailed } from './vendor-failed.ts';
+import { VendorCallFailed } from './vendor-failed.ts';
 
 /**
  * Reads the payment that a vendor's 402 asks for. Throws the refusal when it names no payment that this server can
@@ -16,9 +16,9 @@ export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promis
     case 'challenge':
       return parsed.challenge;
     case 'absent':
-      throw new VendorFailed('unreadable', errors.proxy.challengeMissing());
+      throw new VendorCallFailed('unreadable', errors.proxy.challengeMissing());
     case 'unreadable':
-      throw new VendorFailed(
+      throw new VendorCallFailed(
         'unreadable',
         errors.proxy.unreadableChallenge(parsed.code, parsed.detail),
       );

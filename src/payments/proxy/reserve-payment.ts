@@ -5,13 +5,13 @@ import type { Challenge } from '../../x402/challenge.ts';
 import { chooseOffer, isPayableBy, type PaymentOffer } from '../../x402/offer.ts';
 import type { PaymentHeader } from '../../x402/payment-header.ts';
 import { refusalBeforeHold } from './admit-call.ts';
-import { type HeldPayment, type HoldDeps, holdPayment } from './hold-payment.ts';
+import { type HeldPayment, type HoldPaymentDeps, holdPayment } from './hold-payment.ts';
 import type { OnPaymentStep } from './payment-steps.ts';
-import type { Priced, VendorCall } from './quote-call.ts';
+import type { PricedCall, VendorCall } from './quote-call.ts';
 import { type Payer, type SignDeps, signPayment } from './sign-payment.ts';
-import { VendorFailed } from './vendor-failed.ts';
+import { VendorCallFailed } from './vendor-failed.ts';
 
-export type ReserveDeps = HoldDeps &
+export type ReserveDeps = HoldPaymentDeps &
   SignDeps & {
     readonly breaker: Pick<Breaker, 'check'>;
     /** Undefined: no wallet provider is configured. */
@@ -34,7 +34,7 @@ export type Reserved = HeldPayment & { readonly header: PaymentHeader };
 export async function reservePayment(
   deps: ReserveDeps,
   call: VendorCall,
-  { agent, challenge, destination }: Pick<Priced, 'agent' | 'challenge' | 'destination'>,
+  { agent, challenge, destination }: Pick<PricedCall, 'agent' | 'challenge' | 'destination'>,
 ): Promise<Reserved> {
   const { source, spender } = call;
   const { accountId, wallet } = agent;
@@ -82,7 +82,7 @@ function requireOffer(
   if (offer === undefined) {
     const detail = 'every usable offer pays the wallet that would pay';
     const refusal = errors.proxy.unreadableChallenge('no_compatible_requirement', detail);
-    throw new VendorFailed('unreadable', refusal);
+    throw new VendorCallFailed('unreadable', refusal);
   }
   if (mostRaw !== undefined && offer.amountRaw > mostRaw) {
     throw new AsksTooMuch(`asks ${offer.amountRaw} of ${mostRaw} at most`);

@@ -12,7 +12,7 @@ import {
   type SendFailure,
 } from '../../platform/egress/send-failed.ts';
 import type { OutboundRequest } from './outbound-request.ts';
-import { VendorFailed } from './vendor-failed.ts';
+import { VendorCallFailed } from './vendor-failed.ts';
 
 /** Time limits of a vendor's answer, and the limit of its bytes. */
 export type VendorTimes = {
@@ -40,7 +40,7 @@ export async function openVendor(
 ): Promise<CheckedDestination> {
   const destination = await openTarget(client, url, asker);
   if (destination !== undefined) return destination;
-  throw new VendorFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
+  throw new VendorCallFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
 }
 
 /**
@@ -79,7 +79,7 @@ export async function askVendor(
     if (!(error instanceof SendFailed)) throw error;
     if (signal.aborted) throw errors.request.clientClosed();
     const { reason } = error;
-    throw new VendorFailed(reason, errors.proxy.unreachable(NO_ANSWER[reason]));
+    throw new VendorCallFailed(reason, errors.proxy.unreachable(NO_ANSWER[reason]));
   }
 }
 

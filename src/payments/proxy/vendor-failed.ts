@@ -8,7 +8,7 @@ export type VendorFault = SendFailure | 'unresolved' | 'unreadable';
  * Refusal because of the vendor, or the way to the vendor, before anything was paid. A caller with another vendor can attempt
  * that vendor.
  */
-export class VendorFailed extends ApiError {
+export class VendorCallFailed extends ApiError {
   readonly fault: VendorFault;
 
   constructor(fault: VendorFault, { status, error, fields, headers }: ApiError) {

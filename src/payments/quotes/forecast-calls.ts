@@ -10,7 +10,6 @@ import type { Asker } from '../../platform/egress/fair-shares.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
 import {
-  type Asked,
   askMarket,
   askTarget,
   type PlannedCall,
@@ -19,6 +18,7 @@ import {
   prospectiveAsker,
   prospectOf,
   requireSpendState,
+  type TargetPrice,
 } from './prospect.ts';
 
 export type ForecastDeps = ProspectDeps & { readonly clock: Clock };
@@ -73,7 +73,7 @@ async function askAll(
   deps: ForecastDeps,
   asker: Asker,
   wishes: readonly ForecastRequest[],
-): Promise<readonly Asked[]> {
+): Promise<readonly TargetPrice[]> {
   const { clock, client } = deps;
   const endMs = clock.monotonicMs() + LIMITS.forecastMs;
   const inTime = async <T>(work: () => Promise<T>): Promise<T | 'late'> => {
@@ -96,7 +96,7 @@ async function askAll(
   });
 }
 
-const LATE: Asked = { kind: 'failed', detail: 'There was no time left to ask the target.' };
+const LATE: TargetPrice = { kind: 'failed', detail: 'There was no time left to ask the target.' };
 
 /** Runs the work for every item, a few at a time. Rejects with the first failure, once all work that had begun is over. */
 async function eachOf<T, R>(

@@ -38,7 +38,7 @@ type Free = Quoted & { readonly kind: 'free' };
 type Sold = Quoted & Extract<MarketPrice, { kind: 'sold' }>;
 
 /** The price that the target of such a call quotes to everybody. */
-export type Asked =
+export type TargetPrice =
   | Failed
   | Free
   | Sold
@@ -57,7 +57,7 @@ export async function askTarget(
   { quotes }: Pick<ProspectDeps, 'quotes'>,
   destination: CheckedDestination | undefined,
   { method }: PlannedCall,
-): Promise<Asked> {
+): Promise<TargetPrice> {
   if (destination === undefined) return { kind: 'failed', detail: UNRESOLVED };
   const quoted = await quotes.of(destination, method);
   if (quoted.kind === 'failed') return quoted;
@@ -84,7 +84,7 @@ export async function askMarket(
 }
 
 /** Returns the price for an agent with this wallet, which is never the payee of the chosen offer. */
-export function prospectOf(asked: Asked, wallet: string | null): Prospect {
+export function prospectOf(asked: TargetPrice, wallet: string | null): Prospect {
   if (asked.kind !== 'priced') return asked;
   const { offers, ...quoted } = asked;
   const offer = chooseOffer(offers.filter((each) => wallet === null || isPayableBy(each, wallet)));

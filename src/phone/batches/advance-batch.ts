@@ -24,7 +24,7 @@ const BOUNDS = LIMITS.phone.batch;
 const LONGEST_MS = 3_600_000;
 
 /** The rows that this process is to call, and their batch. */
-export type Turn = { readonly batch: Batch; readonly rows: readonly ClaimedRow[] };
+export type BatchTurn = { readonly batch: Batch; readonly rows: readonly ClaimedRow[] };
 
 /**
  * Runs one turn of a batch in one commit: stores the outcomes of its calls, claims up to `most` rows to call and schedules the
@@ -34,7 +34,7 @@ export async function advanceBatch(
   deps: CallDeps,
   batchId: string,
   most: number,
-): Promise<Turn | undefined> {
+): Promise<BatchTurn | undefined> {
   return deps.sql.begin(async (tx) => {
     const batch = await lockBatch(tx, batchId);
     if (batch === undefined) return undefined;

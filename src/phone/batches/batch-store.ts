@@ -9,7 +9,7 @@ import type {
   BatchCursor,
   BatchStatus,
   NewBatch,
-  Outcome,
+  RecipientOutcome,
   RecipientStatus,
   StandingRecipient,
 } from './batch.ts';
@@ -169,7 +169,7 @@ export async function findBatches(
 export type BatchCount = {
   readonly batchId: string;
   readonly state: RecipientStatus;
-  readonly outcome: Outcome | null;
+  readonly outcome: RecipientOutcome | null;
   readonly recipients: number;
   readonly costRaw: bigint;
 };

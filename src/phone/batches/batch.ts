@@ -17,7 +17,7 @@ export const OUTCOMES = [
   'canceled',
   'expired',
 ] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type RecipientOutcome = (typeof OUTCOMES)[number];
 
 /** The outcomes after which a recipient may be called again. */
 export const RETRIED = ['busy', 'no_answer', 'voicemail', 'failed'] as const;
@@ -88,7 +88,7 @@ export type StandingRecipient = {
   readonly index: number;
   readonly to: string;
   readonly status: RecipientStatus;
-  readonly outcome: Outcome | null;
+  readonly outcome: RecipientOutcome | null;
   readonly reason: string | null;
   readonly calls: number;
   /** The latest call; null: there is none. */
@@ -117,7 +117,7 @@ export const workIdOf = (batchId: string, seq: number, attempt: number): string 
 export function outcomeOf({
   endReason,
   status,
-}: Pick<Call, 'endReason' | 'status'>): Outcome | undefined {
+}: Pick<Call, 'endReason' | 'status'>): RecipientOutcome | undefined {
   if (endReason === 'dial_canceled') return undefined;
   if (status === 'completed') return endReason === 'voicemail_reached' ? 'voicemail' : 'completed';
   switch (endReason) {
@@ -139,7 +139,11 @@ export function outcomeOf({
 /**
  * Returns the seconds until the next attempt for a recipient that was called `calls` times. Undefined when no attempt is left.
  */
-export function retryAfter(retries: Retries, outcome: Outcome, calls: number): number | undefined {
+export function retryAfter(
+  retries: Retries,
+  outcome: RecipientOutcome,
+  calls: number,
+): number | undefined {
   const retry = RETRIED.some((retried) => retried === outcome)
     ? retries[outcome as Retried]
     : undefined;

@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { Call } from '../calls/call.ts';
-import type { Batch, Outcome, Recipient } from './batch.ts';
+import type { Batch, Recipient, RecipientOutcome } from './batch.ts';
 import { type BatchRow, batchColumns, batchOf } from './batch-store.ts';
 
 /** Reads and writes of the batch worker. Times are those of the database's clock. */
@@ -69,7 +69,7 @@ export type RowChange = {
   readonly seq: number;
   readonly state: 'waiting' | 'done';
   readonly callId: string | null;
-  readonly outcome: Outcome | null;
+  readonly outcome: RecipientOutcome | null;
   readonly reason: string | null;
   readonly inMs: number;
 };

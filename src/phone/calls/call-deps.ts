@@ -15,9 +15,9 @@ import type { CallSound } from '../voice/line/line-sounds.ts';
 import type { AgentVoice, Call } from './call.ts';
 import type { CallFeed } from './feed/call-feed.ts';
 import type { LiveCall } from './live-call.ts';
-import type { InboundAnswer, InboundQuestion } from './opening/ask-inbound.ts';
-import type { CallRoom } from './opening/call-room.ts';
+import type { InboundAnswer, InboundRequest } from './opening/ask-inbound.ts';
 import type { CallCounts } from './opening/new-call-store.ts';
+import type { RecogniserPlaces } from './opening/recogniser-places.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
 /** The responder of a call that replaces the catalogue's model: the developer's webhook or ConversationRelay application. */
@@ -75,7 +75,7 @@ export type CallDeps = VoiceDeps & {
   readonly voiceOf: (agentId: number) => Promise<AgentVoice>;
   /** Asks the developer of an agent about a call that rings. Undefined: the stored settings hold. */
   readonly askInbound: (
-    question: InboundQuestion,
+    question: InboundRequest,
     asked: { readonly url: string; readonly secretVersion: number },
   ) => Promise<InboundAnswer | undefined>;
   /** Undefined: a model of the catalogue answers. */
@@ -95,7 +95,7 @@ export type CallDeps = VoiceDeps & {
   /** Sends events to the readers of live calls. */
   readonly feed: Pick<CallFeed, 'close' | 'open' | 'tell'>;
   /** The room at the recogniser of this process. Undefined: another one transcribes calls. */
-  readonly room?: CallRoom | undefined;
+  readonly room?: RecogniserPlaces | undefined;
   /** Returns the speech engines, which an agent shares in fair turns with other agents. */
   readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
   /** Milliseconds without sound over its stream after which a call is ended as dead. */

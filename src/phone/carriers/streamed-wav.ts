@@ -1,4 +1,4 @@
-import type { FetchStream, OutboundRequest } from '../../platform/egress/fetch.ts';
+import type { FetchRequest, FetchStream } from '../../platform/egress/fetch.ts';
 import { CarrierFailed } from './carrier.ts';
 import { carrierAway, kindOfStatus } from './failed-answer.ts';
 
@@ -6,7 +6,7 @@ import { carrierAway, kindOfStatus } from './failed-answer.ts';
 export async function streamedWav(
   carrier: string,
   fetchStream: FetchStream,
-  request: OutboundRequest,
+  request: FetchRequest,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const { body, status } = await fetchStream(request).catch((cause: unknown) => {
     throw carrierAway(carrier, cause);

@@ -11,7 +11,7 @@ import { findSuspension } from '../calls/account-store.ts';
 import { CarrierFailed, type CarrierNumber, type OfferedNumber } from '../carriers/carrier.ts';
 import type { RateCard } from '../rate-card.ts';
 import { askCarrier } from './ask-carrier.ts';
-import { type Bought, finishPurchase } from './finish-purchase.ts';
+import { finishPurchase, type PurchasedNumber } from './finish-purchase.ts';
 import { giveUpPurchase } from './give-up-purchase.ts';
 import { numberRecord, type PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
@@ -49,7 +49,7 @@ export async function buyNumber(
   deps: BuyDeps,
   buyer: NumberBuyer,
   body: Readonly<Record<string, unknown>>,
-): Promise<Bought> {
+): Promise<PurchasedNumber> {
   const carrier = deps.seller.name;
   const span = buyer.span?.child(`number ${carrier}`, {
     kind: 'client',
@@ -69,7 +69,7 @@ async function buyOnce(
   deps: BuyDeps,
   buyer: NumberBuyer,
   body: Readonly<Record<string, unknown>>,
-): Promise<Bought> {
+): Promise<PurchasedNumber> {
   const { sql } = deps;
   const { accountId, spender } = buyer;
   const agent = await requireAgent(sql, { agentId: spender.agentId, accountId });

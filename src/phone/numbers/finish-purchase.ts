@@ -10,7 +10,7 @@ import { rentalOf } from './rental-charge.ts';
 import { returnNumber } from './return-number.ts';
 
 /** A number that was bought, and the amount charged for it. */
-export type Bought = { readonly number: PhoneNumber; readonly chargedRaw: bigint };
+export type PurchasedNumber = { readonly number: PhoneNumber; readonly chargedRaw: bigint };
 
 /**
  * Ends a purchase that the carrier has made: notes the number, takes the first month, and makes the number active. Each
@@ -21,7 +21,7 @@ export async function finishPurchase(
   deps: NumberDeps,
   buying: PhoneNumber,
   sold: CarrierNumber,
-): Promise<Bought | undefined> {
+): Promise<PurchasedNumber | undefined> {
   const { sql, ledger, now } = deps;
   const { carrierNumberId } = sold;
   const dueAt = new Date(now() + LIMITS.phone.unfinishedMs);

@@ -5,13 +5,13 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 
 /** The part of a carrier that sells numbers. */
-export type NumberSeller = Pick<Carrier, 'name' | 'numbers'>;
+export type NumberCarrier = Pick<Carrier, 'name' | 'numbers'>;
 
 /** Dependencies of all functions that move a number or its money. */
 export type NumberDeps = {
   readonly sql: Sql;
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
-  readonly seller: NumberSeller;
+  readonly seller: NumberCarrier;
   readonly clock: Clock;
   /** The database's time, Unix milliseconds. */
   readonly now: () => number;

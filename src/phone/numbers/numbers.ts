@@ -2,7 +2,7 @@ import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { errors } from '../../kernel/errors.ts';
 import { type BuyDeps, buyNumber, type NumberBuyer } from './buy-number.ts';
 import { numberRecord, type PhoneNumber } from './number.ts';
-import type { NumberSeller } from './number-deps.ts';
+import type { NumberCarrier } from './number-deps.ts';
 import { findNumber, findNumbers } from './number-store.ts';
 import { readCalls } from './read-calls.ts';
 import { readFleet, readUsage, requireDays } from './read-usage.ts';
@@ -12,7 +12,7 @@ import { requireAreaCode } from './wanted-number.ts';
 
 export type NumbersDeps = Omit<BuyDeps, 'seller'> & {
   /** Undefined: no carrier is configured, and every call is refused with 503. */
-  readonly seller: NumberSeller | undefined;
+  readonly seller: NumberCarrier | undefined;
 };
 
 /** A developer's agent, and a number of that agent. An agent of another developer reads as absent. */

@@ -6,10 +6,10 @@ import type { ToolResult } from './tool-result.ts';
 export const PLAIN_SERVICES = ['recall', 'remember', 'balance', 'estimate'] as const;
 
 /** The services of this server that the model of a call may call, by the names of their MCP tools. */
-export type ServiceName = (typeof PLAIN_SERVICES)[number] | 'think' | 'call_vendor';
+export type ToolServiceName = (typeof PLAIN_SERVICES)[number] | 'think' | 'call_vendor';
 
 export type ServiceCall = {
-  readonly name: ServiceName;
+  readonly name: ToolServiceName;
   readonly args: unknown;
   /** The work of the tool call, which is done and paid for at most once under it. */
   readonly key: string;
@@ -22,7 +22,7 @@ export type ServiceCall = {
 /** The services of this server as tools of a call. Each asks the route that a request with the agent's key would ask. */
 export interface ServiceTools {
   /** The service as a model is offered it; undefined: this server does not have it. */
-  offered(name: ServiceName): Pick<Tool, 'description' | 'parameters'> | undefined;
+  offered(name: ToolServiceName): Pick<Tool, 'description' | 'parameters'> | undefined;
   /** Never rejects: what is refused is a failed result with the refusal's sentence. */
   call(call: ServiceCall): Promise<ToolResult>;
 }

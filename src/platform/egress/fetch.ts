@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { LIMITS } from '../../kernel/limits.ts';
 
-export type OutboundRequest = {
+export type FetchRequest = {
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export class AnswerTooLarge extends Error {
  * Makes one outbound exchange and resolves with the whole answer. Rejects on network failure, when time is up, and past the
  * size bound.
  */
-export type Fetch = (request: OutboundRequest) => Promise<OutboundResponse>;
+export type Fetch = (request: FetchRequest) => Promise<OutboundResponse>;
 
 /** An answer whose body comes while it is read. */
 export type StreamedResponse = Omit<OutboundResponse, 'body'> & {
@@ -42,7 +42,7 @@ export type StreamedResponse = Omit<OutboundResponse, 'body'> & {
 };
 
 /** Makes one outbound exchange and resolves with the head of the answer. */
-export type FetchStream = (request: OutboundRequest) => Promise<StreamedResponse>;
+export type FetchStream = (request: FetchRequest) => Promise<StreamedResponse>;
 
 /** Sends all outbound requests. It follows no redirect: a redirect is an answer like any other. */
 export function createFetch(): {

@@ -4,10 +4,14 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { ChatRequest } from '../../models/chat/chat-request.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
-import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
+import {
+  ROUTING_PREFERENCES,
+  readPreferences,
+  USAGE_PREFERENCE,
+} from '../../models/routing/routing-preferences.ts';
 
 /** Beside what goes upstream: wishes for the routing, and for the price in the answer. */
-const RoutedChat = ChatRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH });
+const RoutedChat = ChatRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE });
 
 /** Sells a chat completion from the cheapest source of the model, metered by its tokens. */
 export const chatCompletions = route<{ chat: ChatCompletions }>()({
@@ -28,7 +32,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
     return context.services.chat.complete({
       buyer: readBuyer(context),
       body: copyDigits(context.body, body),
-      wishes: readWishes({ max_price, models, provider }),
+      wishes: readPreferences({ max_price, models, provider }),
       tellsCost: usage?.include === true,
     });
   },

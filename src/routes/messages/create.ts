@@ -6,7 +6,11 @@ import type { MessagesGateway } from '../../models/messages/buy-messages.ts';
 import { MessagesRequest } from '../../models/messages/messages-request.ts';
 import { readProtocol } from '../../models/messages/protocol-headers.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
-import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
+import {
+  ROUTING_PREFERENCES,
+  readPreferences,
+  USAGE_PREFERENCE,
+} from '../../models/routing/routing-preferences.ts';
 
 /** Sells a message in Anthropic's dialect, of any chat model, metered as a chat completion is. */
 export const createMessage = route<{ messages: MessagesGateway }>()({
@@ -21,12 +25,12 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   json: LIMITS.chatJson,
-  body: MessagesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH }),
+  body: MessagesRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE }),
 
   async handle(context) {
     const protocol = readProtocol(context.headers);
     const { max_price, models, provider, usage, ...body } = context.body;
-    const wishes = readWishes({ max_price, models, provider });
+    const wishes = readPreferences({ max_price, models, provider });
     const answer = await context.services.messages.create({
       body: copyDigits(context.body, body),
       protocol,

@@ -4,7 +4,11 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponsesRequest } from '../../models/responses/responses-request.ts';
-import { ROUTING_WISHES, readWishes, USAGE_WISH } from '../../models/routing/routing-wishes.ts';
+import {
+  ROUTING_PREFERENCES,
+  readPreferences,
+  USAGE_PREFERENCE,
+} from '../../models/routing/routing-preferences.ts';
 
 /** Sells a response from the cheapest source of the model, metered by its tokens. */
 export const createResponse = route<{ responses: Responses }>()({
@@ -18,11 +22,11 @@ export const createResponse = route<{ responses: Responses }>()({
   idempotent: true,
   maxBodyBytes: LIMITS.chatBodyBytes,
   json: LIMITS.chatJson,
-  body: ResponsesRequest.extend({ ...ROUTING_WISHES, usage: USAGE_WISH }),
+  body: ResponsesRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE }),
 
   handle(context) {
     const { max_price, models, provider, usage, ...body } = context.body;
-    const wishes = readWishes({ max_price, models, provider });
+    const wishes = readPreferences({ max_price, models, provider });
     const tellsCost = usage?.include === true;
     const buyer = readBuyer(context);
     const request = copyDigits(context.body, body);

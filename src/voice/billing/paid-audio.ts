@@ -3,7 +3,7 @@ import type { Usage } from '../../kernel/price.ts';
 import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
-import { isImpossible } from '../../models/purchase/believe.ts';
+import { isImpossible } from '../../models/purchase/clamp-usage.ts';
 import {
   type OpenedSessionHold,
   openLargestHold,

@@ -12,7 +12,13 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { type Completed, failed, type Outcome } from '../../models/providers/outcome.ts';
 import type { PaymentMethod } from '../../models/providers/payment-method.ts';
-import { askSellers } from '../../models/purchase/ask-sellers.ts';
+import { askOffers } from '../../models/purchase/ask-offers.ts';
+import {
+  hasDelivered,
+  isPassedOver,
+  joinStages,
+  type Undelivered,
+} from '../../models/routing/attempt-offers.ts';
 import {
   holdForRaw,
   isPaidByItself,
@@ -20,19 +26,13 @@ import {
   type Offers,
 } from '../../models/routing/plan-offers.ts';
 import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
-import {
-  hasDelivered,
-  isPassedOver,
-  joinStages,
-  type Undelivered,
-} from '../../models/routing/try-sources.ts';
 import type { SessionTrace } from '../live/session-trace.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import type { ChargesOnHold, Holding } from './charges-by-hold.ts';
 import type { ModelBinding } from './model-binding.ts';
 import type { Share, UnbilledCharges } from './unbilled-charges.ts';
 
-export type AskDeps = {
+export type AskSourcesDeps = {
   readonly breaker: CircuitBreaker;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,7 +43,7 @@ export type AskDeps = {
   readonly trace?: Pick<SessionTrace, 'span'> | undefined;
 };
 
-export type Question<R, T> = {
+export type StageRequest<R, T> = {
   readonly part: ModelBinding<R>;
   readonly priceRaw: (source: Source) => bigint;
   /** Returns how `mostRaw` is to be held in the hold that pays. Called right before the amount is held. */
@@ -55,7 +55,7 @@ export type Question<R, T> = {
   readonly ask: (offer: Offer<R>, paymentMethod: PaymentMethod | undefined) => Promise<Outcome<T>>;
 };
 
-export type Asked<T> = {
+export type StageResponse<T> = {
   readonly outcome: Completed<T>;
   readonly source: Source;
   /** Span of the attempt that delivered; its charge ends the span. */
@@ -74,9 +74,9 @@ export type Asked<T> = {
  * StageFailed when no source delivers or the cost cannot be held.
  */
 export async function askSources<R, T>(
-  deps: AskDeps,
-  question: Question<R, T>,
-): Promise<Asked<T> | undefined> {
+  deps: AskSourcesDeps,
+  question: StageRequest<R, T>,
+): Promise<StageResponse<T> | undefined> {
   const { part, priceRaw, signal } = question;
   const { model, ownKeys } = part;
   await ownKeys.lookUp(model.id);
@@ -104,7 +104,7 @@ export async function askSources<R, T>(
     let isBought = false;
     try {
       if (signal.aborted) return undefined;
-      const asked = await askSellers<R, T>(
+      const asked = await askOffers<R, T>(
         deps,
         {
           model,

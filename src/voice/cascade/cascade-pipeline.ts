@@ -3,8 +3,8 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
+import { distrust } from '../../models/routing/attempt-offers.ts';
 import { usageAttributes } from '../../models/routing/attempt-span.ts';
-import { distrust } from '../../models/routing/try-sources.ts';
 import { longestSpeechRaw } from '../../models/speech/speech-usage.ts';
 import { holdTurn } from '../billing/hold-turn.ts';
 import type { Reserves } from '../billing/session-hold.ts';
@@ -13,9 +13,9 @@ import { charsOf, type TurnCap } from '../billing/turn-meter.ts';
 import { expectedSpeech } from '../session/expected-speech.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import type { Tts, VoicePipeline } from '../session/voice-pipeline.ts';
-import { createBoughtLlm, dearestChat, type Reserve } from './bought-llm.ts';
-import { BoughtTts, LocalTts } from './bought-tts.ts';
 import type { CascadeDeps } from './cascade-deps.ts';
+import { createCatalogueLlm, dearestChat, type HoldReserve } from './catalogue-llm.ts';
+import { CatalogueTts, LocalTts } from './catalogue-tts.ts';
 import { type ChargesByHold, createChargesByHold, requireHeld } from './charges-by-hold.ts';
 import { bindModel } from './model-binding.ts';
 import {
@@ -69,7 +69,7 @@ export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
         return hearing.transcriber(config).open({ ...options, ...expectedSpeech(config) });
       },
     }),
-    llm: createBoughtLlm({
+    llm: createCatalogueLlm({
       asking: buying,
       part: thinking,
       reserved: () => reserved(),
@@ -124,7 +124,7 @@ export const takeBillFrom =
   };
 
 /** Sums reserves by hold. The result always contains the main hold, with 0 when nothing is reserved in it. */
-export function sumReserves(reserves: readonly Reserve[]): Reserves {
+export function sumReserves(reserves: readonly HoldReserve[]): Reserves {
   const sums: Record<string, bigint> = { [MAIN_HOLD]: 0n };
   for (const { sessionHold, raw } of reserves) sums[sessionHold] = (sums[sessionHold] ?? 0n) + raw;
   return sums;
@@ -137,7 +137,7 @@ const createSpeaking = (deps: Buying, model: Model): PipelineStage<Tts> =>
     rails: deps.cascades.speech,
     canServe: (rail) => rail.makes('pcm'),
     local: (charges, source) => new LocalTts(deps.engines.tts.flite, charges, source),
-    remote: (part) => new BoughtTts(deps, part),
+    remote: (part) => new CatalogueTts(deps, part),
     boundRaw({ speed }, source, tokens = Number.POSITIVE_INFINITY) {
       const characters = Math.min(LIMITS.cascadeSpokenChars, charsOf(tokens));
       return longestSpeechRaw({ characters, speed }, source);

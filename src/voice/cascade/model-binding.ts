@@ -1,18 +1,18 @@
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import { refuseUnsold } from '../../models/catalogue/require-model.ts';
+import type { KeyedSource } from '../../models/routing/keyed-sources.ts';
 import type { Rails } from '../../models/routing/open-rails.ts';
 import { byPayment, type Offers, planOffers } from '../../models/routing/plan-offers.ts';
-import type { Seller } from '../../models/routing/sellers.ts';
 import type { OwnKeys } from './own-keys.ts';
 
 /** Sources that are attempted one after another under one hold. */
-export type SellerGroup<R> = {
+export type OfferGroup<R> = {
   /** Name of the session's hold that pays the sources. */
   readonly sessionHold: string;
   readonly offers: Offers<R>;
 };
 
-export type SellerGroups<R> = readonly [SellerGroup<R>, ...SellerGroup<R>[]];
+export type OfferGroups<R> = readonly [OfferGroup<R>, ...OfferGroup<R>[]];
 
 type PriceRaw = (source: Source) => bigint;
 
@@ -20,7 +20,7 @@ type PriceRaw = (source: Source) => bigint;
 export type ModelBinding<R> = {
   readonly model: Model;
   /** The sellers to ask, cheapest first for a price. Throws the refusal where none can serve it. */
-  readonly stages: (priceRaw: PriceRaw) => SellerGroups<R>;
+  readonly stages: (priceRaw: PriceRaw) => OfferGroups<R>;
   readonly ownKeys: OwnKeys;
 };
 
@@ -47,10 +47,10 @@ export function bindModel<R>(options: {
   const sold = model.sources.filter(({ rail }) => rail !== 'byok');
   // At one price, where there is an account.
   const pooled = [...sold.filter((source) => !isRouter(source)), ...sold.filter(isRouter)].map(
-    (source): Seller => ({ source, ownKey: undefined }),
+    (source): KeyedSource => ({ source, ownKey: undefined }),
   );
 
-  function groupsOf(sellers: readonly Seller[], priceRaw: PriceRaw): SellerGroup<R>[] {
+  function groupsOf(sellers: readonly KeyedSource[], priceRaw: PriceRaw): OfferGroup<R>[] {
     const [first, ...rest] = planOffers({ model, sellers }, priceRaw, railOf);
     if (first === undefined) return [];
     return byPayment([first, ...rest]).map((offers) => {

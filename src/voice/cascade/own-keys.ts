@@ -4,16 +4,16 @@ import { impliedSource, vendorOf } from '../../models/catalogue/byok-source.ts';
 import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.ts';
 import type { Buyer } from '../../models/purchase/buyer.ts';
 import {
-  findOwnSellers,
+  findOwnSources,
+  type KeyedSource,
   requireImplied,
-  type Seller,
   type StoredKeys,
-} from '../../models/routing/sellers.ts';
+} from '../../models/routing/keyed-sources.ts';
 
 /** The caller's own keys at providers, in one session. */
 export interface OwnKeys {
   /** The sellers that the keys open for a model, as of the last look-up. */
-  sellersOf(modelId: string): readonly Seller[];
+  sellersOf(modelId: string): readonly KeyedSource[];
   /** Looks the keys up again, since a developer may change them during a session. */
   lookUp(modelId: string): Promise<void>;
   /** Records that a call uses a key. */
@@ -51,10 +51,10 @@ function createOwnKeys(
   { accountId, providerKey }: KeyOwner,
   holder: string | undefined,
 ): OwnKeys {
-  const known = new Map<string, readonly Seller[]>();
+  const known = new Map<string, readonly KeyedSource[]>();
 
   /** Returns the model's source for the handshake's key; an empty list when the source's vendor does not hold the key. */
-  function broughtFor(model: Model | undefined, ownKey: string): readonly Seller[] {
+  function broughtFor(model: Model | undefined, ownKey: string): readonly KeyedSource[] {
     const source = model && impliedSource(model);
     const isHolder = source !== undefined && vendorOf(catalogue, source.provider) === holder;
     return isHolder ? [{ source, ownKey }] : [];
@@ -68,7 +68,7 @@ function createOwnKeys(
         return;
       }
       const buyer = { accountId, providerKey: undefined };
-      const own = await findOwnSellers({ catalogue, providerKeys }, modelId, buyer);
+      const own = await findOwnSources({ catalogue, providerKeys }, modelId, buyer);
       known.set(modelId, own?.sellers ?? []);
     },
     async noteUse({ provider }) {

@@ -2,8 +2,8 @@ import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { holdForRaw } from '../../models/routing/plan-offers.ts';
 import type { SessionConfig } from '../session/session-config.ts';
-import type { Reserve } from './bought-llm.ts';
 import type { CanRail, CascadeDeps } from './cascade-deps.ts';
+import type { HoldReserve } from './catalogue-llm.ts';
 import type { ChargesByHold, ChargesOnHold } from './charges-by-hold.ts';
 import { bindModel, type ModelBinding } from './model-binding.ts';
 import { localEngineOf } from './plan-cascade.ts';
@@ -45,7 +45,7 @@ export const buyingWith = (
 /** One stage of a pipeline, and the amount held for an ordinary turn of that stage. */
 export type PipelineStage<L> = {
   readonly stage: L;
-  readonly reserve: (config: SessionConfig, outputTokens?: number) => Reserve;
+  readonly reserve: (config: SessionConfig, outputTokens?: number) => HoldReserve;
 };
 
 /** Builds a stage from a local engine or the sellers of its model. Throws the refusal of a model without either. */

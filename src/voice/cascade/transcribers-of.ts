@@ -8,8 +8,8 @@ import { transcriptionBoundRaw } from '../../models/transcription/transcription-
 import type { SessionConfig } from '../session/session-config.ts';
 import { RESERVED_MS } from '../session/sound-refusals.ts';
 import { createFallbackStt } from '../stt/fallback-stt.ts';
-import { createBoughtTranscriber, createLocalTranscriber } from './bought-transcriber.ts';
 import type { CanRail, Cascades } from './cascade-deps.ts';
+import { createCatalogueTranscriber, createLocalTranscriber } from './catalogue-transcriber.ts';
 import { NotHeld } from './charges-by-hold.ts';
 import { type Buying, localStage, type PipelineStage, remoteStage } from './pipeline-stage.ts';
 import { createTurnTranscriber } from './turn-transcriber.ts';
@@ -89,7 +89,7 @@ function wholeStage(deps: Buying, model: Model): Stage | undefined {
     model,
     boundRaw,
     rails,
-    remote: (part) => createBoughtTranscriber(deps, part),
+    remote: (part) => createCatalogueTranscriber(deps, part),
   });
 }
 

@@ -7,7 +7,7 @@ import {
   transcriptionBoundRaw,
 } from '../../models/transcription/transcription-usage.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
-import { type AskDeps, type Asked, askSources } from './ask-sources.ts';
+import { type AskSourcesDeps, askSources, type StageResponse } from './ask-sources.ts';
 import type { ModelBinding } from './model-binding.ts';
 import { TurnStream } from './turn-stream.ts';
 
@@ -22,7 +22,10 @@ const soundOf = (seconds: number) => ({ durationMs: seconds * 1_000, prompt: und
  * Returns an engine for a model whose sources detect the ends of turns. A source that was lost is not tried for
  * `transcriberRestMs`, unless all other sources were lost, too.
  */
-export function createTurnTranscriber(deps: AskDeps, part: ModelBinding<TurnRail>): SttEngine {
+export function createTurnTranscriber(
+  deps: AskSourcesDeps,
+  part: ModelBinding<TurnRail>,
+): SttEngine {
   const lost = new Map<string, number>();
   return {
     takesTurns: true,
@@ -94,7 +97,7 @@ function without(
  * Returns a function that holds and charges utterances of one session at a source. The first charge ends the span of the
  * session's opening.
  */
-function holdsOf(model: string, { hold, source, span, tab }: Asked<Opened>) {
+function holdsOf(model: string, { hold, source, span, tab }: StageResponse<Opened>) {
   let opening = span;
   return async (seconds: number) => {
     const share = await hold(transcriptionBoundRaw(soundOf(seconds), source));

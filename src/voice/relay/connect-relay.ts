@@ -14,17 +14,21 @@ import type {
   UpstreamSocket,
 } from '../../models/providers/realtime/realtime-rail.ts';
 import type { Buyer } from '../../models/purchase/buyer.ts';
+import {
+  type AttemptsResult,
+  attemptOffers,
+  isPassedOver,
+} from '../../models/routing/attempt-offers.ts';
+import {
+  findOwnSources,
+  type KeyedSource,
+  type ModelSources,
+  pooledSources,
+  type StoredKeys,
+} from '../../models/routing/keyed-sources.ts';
 import type { Rails } from '../../models/routing/open-rails.ts';
 import { type Offer, type Offers, planOffers } from '../../models/routing/plan-offers.ts';
 import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
-import {
-  findOwnSellers,
-  pooledSellers,
-  type Seller,
-  type Sellers,
-  type StoredKeys,
-} from '../../models/routing/sellers.ts';
-import { isPassedOver, type Tried, trySources } from '../../models/routing/try-sources.ts';
 import type {
   OpenedSessionHold,
   SessionHold,
@@ -59,7 +63,7 @@ export type RelayKind<R> = {
   ) => Promise<OpenedSessionHold>;
   readonly connect: (
     rail: R,
-    seller: Seller & { readonly agentId: number },
+    seller: KeyedSource & { readonly agentId: number },
     signal: StopSignal,
   ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 };
@@ -99,19 +103,19 @@ export async function planRelay<R>(
   buyer: RelayBuyer,
   wanted: RelayKind<R>,
 ): Promise<RelayPlan<R> | undefined> {
-  const own = await findOwnSellers({ ...relays, catalogue }, modelId, buyer);
+  const own = await findOwnSources({ ...relays, catalogue }, modelId, buyer);
   const pooled = catalogue.find(modelId);
   const isLocal = pooled?.sources.some(({ provider }) => provider === 'local') === true;
   const [first, ...rest] = [
     ...stageOf(relays, own, wanted),
-    ...(isLocal ? [] : stageOf(relays, pooled && pooledSellers(pooled), wanted)),
+    ...(isLocal ? [] : stageOf(relays, pooled && pooledSources(pooled), wanted)),
   ];
   return first === undefined ? undefined : [first, ...rest];
 }
 
 function stageOf<R>(
   { rails }: Relays<R>,
-  sellers: Sellers | undefined,
+  sellers: ModelSources | undefined,
   { modality, reserveRaw }: RelayKind<R>,
 ): RelayStage<R>[] {
   if (sellers?.model.modality !== modality) return [];
@@ -144,10 +148,13 @@ export async function connectRelay<R>(
   buyer: RelayBuyer,
   wanted: RelayKind<R>,
 ): Promise<ConnectedRelay> {
-  let before: Pick<Tried<never>, 'attempts' | 'upstreamMs'> = { attempts: 0, upstreamMs: 0 };
+  let before: Pick<AttemptsResult<never>, 'attempts' | 'upstreamMs'> = {
+    attempts: 0,
+    upstreamMs: 0,
+  };
   for (const [at, { model, offers }] of plan.entries()) {
     const ask = (offer: Offer<R>) => openAt(deps, { model, offer }, buyer, wanted);
-    const tried = await trySources<R, { readonly relay: ConnectedRelay }>(
+    const tried = await attemptOffers<R, { readonly relay: ConnectedRelay }>(
       { ...deps, breaker: deps.relays.breaker },
       { offers, ask, before },
     );

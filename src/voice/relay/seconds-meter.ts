@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
 import { largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
-import { believedSeconds, isImpossible, mostSeconds } from '../../models/purchase/believe.ts';
+import { clampSeconds, isImpossible, mostSeconds } from '../../models/purchase/clamp-usage.ts';
 import {
   type OpenedSessionHold,
   openLargestHold,
@@ -108,7 +108,7 @@ export class SecondsMeter {
     const passed = this.#passedSince(this.#openedAtMs);
     this.#mostReported = Math.max(this.#mostReported, seconds);
     this.#isImpossible ||= isImpossible(seconds, mostSeconds(passed));
-    return this.#bill(believedSeconds(seconds, passed));
+    return this.#bill(clampSeconds(seconds, passed));
   }
 
   /**

@@ -11,7 +11,7 @@ import {
   type RelayMeter,
   type RelayMeterDeps,
 } from './relay-meter.ts';
-import { type BelievedTurn, TurnBound } from './turn-bound.ts';
+import { type ClampedTurn, TurnBound } from './turn-bound.ts';
 import { TurnHold } from './turn-hold.ts';
 import { carriedTokens, heardTokens, tokenUsage } from './turn-price.ts';
 
@@ -84,7 +84,7 @@ export class TokenMeter implements RelayMeter {
   }
 
   /** Bills the possible part of a report. The excess is a shortfall of the source, not the agent's. */
-  #billReported(reported: RealtimeTokens, turns: number, believed: BelievedTurn): Charged {
+  #billReported(reported: RealtimeTokens, turns: number, believed: ClampedTurn): Charged {
     const { owner, sessionHold } = this.#deps;
     const priceOf = (tokens: RealtimeTokens) =>
       sessionPrice(owner.source, tokenUsage(owner.source, tokens, turns));

@@ -1,14 +1,14 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import type { RealtimeTokens } from '../../models/providers/realtime/metered-event.ts';
-import { isImpossible } from '../../models/purchase/believe.ts';
+import { isImpossible } from '../../models/purchase/clamp-usage.ts';
 import type { CarriedFrame } from './relay-meter.ts';
 
 /**
  * The possible part of an upstream's count. `isImpossible` is true when the count exceeds any difference between ways of
  * counting.
  */
-export type BelievedTurn = { readonly tokens: RealtimeTokens; readonly isImpossible: boolean };
+export type ClampedTurn = { readonly tokens: RealtimeTokens; readonly isImpossible: boolean };
 
 /** Upper bound of the tokens of one side of a turn, and of the audio tokens among them. */
 type Most = { readonly all: number; readonly sound: number };
@@ -59,7 +59,7 @@ export class TurnBound {
   }
 
   /** Bounds the report of a turn. */
-  turn(reported: RealtimeTokens): BelievedTurn {
+  turn(reported: RealtimeTokens): ClampedTurn {
     const { answered, heard } = LIMITS.relayUncarriedTokens;
     const read = this.#conversationTokens + LIMITS.unaskedTokens;
     const spoken = this.#spokenTokens + answered;
@@ -79,7 +79,7 @@ export class TurnBound {
   }
 
   /** Bounds the report of a transcript: all transcripts together cover no more than the audio sent. */
-  heard(reported: RealtimeTokens): BelievedTurn {
+  heard(reported: RealtimeTokens): ClampedTurn {
     const input = Math.ceil(this.#soundTokens) + LIMITS.unaskedTokens - this.#heardTokens;
     const output = 2 * input;
     const believed = within(reported, { all: input, sound: input }, { all: output, sound: output });
@@ -95,7 +95,7 @@ export class TurnBound {
   }
 }
 
-function within(reported: RealtimeTokens, mostIn: Most, mostOut: Most): BelievedTurn {
+function within(reported: RealtimeTokens, mostIn: Most, mostOut: Most): ClampedTurn {
   const read = cut(reported.textIn, reported.audioIn, mostIn);
   const said = cut(reported.textOut, reported.audioOut, mostOut);
   const cachedAudio = Math.min(reported.cachedAudio, read.sound);

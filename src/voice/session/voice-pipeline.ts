@@ -4,7 +4,7 @@ import type { Usage } from '../../kernel/price.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
-import type { Disbelieved, Metered } from '../../models/purchase/believe.ts';
+import type { ImplausibleUsage, Metered } from '../../models/purchase/clamp-usage.ts';
 import type { Reserves } from '../billing/session-hold.ts';
 import type { TurnUse } from '../billing/turn-meter.ts';
 import type { ConversationItem } from './conversation.ts';
@@ -23,7 +23,7 @@ export type TurnCharge = {
     | { readonly costRaw: bigint; readonly usage: Readonly<Record<string, number>> }
     | undefined;
   /** The upstream's whole report, when it exceeds the possible usage. */
-  readonly reported?: Disbelieved | undefined;
+  readonly reported?: ImplausibleUsage | undefined;
   /** The amount paid per call, outside the hold, which pays the margin. */
   readonly paidRaw?: bigint | undefined;
   /** The upstream reported no usage. */

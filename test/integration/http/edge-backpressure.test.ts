@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { socketRoute } from '../../../src/http/websocket/socket-route.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { MessageSource } from '../../../src/kernel/messages/message-lane.ts';
-import { MessageLine } from '../../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../../src/kernel/messages/message-queue.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { selfSigned } from '../../support/self-signed.ts';
 import { TestSocket } from '../../support/web-socket-client.ts';
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 const KIB = 1024;
 
 /** A line in which messages wait until the test lets them go on. */
-class StoppedLine extends MessageLine {
+class StoppedLine extends MessageQueue {
   readonly waiting: { source: MessageSource; bytes: Uint8Array; isBinary: boolean }[] = [];
   isStopped = true;
 

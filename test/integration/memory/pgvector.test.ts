@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFairLine } from '../../../src/engines/threads/fair-line.ts';
+import { createFairQueue } from '../../../src/engines/threads/fair-queue.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { fillInCommit, fillSpace } from '../../../src/memory/pgvector/fill-vectors.ts';
@@ -57,7 +57,7 @@ async function settle(): Promise<void> {
 function searchOf(more: { comparedRows?: number; packed?: VectorSearch; wanted?: number[] } = {}) {
   const { comparedRows = LARGE, packed = NOT_HERE, wanted = [] } = more;
   const keeper = { want: (id: number) => void wanted.push(id) };
-  const line = createFairLine(LIMITS.memory.line);
+  const line = createFairQueue(LIMITS.memory.line);
   return createPgvectorSearch({ sql: server.sql, keeper, packed, line, comparedRows });
 }
 

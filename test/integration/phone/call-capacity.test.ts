@@ -7,7 +7,7 @@ import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { advanceRow } from '../../../src/phone/calls/call-store.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
-import { createCallRoom } from '../../../src/phone/calls/opening/call-room.ts';
+import { createRecogniserPlaces } from '../../../src/phone/calls/opening/recogniser-places.ts';
 import { placeCall } from '../../../src/phone/calls/place-call.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
 import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
@@ -28,7 +28,7 @@ function roomFor(most: number) {
     return { carrierCallId: `LB${callId}` };
   };
   const carrier = { ...world.deps.carrier, calls: { ...world.deps.carrier.calls, dial } };
-  const room = createCallRoom({ clock: systemClock, recogniser });
+  const room = createRecogniserPlaces({ clock: systemClock, recogniser });
   const deps: CallDeps = { ...world.deps, carrier, room, refusalOf: async () => undefined };
   return { deps, dialled, places };
 }
@@ -128,7 +128,7 @@ it('a place is not kept longer than a call may ring, and goes to the media of th
   const recogniser = {
     takePlace: (isOver = false) => (isOver ? places.takeOver() : places.take('live')),
   };
-  const room = createCallRoom({ clock, recogniser });
+  const room = createRecogniserPlaces({ clock, recogniser });
   room.keep('CA1');
   room.keep('CA2');
   const place = room.take('CA1');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { MessageLine } from '../../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { createAssemblyAiRail } from '../../../src/models/providers/turns/assemblyai-turns.ts';
 import { createFluxRail } from '../../../src/models/providers/turns/flux-turns.ts';
@@ -40,7 +40,7 @@ async function openRail({ model, peer, rail: create, version }: Kind, apiKey = '
   const upstream = await peer();
   const { baseUrl } = upstream;
   const address = `${baseUrl.replace(/\/v1$/, '')}/${version}`;
-  const line = new MessageLine(systemClock);
+  const line = new MessageQueue(systemClock);
   const shared = { clock: systemClock, line, random: systemRandom };
   const rail = create({ ...shared, upstream: { baseUrl: address, apiKey } });
   const call: TurnCall = {

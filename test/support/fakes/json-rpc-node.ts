@@ -1,4 +1,4 @@
-import type { Fetch, OutboundRequest } from '../../../src/platform/egress/fetch.ts';
+import type { Fetch, FetchRequest } from '../../../src/platform/egress/fetch.ts';
 
 type Asked = { readonly method: string; readonly params: readonly unknown[] };
 
@@ -18,7 +18,7 @@ export class NodeRefusal extends Error {
 /** A JSON-RPC node behind the outbound door, which answers by script, one by one and in batches. */
 export function fakeNode(script: NodeScript) {
   const asked: Asked[] = [];
-  const requests: OutboundRequest[] = [];
+  const requests: FetchRequest[] = [];
   const answer = ({ id, method, params }: Asked & { readonly id: number }) => {
     asked.push({ method, params });
     try {

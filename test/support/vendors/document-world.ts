@@ -9,7 +9,7 @@ import type { JobPoint } from '../../../src/marketplace/documents/job-deps.ts';
 import { createVendorFiles } from '../../../src/marketplace/documents/vendor-files.ts';
 import { createFileFetch } from '../../../src/marketplace/fetch-file.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
-import { createMarketRooms } from '../../../src/marketplace/market-rooms.ts';
+import { createMarketSlots } from '../../../src/marketplace/market-slots.ts';
 import { openAccounts } from '../../../src/marketplace/open-accounts.ts';
 import { claimTripwire } from '../../../src/marketplace/tripwires/tripwire-store.ts';
 import { createTripwires } from '../../../src/marketplace/tripwires/tripwires.ts';
@@ -116,7 +116,7 @@ export async function startDocumentWorld(vendorMs = 10_000) {
       fetch: outbound.fetch,
       vendors: [sarvam],
       accounts,
-      rooms: createMarketRooms(),
+      rooms: createMarketSlots(),
       address: createMarketAddress(() => 'https://m.example'),
       tripwires: createTripwires({ ...world, claim: (of) => claimTripwire(sql, of) }),
       files: createVendorFiles({ client, clock: systemClock, fileMs: vendorMs }),

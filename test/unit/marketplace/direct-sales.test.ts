@@ -3,12 +3,12 @@ import { ApiError } from '../../../src/kernel/api-error.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { createDirectSales } from '../../../src/marketplace/direct-sales.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
-import type { ShimCall } from '../../../src/marketplace/shim.ts';
+import type { SaleRequest } from '../../../src/marketplace/vendor-sales.ts';
 import type { PassthroughLine } from '../../../src/payments/proxy/passthrough-store.ts';
 import { standingsReader, standingsWith } from '../../support/standings.ts';
 
 it('sells under the address of the marketplace, with a receipt, and refuses in the words of the gateway', async () => {
-  const calls: ShimCall[] = [];
+  const calls: SaleRequest[] = [];
   const lines: PassthroughLine[] = [];
   const sales = createDirectSales({
     address: createMarketAddress(() => 'https://m.example/'),

@@ -5,11 +5,11 @@ import type { Effort } from '../../providers/efforts.ts';
 import { type Sampling, untakenSampling } from '../../providers/sampling.ts';
 import { findUnserved, isSet, type UnservedFeature } from '../../providers/unserved-features.ts';
 import type { CountRequest, MessagesRequest } from '../messages-request.ts';
+import { preferredEffort } from './preferred-effort.ts';
 import { mayBeStrict } from './strict-schema.ts';
 import { joinTexts } from './translate-blocks.ts';
 import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
-import { wishedEffort } from './wished-effort.ts';
 
 /** Members of a translated request that the model accepts. */
 type Taken = {
@@ -27,7 +27,7 @@ export function translateToChat(
   { efforts, sampling }: Taken = {},
 ): ChatRequest {
   refuseUnknown(request);
-  const effort = wishedEffort(request, efforts);
+  const effort = preferredEffort(request, efforts);
   const untaken = untakenSampling(request, sampling, effort);
   const { max_tokens, messages, model, stop_sequences: stop, stream, system } = request;
   const instructions = joinTexts(system, 'system', '\n\n');

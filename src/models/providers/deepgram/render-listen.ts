@@ -9,7 +9,7 @@ import {
   textOf,
   type WholeTranscript,
 } from '../local/render-transcript.ts';
-import type { ListenWishes, PlainFormat, TranscriptionCall } from '../transcription-rail.ts';
+import type { ListenPreferences, PlainFormat, TranscriptionCall } from '../transcription-rail.ts';
 
 type Call = Pick<TranscriptionCall, 'file' | 'granularities' | 'listen' | 'model'>;
 
@@ -75,7 +75,7 @@ async function answer(
   return { body, contentType: 'application/json' };
 }
 
-function requireWishes({ listen }: Call): ListenWishes {
+function requireWishes({ listen }: Call): ListenPreferences {
   if (listen === undefined) throw new Error('a call in the format listen says what it wants');
   return listen;
 }
@@ -90,7 +90,7 @@ type ListenWord = {
 
 async function wordsOf(
   { segments }: WholeTranscript,
-  { punctuated }: ListenWishes,
+  { punctuated }: ListenPreferences,
 ): Promise<ListenWord[]> {
   const words: ListenWord[] = [];
   let untilTurn = WORDS_PER_TURN;
@@ -148,7 +148,7 @@ const gapMs = (words: readonly ListenWord[], at: number): number =>
   1_000 * ((words[at]?.start ?? 0) - (words[at - 1]?.end ?? 0));
 
 /** Returns the detected language, as the upstream spells it. Undefined when the caller did not request its detection. */
-const languageOf = ({ language }: WholeTranscript, { options }: ListenWishes) =>
+const languageOf = ({ language }: WholeTranscript, { options }: ListenPreferences) =>
   options.some(([name, value]) => name === 'detect_language' && value !== 'false')
     ? language
     : undefined;
@@ -177,12 +177,12 @@ const NOT_DONE: ReadonlySet<string> = new Set([
   'version',
 ]);
 
-const warningsOf = ({ options }: ListenWishes): object[] =>
+const warningsOf = ({ options }: ListenPreferences): object[] =>
   [...new Set(options.filter(isNotDone).map(([name]) => name))].map((parameter) => ({
     parameter,
     type: 'unsupported_model',
     message: `The model does not do "${parameter}", which was ignored.`,
   }));
 
-const isNotDone = ([name, value]: ListenWishes['options'][number]): boolean =>
+const isNotDone = ([name, value]: ListenPreferences['options'][number]): boolean =>
   NOT_DONE.has(name) && value !== 'false' && value !== '';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
 import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { MessageLine } from '../../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../../kernel/messages/message-queue.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -14,7 +14,7 @@ import { LiveUpstream, type UpstreamDeps } from './upstream-socket.ts';
 
 export type SocketOpenerDeps = {
   readonly clock: Clock;
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
   readonly random: Random;
   readonly connectMs?: number;
 };

@@ -3,7 +3,7 @@ import { type Clock, soon, type TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { MessageBudget } from '../../../kernel/messages/message-budget.ts';
 import type { MessageSource } from '../../../kernel/messages/message-lane.ts';
-import type { MessageLine } from '../../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../../kernel/messages/message-queue.ts';
 import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
 const { ahead, link: most } = LIMITS.socketsWaiting;
@@ -27,7 +27,7 @@ type Early = { readonly bytes: Buffer; readonly isBinary: boolean };
 
 export type UpstreamDeps = {
   readonly clock: Clock;
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
   /** The agent that the socket was opened for. */
   readonly agentId: number;
 };
@@ -40,7 +40,7 @@ export type UpstreamDeps = {
 export class LiveUpstream implements UpstreamSocket, MessageSource {
   readonly #ws: WebSocket;
   readonly #clock: Clock;
-  readonly #line: MessageLine;
+  readonly #line: MessageQueue;
   readonly #budget: MessageBudget;
   readonly #shared: MessageBudget;
   readonly owner: number;

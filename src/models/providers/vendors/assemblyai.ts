@@ -1,8 +1,8 @@
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { orAbandon } from './or-abandon.ts';
+import { abandonOnFailure } from './abandon-on-failure.ts';
 import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
-import { type VendorApi, type VendorDoor, VendorFailed, VendorGaveUp } from './vendor-api.ts';
+import { type VendorApi, type VendorClient, VendorFailed, VendorGaveUp } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
 /** AssemblyAI: https://www.assemblyai.com/docs/api-reference/transcripts. The server polls until the transcript is ready. */
@@ -29,7 +29,7 @@ export const assemblyaiApi = {
       const { id } = begun;
       if (typeof id !== 'string') throw new VendorFailed('began no transcript');
       const path = `/transcript/${encodeURIComponent(id)}`;
-      const json = await orAbandon(door, path, () => whenDone(door, path, begun));
+      const json = await abandonOnFailure(door, path, () => whenDone(door, path, begun));
       return {
         text: requireText(json.text ?? ''),
         language: textOrNone(json.language_code),
@@ -46,7 +46,7 @@ const NOTHING_SAID = /no spoken audio/i;
 /** Messages by which it reports a fault of its own, and not of the file. */
 const OWN_FAULT = /server error|internal error|try again|retry/i;
 
-async function whenDone(door: VendorDoor, path: string, begun: Json): Promise<Json> {
+async function whenDone(door: VendorClient, path: string, begun: Json): Promise<Json> {
   const { first, most } = LIMITS.marketplace.pollMs;
   let waitMs: number = first;
   let job = begun;

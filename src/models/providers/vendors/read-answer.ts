@@ -5,8 +5,8 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import {
   type HeardWord,
-  type VendorAnswer,
   VendorFailed,
+  type VendorResponse,
   VendorSaidTooMuch,
 } from './vendor-api.ts';
 
@@ -14,7 +14,7 @@ import {
  * Parses the body of an answer as an object. Throws VendorFailed when it is no object, and VendorSaidTooMuch when it exceeds
  * the bounds.
  */
-export async function objectOf({ body }: Pick<VendorAnswer, 'body'>): Promise<Json> {
+export async function objectOf({ body }: Pick<VendorResponse, 'body'>): Promise<Json> {
   let value: unknown;
   try {
     value = await parseJsonInTurns(body, LIMITS.marketplace.answerJson);

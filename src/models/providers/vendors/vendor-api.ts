@@ -19,16 +19,16 @@ export type VendorRequest = {
   readonly body?: string | Uint8Array;
 };
 
-export type VendorAnswer = {
+export type VendorResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 };
 
 /** The way to one vendor, for one order: all its requests share one deadline. */
-export interface VendorDoor {
+export interface VendorClient {
   /** Answers what is a success. Throws where there is none. */
-  send(request: VendorRequest): Promise<VendorAnswer>;
+  send(request: VendorRequest): Promise<VendorResponse>;
   /** Waits between two questions. Throws when the time of the order is up. */
   pause(ms: number): Promise<void>;
   /**
@@ -58,7 +58,7 @@ export class VendorGaveUp extends VendorFailed {
 export type VendorFormat = 'mp3' | 'pcm';
 
 /** A text to be spoken. */
-export type SpokenText = {
+export type VendorSpeechRequest = {
   readonly text: string;
   /** The vendor's own name of the model. */
   readonly model: string;
@@ -76,11 +76,11 @@ export type SpeechApi = {
   /** Speeds of speech that the vendor accepts. */
   readonly speeds: { readonly min: number; readonly max: number };
   /** A request whose successful answer is the sound, which may come while it is made. */
-  readonly request: (spoken: SpokenText) => VendorRequest;
+  readonly request: (spoken: VendorSpeechRequest) => VendorRequest;
 };
 
 /** Sound to be written down. */
-export type HeardSound = {
+export type VendorTranscriptionRequest = {
   readonly file: SoundFile;
   /** The vendor's own name of the model. */
   readonly model: string;
@@ -97,7 +97,7 @@ export type HeardSound = {
 /** A word, its times, and what stands between the one before and it. */
 export type HeardWord = TimedWord & { readonly gap: string };
 
-export type Transcript = {
+export type VendorTranscript = {
   readonly text: string;
   readonly language: string | undefined;
   /** Words with their times. Empty when the vendor reported none. */
@@ -111,8 +111,11 @@ export type Transcript = {
 export type HearingApi = {
   /** True when the vendor takes the parameters of Deepgram's protocol. */
   readonly speaksListen?: boolean;
-  /** Throws VendorFailed where the answer is no transcript, and what `VendorDoor` throws. */
-  readonly hear: (door: VendorDoor, heard: HeardSound) => Promise<Transcript>;
+  /** Throws VendorFailed where the answer is no transcript, and what `VendorClient` throws. */
+  readonly hear: (
+    door: VendorClient,
+    heard: VendorTranscriptionRequest,
+  ) => Promise<VendorTranscript>;
 };
 
 /** The requests and answers of vendors, for the gateway and for the marketplace alike. */

@@ -15,7 +15,7 @@ import { RelayedSpeech } from '../openai/relayed-speech.ts';
 import { failed, type Outcome, type Unfit } from '../outcome.ts';
 import type { Speech, SpeechCall, SpeechFormat, SpeechRail, SpeechSound } from '../speech-rail.ts';
 import { contentTypeOf, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
-import type { SpeechApi, SpokenText, VendorApi, VendorFormat } from './vendor-api.ts';
+import type { SpeechApi, VendorApi, VendorFormat, VendorSpeechRequest } from './vendor-api.ts';
 
 type VendorSpeechDeps = {
   readonly api: VendorApi & { readonly speech: SpeechApi };
@@ -82,7 +82,7 @@ const USUAL_VOICES: ReadonlySet<string> = new Set([
 function spokenOf(
   { name, speech: { mostChars = Number.POSITIVE_INFINITY, speeds } }: VendorSpeechDeps['api'],
   { body, format, input: text, model }: SpeechCall,
-): SpokenText | Unfit {
+): VendorSpeechRequest | Unfit {
   if ([...text].length > mostChars) {
     return unfit('input', `"${name}" takes at most ${mostChars} characters at a time.`);
   }

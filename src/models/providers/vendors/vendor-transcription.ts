@@ -15,9 +15,9 @@ import {
   type TranscriptionRail,
 } from '../transcription-rail.ts';
 import type { Upstream, UpstreamLimits } from '../upstream-pool.ts';
-import { orderOver } from './pool-door.ts';
+import { orderOver } from './pool-client.ts';
 import { segmentWords } from './segment-words.ts';
-import type { HearingApi, Transcript, VendorApi } from './vendor-api.ts';
+import type { HearingApi, VendorApi, VendorTranscript } from './vendor-api.ts';
 
 type VendorHearingDeps = {
   readonly api: VendorApi & { readonly hearing: HearingApi };
@@ -99,7 +99,7 @@ const NO_SPEAKERS = {
 } as const;
 
 async function wholeOf(
-  { language = 'unknown', text, words }: Transcript,
+  { language = 'unknown', text, words }: VendorTranscript,
   { file: { durationMs } }: TranscriptionCall,
 ): Promise<WholeTranscript> {
   const untimed = text === '' ? [] : [{ startMs: 0, endMs: durationMs, text }];

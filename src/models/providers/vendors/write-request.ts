@@ -1,7 +1,7 @@
 import type { Json } from '../../../kernel/json.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 import { writeForm } from '../openai/form-body.ts';
-import type { SoundFile, VendorDoor, VendorRequest } from './vendor-api.ts';
+import type { SoundFile, VendorClient, VendorRequest } from './vendor-api.ts';
 
 /** Builds a request with a JSON body. */
 export const jsonRequest = (path: string, body: Json): VendorRequest => ({
@@ -14,7 +14,7 @@ export const jsonRequest = (path: string, body: Json): VendorRequest => ({
 /** Builds a request with a form of fields and a file. Fields without a value are left out. */
 export async function formRequest(
   path: string,
-  { random }: Pick<VendorDoor, 'random'>,
+  { random }: Pick<VendorClient, 'random'>,
   fields: Readonly<Record<string, string | null | undefined>>,
   { bytes, contentType, name }: SoundFile,
   field = 'file',

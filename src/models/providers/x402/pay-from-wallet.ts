@@ -3,8 +3,8 @@ import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
 import type { HoldRefusal } from '../../../ledger/rules/requests.ts';
 import { type PayDeps, payVendor } from '../../../payments/proxy/pay-vendor.ts';
 import {
-  type QuoteDeps,
-  type Quoted,
+  type QuoteCallDeps,
+  type QuotedCall,
   quoteCall,
   type VendorCall,
 } from '../../../payments/proxy/quote-call.ts';
@@ -15,19 +15,19 @@ import {
   reservePayment,
 } from '../../../payments/proxy/reserve-payment.ts';
 import type { VendorTimes } from '../../../payments/proxy/vendor-call.ts';
-import { VendorFailed } from '../../../payments/proxy/vendor-failed.ts';
+import { VendorCallFailed } from '../../../payments/proxy/vendor-failed.ts';
 import { detailOf } from '../../../payments/quotes/price-quotes.ts';
 import type { RailFailure } from '../outcome.ts';
 import type { PaidCalls, PaidOutcome, PaidRequest } from '../paid-calls.ts';
 
-export type PaidCallDeps = Omit<QuoteDeps & ReserveDeps & PayDeps, 'times' | 'refusalOfHold'>;
+export type PaidCallDeps = Omit<QuoteCallDeps & ReserveDeps & PayDeps, 'times' | 'refusalOfHold'>;
 
 /** Pays the operator's sources as the proxy pays vendors: from the agent's wallet, held first and settled by the chain. */
 export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
   async function send(request: PaidRequest): Promise<PaidOutcome> {
     const call = callOf(request);
     const paying = { ...deps, times: timesOf(request), refusalOfHold: unaffordable };
-    let quoted: Quoted;
+    let quoted: QuotedCall;
     let reserved: Reserved;
     try {
       quoted = await quoteCall(paying, call);
@@ -94,6 +94,6 @@ function unpaid(error: unknown, signal: StopSignal): PaidOutcome {
 
 /** Returns the failure: of the vendor, or else `unpayable` by this server or the wallet. */
 function failureOf(error: ApiError): RailFailure {
-  if (!(error instanceof VendorFailed)) return 'unpayable';
+  if (!(error instanceof VendorCallFailed)) return 'unpayable';
   return error.fault === 'busy' ? 'busy' : 'unreachable';
 }

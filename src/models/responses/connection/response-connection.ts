@@ -9,7 +9,7 @@ import type { Relayed } from '../../purchase/answer.ts';
 import type { StreamedAnswer } from '../../purchase/answer-events.ts';
 import type { Buyer } from '../../purchase/buyer.ts';
 import { PacedClient, type PacedSocket } from '../../purchase/paced-client.ts';
-import type { RoutingWishes } from '../../routing/routing-wishes.ts';
+import type { RoutingPreferences } from '../../routing/routing-preferences.ts';
 import type { Responses } from '../responses.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
 import { type ConnectionBytes, ConnectionMemory } from './connection-memory.ts';
@@ -20,7 +20,7 @@ type ConnectionSocket = PacedSocket & { close(code: number, reason?: string): vo
 /** Content of a `response.create` message. */
 export type AskedResponse = {
   readonly body: ResponsesRequest;
-  readonly wishes: RoutingWishes | undefined;
+  readonly wishes: RoutingPreferences | undefined;
   readonly tellsCost: boolean;
 };
 

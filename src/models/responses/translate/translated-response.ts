@@ -4,9 +4,9 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { ChatCompletion, ChatStream, TokenUsage } from '../../providers/chat-rail.ts';
-import { AlikeChunks } from '../../providers/openai/alike-chunks.ts';
 import { StreamBroken } from '../../providers/openai/answer-reader.ts';
 import { readData } from '../../providers/openai/chat-tap.ts';
+import { ChunkTemplate } from '../../providers/openai/chunk-template.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { ReportedError } from '../../providers/reported-error.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
@@ -61,7 +61,7 @@ function readJson(body: Uint8Array): Promise<unknown> {
 export class TranslatedResponse implements ResponseEvents {
   readonly #chat: ChatStream;
   readonly #events = new SseEvents();
-  readonly #alike = new AlikeChunks();
+  readonly #alike = new ChunkTemplate();
   readonly #writer: ResponseWriter;
   readonly #estimate: Translation['estimate'];
   #usage: Json | undefined;

@@ -44,7 +44,7 @@ export type AskInboundDeps = {
 };
 
 /** Facts of an incoming call in the request to the agent's developer. */
-export type InboundQuestion = {
+export type InboundRequest = {
   readonly callId: string;
   readonly agentId: number;
   readonly from: string;
@@ -58,7 +58,7 @@ export type InboundQuestion = {
 export function askInbound(
   deps: AskInboundDeps,
   asked: { readonly url: string; readonly secret: string },
-  question: InboundQuestion,
+  question: InboundRequest,
 ): Promise<InboundAnswer | undefined> {
   const late = () => {
     throw new Error(`no answer within ${answerMs} ms`);
@@ -75,7 +75,7 @@ export function askInbound(
 async function answerOf(
   deps: AskInboundDeps,
   { secret, url }: { readonly url: string; readonly secret: string },
-  question: InboundQuestion,
+  question: InboundRequest,
 ): Promise<InboundAnswer> {
   const answer = await send(deps, url, { secret, question });
   try {
@@ -89,7 +89,7 @@ async function answerOf(
 async function send(
   { client, clock }: AskInboundDeps,
   url: string,
-  { question, secret }: { readonly secret: string; readonly question: InboundQuestion },
+  { question, secret }: { readonly secret: string; readonly question: InboundRequest },
 ): Promise<GuardedAnswer> {
   const untilMs = clock.monotonicMs() + answerMs;
   const destination = await client.open(url);

@@ -2,7 +2,7 @@ import { ApiError } from '../../../kernel/api-error.ts';
 import { voiceOfCall } from '../../voice/call-overrides.ts';
 import type { AgentVoice, CallOptions } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
-import type { InboundAnswer, InboundQuestion } from './ask-inbound.ts';
+import type { InboundAnswer, InboundRequest } from './ask-inbound.ts';
 
 /** Returns the options of an incoming call from the settings of its agent. */
 export function storedOptions(stored: AgentVoice): CallOptions {
@@ -17,7 +17,7 @@ export function storedOptions(stored: AgentVoice): CallOptions {
 export async function askForOptions(
   deps: Pick<CallDeps, 'askInbound' | 'catalogue' | 'log' | 'refusalOf'>,
   stored: AgentVoice,
-  ringing: InboundQuestion & { readonly accountId: string },
+  ringing: InboundRequest & { readonly accountId: string },
 ): Promise<CallOptions | 'reject' | undefined> {
   const { inboundUrl: url, secretVersion = 1 } = stored;
   if (url === undefined || url === null) return undefined;

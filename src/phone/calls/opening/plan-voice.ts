@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import { requireModel, withKeyed } from '../../../models/catalogue/require-model.ts';
-import { findOwnSellers } from '../../../models/routing/sellers.ts';
+import { findOwnSources } from '../../../models/routing/keyed-sources.ts';
 import type { TurnCap } from '../../../voice/billing/turn-meter.ts';
 import { cascadeCap } from '../../../voice/cascade/cascade-pipeline.ts';
 import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
@@ -59,6 +59,6 @@ export async function unsoldModel(
   if (catalogue.find(named)?.modality === 'text') return undefined;
   const buyer = { accountId, providerKey: undefined };
   const { providerKeys } = cascades;
-  const own = await findOwnSellers({ catalogue, providerKeys }, named, buyer);
+  const own = await findOwnSources({ catalogue, providerKeys }, named, buyer);
   return own?.model.modality === 'text' ? undefined : named;
 }

@@ -2,7 +2,7 @@ import { minRaw } from '../../../kernel/amount.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import { insertEvents } from '../../../ledger/store/agent-funds.ts';
-import { believedSeconds } from '../../../models/purchase/believe.ts';
+import { clampSeconds } from '../../../models/purchase/clamp-usage.ts';
 import { type LegCosts, legCosts, sumOf } from '../../rate-card.ts';
 import { spanOf } from '../../recordings/recording.ts';
 import { findRecording } from '../../recordings/recording-store.ts';
@@ -106,7 +106,7 @@ async function wordOf(
   if (durationSeconds === null) return null;
   return {
     toldSeconds: Math.min(durationSeconds, LIMITS.phone.longestToldSeconds),
-    billedSeconds: believedSeconds(durationSeconds, passedSeconds),
+    billedSeconds: clampSeconds(durationSeconds, passedSeconds),
   };
 }
 

@@ -10,7 +10,7 @@ export type TelnyxAccount = {
   readonly baseUrl: string;
 };
 
-export type TelnyxQuestion = {
+export type TelnyxRequest = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below `/v2/`, with its query. */
   readonly path: string;
@@ -19,7 +19,7 @@ export type TelnyxQuestion = {
 
 export type TelnyxApi = {
   /** The `data` of the answer. Throws CarrierFailed, and nothing else. */
-  ask(question: TelnyxQuestion): Promise<unknown>;
+  ask(question: TelnyxRequest): Promise<unknown>;
   /** Sends a command to a call. Returns false when the call is over or unknown. */
   command(callControlId: string, action: string, body: Json): Promise<boolean>;
 };
@@ -36,7 +36,7 @@ const CALL_IS_OVER = '90018';
 export function createTelnyxApi(deps: TelnyxAccount & { readonly fetch: Fetch }): TelnyxApi {
   const root = `${deps.baseUrl.replace(/\/+$/, '')}/v2/`;
 
-  async function ask({ method, path, body }: TelnyxQuestion): Promise<unknown> {
+  async function ask({ method, path, body }: TelnyxRequest): Promise<unknown> {
     const answer = await deps
       .fetch({
         url: root + path,

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { MessageLine } from '../../../kernel/messages/message-line.ts';
+import type { MessageQueue } from '../../../kernel/messages/message-queue.ts';
 import { LiveUpstream } from '../../../models/providers/realtime/upstream-socket.ts';
 import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
 export type RelayLinkDeps = WebSocketDeps & {
-  readonly line: MessageLine;
+  readonly line: MessageQueue;
   /** The headers by which the application may continue the trace of the call. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };

@@ -12,7 +12,7 @@ import {
 import type { AnswerManner } from '../call-parties.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
 import { isNote } from '../notes.ts';
-import { spokenTurns, type Turn } from '../turns-of.ts';
+import { type SpokenTurn, spokenTurns } from '../spoken-turns.ts';
 import { RelayLink, type RelayLinkDeps } from './relay-link.ts';
 import type { RelayMessage } from './relay-message.ts';
 import { RelayQueue } from './relay-queue.ts';
@@ -176,7 +176,9 @@ class RelaySession implements RelayLlm {
   #unsentWords(items: readonly ConversationItem[]): string | undefined {
     const turns = spokenTurns(items);
     const from = turns.findLastIndex(({ role }) => role === 'assistant') + 1;
-    const asked: readonly Turn[] = turns.slice(from).filter(({ content }) => !isNote(content));
+    const asked: readonly SpokenTurn[] = turns
+      .slice(from)
+      .filter(({ content }) => !isNote(content));
     const unsent = asked.filter(({ id }) => !this.#sentIds.has(id));
     this.#sentIds = new Set(asked.map(({ id }) => id));
     if (unsent.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { ConversationItem } from '../../../voice/session/conversation.ts';
 import { joinUtterances } from '../../../voice/session/turns/turn-so-far.ts';
 import type { CallParties } from '../call-parties.ts';
-import { spokenTurns } from '../turns-of.ts';
+import { spokenTurns } from '../spoken-turns.ts';
 
 /**
  * Returns the body of a request to a voice webhook: the caller's words since the last answer, the turns before them, and the

@@ -3,11 +3,11 @@ import { pushMonitoring } from '../../../../src/app/build/push-monitoring.ts';
 import { type Log, silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { startWorkers } from '../../../../src/kernel/schedule.ts';
-import type { OutboundRequest } from '../../../../src/platform/egress/fetch.ts';
+import type { FetchRequest } from '../../../../src/platform/egress/fetch.ts';
 
 function pushing(answer = { status: 200 }, log: Log = silentLog) {
   const clock = new ManualClock();
-  const sent: OutboundRequest[] = [];
+  const sent: FetchRequest[] = [];
   const push = pushMonitoring({
     log,
     url: 'http://monitor.test/push',

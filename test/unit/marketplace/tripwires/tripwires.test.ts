@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
-import type { Departure } from '../../../../src/marketplace/tripwires/departure.ts';
+import type { Deviation } from '../../../../src/marketplace/tripwires/deviation.ts';
 import { createTripwires } from '../../../../src/marketplace/tripwires/tripwires.ts';
 
-const DEPARTURE: Departure = { tripwire: 'seconds', expected: '1 seconds', observed: '9 seconds' };
+const DEPARTURE: Deviation = { tripwire: 'seconds', expected: '1 seconds', observed: '9 seconds' };
 
 function tripwires(claim: () => Promise<boolean> = async () => true) {
   const clock = new ManualClock();

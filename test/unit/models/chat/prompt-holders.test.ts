@@ -6,8 +6,8 @@ import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
 import { PromptBeginnings } from '../../../../src/models/chat/prompt-beginnings.ts';
 import { planPromptCaching } from '../../../../src/models/chat/prompt-caching.ts';
 import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
+import type { ModelSources } from '../../../../src/models/routing/keyed-sources.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
-import type { Sellers } from '../../../../src/models/routing/sellers.ts';
 import { threadCpuMs } from '../../../support/thread-cpu.ts';
 
 const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;
@@ -204,7 +204,7 @@ describe('the source that holds a prompt', () => {
     const { holders } = holdersAt();
     const sellers = [CHEAP, DEAR].map((source) => ({ source }));
     const cachings = ['a/b', 'a/c'].map((id) => {
-      const of = { model: { id }, sellers } as unknown as Sellers;
+      const of = { model: { id }, sellers } as unknown as ModelSources;
       return planPromptCaching(
         holders,
         of,

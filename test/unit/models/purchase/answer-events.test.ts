@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { ReportedError } from '../../../../src/models/providers/reported-error.ts';
-import type { Bought } from '../../../../src/models/purchase/answer.ts';
+import type { HeldPurchase } from '../../../../src/models/purchase/answer.ts';
 import { answerEvents, budgetOf } from '../../../../src/models/purchase/answer-events.ts';
 
 test('an upstream whose buyer cannot be told what is left is not bought from any longer', async () => {
@@ -31,7 +31,7 @@ describe('a streamed answer', () => {
         settledAs.push(as);
         return { chargedRaw: 5n };
       },
-    } as unknown as Bought<unknown>;
+    } as unknown as HeldPurchase<unknown>;
     const events = {
       async next() {
         if (cause !== undefined) throw cause;

@@ -8,7 +8,7 @@ import { requireOffers } from '../../../../src/models/catalogue/require-model.ts
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { buy } from '../../../../src/models/purchase/buy.ts';
-import type { Wanted } from '../../../../src/models/purchase/order.ts';
+import type { PurchaseRequest } from '../../../../src/models/purchase/order.ts';
 import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
@@ -42,7 +42,7 @@ async function world() {
   };
   const plays: Record<string, Outcome<object>> = {};
   const asked: string[] = [];
-  const wanted: Wanted<string, object> = {
+  const wanted: PurchaseRequest<string, object> = {
     modelId: model.id,
     modality: 'text',
     orderOf: (sellers) => ({

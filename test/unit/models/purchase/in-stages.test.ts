@@ -3,9 +3,12 @@ import type { Rail, Source } from '../../../../src/models/catalogue/catalogue.ts
 import { requireOffers } from '../../../../src/models/catalogue/require-model.ts';
 import { inStages } from '../../../../src/models/purchase/open-hold.ts';
 import type { Order } from '../../../../src/models/purchase/order.ts';
+import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
 import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
-import { readWishes, wishedSellers } from '../../../../src/models/routing/routing-wishes.ts';
-import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
+import {
+  preferredSources,
+  readPreferences,
+} from '../../../../src/models/routing/routing-preferences.ts';
 
 const source = (provider: string, rail: Rail, price: bigint): Source => ({
   rail,
@@ -20,9 +23,9 @@ const orderOf = (...sources: Source[]) => wishedOrder([], ...sources);
 /** The same for a buyer who wishes that these providers be asked first. */
 function wishedOrder(order: readonly string[], ...sources: Source[]): Order<string, object> {
   const model = { id: 'acme/m', modality: 'text' as const, contextWindow: null, sources };
-  const sellers = wishedSellers(
-    pooledSellers({ ...model, maxOutputTokens: null }),
-    readWishes({ provider: { order: [...order] } }),
+  const sellers = preferredSources(
+    pooledSources({ ...model, maxOutputTokens: null }),
+    readPreferences({ provider: { order: [...order] } }),
   );
   const bound = ({ rates, marginBps }: Source) =>
     ((rates.request ?? 0n) * BigInt(10_000 + marginBps)) / 10_000_000_000n;

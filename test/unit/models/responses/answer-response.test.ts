@@ -5,7 +5,7 @@ import { silentLog } from '../../../../src/kernel/log.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { ReportedError } from '../../../../src/models/providers/reported-error.ts';
 import type { ResponseEvents } from '../../../../src/models/providers/responses/responses-rail.ts';
-import type { Bought } from '../../../../src/models/purchase/answer.ts';
+import type { HeldPurchase } from '../../../../src/models/purchase/answer.ts';
 import type { Settled } from '../../../../src/models/purchase/settle.ts';
 import {
   answerResponse,
@@ -33,7 +33,7 @@ function answering({ tellsCost = false } = {}) {
     served: { model: 'acme/fast-1', rail: 'direct-account', attempts: 1 },
     upstreamMs: 1,
     settle: () => settlement.promise,
-  } as unknown as Bought<unknown>;
+  } as unknown as HeldPurchase<unknown>;
   const answer = answerResponse(
     { clock: systemClock },
     bought,
@@ -138,7 +138,7 @@ async function streaming({ status = 'completed', error }: StreamEnd = {}) {
       settledAs.push(error);
       return settlement.promise;
     },
-  } as unknown as Bought<unknown>;
+  } as unknown as HeldPurchase<unknown>;
   const live = new LiveResponses();
   const { body } = await answerResponseEvents(
     { clock: systemClock, live, log: silentLog },

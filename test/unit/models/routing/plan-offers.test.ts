@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
 import type { TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
+import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
 import { holdForRaw, planOffers } from '../../../../src/models/routing/plan-offers.ts';
-import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
 
 const source = (provider: string, rates: Source['rates']): Source => ({
   rail: 'direct-account',
@@ -41,7 +41,7 @@ describe('the offers for a request', () => {
     const terse = source('terse', { text_input_token: 100n, text_output_token: 1n });
     const order = (inputTokens: number, outputTokens: number) =>
       planOffers(
-        pooledSellers(model([wordy, terse])),
+        pooledSources(model([wordy, terse])),
         atMost({ inputTokens, cachedTokens: 0, outputTokens }),
         () => RAIL,
       ).map((offer) => offer.source.provider);
@@ -53,7 +53,7 @@ describe('the offers for a request', () => {
     fc.assert(
       fc.property(fc.array(anySource, { minLength: 1, maxLength: 5 }), tokens, (sources, bound) => {
         const heldRaw = holdForRaw(
-          planOffers(pooledSellers(model(sources)), atMost(bound), () => RAIL),
+          planOffers(pooledSources(model(sources)), atMost(bound), () => RAIL),
         );
         for (const each of sources) expect(chatPriceRaw(bound, each) <= heldRaw).toBe(true);
       }),
@@ -67,10 +67,10 @@ describe('the offers for a request', () => {
       marginBps: 333,
     };
     const bound = atMost({ inputTokens: 1_001, cachedTokens: 0, outputTokens: 0 });
-    const [offer] = planOffers(pooledSellers(model([routed])), bound, () => RAIL);
+    const [offer] = planOffers(pooledSources(model([routed])), bound, () => RAIL);
     expect(offer).toMatchObject({ mostPaidRaw: 1_001n, heldRaw: 34n, priceRaw: 1_035n });
     const dearer = source('dearer', { text_input_token: 2_000_000n, text_output_token: 0n });
-    const both = planOffers(pooledSellers(model([dearer, routed])), bound, () => RAIL);
+    const both = planOffers(pooledSources(model([dearer, routed])), bound, () => RAIL);
     expect(both.map((each) => each.source.provider)).toEqual(['routed', 'dearer']);
     expect(holdForRaw(both)).toBe(both[1]?.priceRaw);
   });
@@ -78,7 +78,7 @@ describe('the offers for a request', () => {
   it('leave out what cannot be served here', () => {
     const bound = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
     expect(
-      planOffers(pooledSellers(model([source('x', {})])), atMost(bound), () => undefined),
+      planOffers(pooledSources(model([source('x', {})])), atMost(bound), () => undefined),
     ).toEqual([]);
     expect(holdForRaw([])).toBe(0n);
   });

@@ -4,11 +4,11 @@ import { checkHeader } from '../../../../src/http/pipeline/output-headers.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { failed } from '../../../../src/models/providers/outcome.ts';
+import type { Attempts, AttemptsResult } from '../../../../src/models/routing/attempt-offers.ts';
 import {
   createRateLimitAdvisory,
   type RateLimitAdvisory,
 } from '../../../../src/models/routing/rate-limit-advisory.ts';
-import type { Attempts, Tried } from '../../../../src/models/routing/try-sources.ts';
 
 const clock = new ManualClock(Date.parse('2026-11-22T06:00:00Z'));
 
@@ -21,7 +21,7 @@ const source = (provider: string, rail: Source['rail'] = 'direct-account'): Sour
   rates: {},
   marginBps: 0,
 });
-const tried = (outcome: Tried<unknown>['outcome'], more: Partial<Attempts> = {}) => ({
+const tried = (outcome: AttemptsResult<unknown>['outcome'], more: Partial<Attempts> = {}) => ({
   outcome,
   source: source('acme'),
   attempts: 1,
@@ -29,7 +29,7 @@ const tried = (outcome: Tried<unknown>['outcome'], more: Partial<Attempts> = {})
   ...more,
 });
 const answered = (headers: Headers) =>
-  tried({ kind: 'completed', status: 200, headers } as Tried<unknown>['outcome']);
+  tried({ kind: 'completed', status: 200, headers } as AttemptsResult<unknown>['outcome']);
 
 function told(
   what: Parameters<RateLimitAdvisory>[0],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Failed, failed, type RailFailure } from '../../../../src/models/providers/outcome.ts';
+import type { Attempts } from '../../../../src/models/routing/attempt-offers.ts';
 import { refuseOutcome, retryHeaders } from '../../../../src/models/routing/refuse-outcome.ts';
-import type { Attempts } from '../../../../src/models/routing/try-sources.ts';
 
 const sourceOf = (provider: string) => ({ provider }) as Attempts['source'];
 

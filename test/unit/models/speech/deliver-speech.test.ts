@@ -3,8 +3,8 @@ import { silentLog } from '../../../../src/kernel/log.ts';
 import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import type { Speech, SpeechTokens } from '../../../../src/models/providers/speech-rail.ts';
-import type { Bought } from '../../../../src/models/purchase/answer.ts';
-import type { Metered } from '../../../../src/models/purchase/believe.ts';
+import type { HeldPurchase } from '../../../../src/models/purchase/answer.ts';
+import type { Metered } from '../../../../src/models/purchase/clamp-usage.ts';
 import { deliverSpeech } from '../../../../src/models/speech/deliver-speech.ts';
 import { meterSpeech } from '../../../../src/models/speech/speech-usage.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
@@ -21,7 +21,7 @@ function bargain(pieces: readonly Piece[], options: { tokens?: boolean; fails?: 
     errors: [] as (string | undefined)[],
   };
   let given = 0;
-  const bought: Bought<Speech> = {
+  const bought: HeldPurchase<Speech> = {
     kind: 'bought',
     outcome: {
       kind: 'completed',

@@ -3,7 +3,7 @@ import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import type { SpeechFormat, SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
-import { pooledSellers } from '../../../../src/models/routing/sellers.ts';
+import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
 import { planSpeech } from '../../../../src/models/speech/plan-speech.ts';
 
 const source = (provider: string, rate: string): Source => ({
@@ -30,7 +30,7 @@ function plan(
     if (made === undefined) return undefined;
     return { makes: (format) => made.includes(format), speak: async () => ({ kind: 'aborted' }) };
   };
-  const { format, offers } = planSpeech({ railOf }, pooledSellers(model), {
+  const { format, offers } = planSpeech({ railOf }, pooledSources(model), {
     model: model.id,
     input: 'Hello.',
     response_format,

@@ -2,7 +2,7 @@ import { recoverAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { errors } from '../../../../src/kernel/errors.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
-import type { Priced, VendorCall } from '../../../../src/payments/proxy/quote-call.ts';
+import type { PricedCall, VendorCall } from '../../../../src/payments/proxy/quote-call.ts';
 import {
   type ReserveDeps,
   reservePayment,
@@ -40,7 +40,7 @@ function world() {
   const rich = { ...admittedWith(RICH), accountId: 'acct_7', wallet: PAYER.address };
   const reserve = (
     challenge = challengeOf(2, {}),
-    { agent = rich, ...change }: Partial<VendorCall & Pick<Priced, 'agent'>> = {},
+    { agent = rich, ...change }: Partial<VendorCall & Pick<PricedCall, 'agent'>> = {},
     deps: Partial<ReserveDeps> = {},
   ) =>
     reservePayment(
@@ -54,7 +54,7 @@ function world() {
 const decode = (value: string) => JSON.parse(Buffer.from(value, 'base64').toString('utf8'));
 
 describe('a payment that can be refused before it is signed', () => {
-  const signed = async (agent: Priced['agent']) => {
+  const signed = async (agent: PricedCall['agent']) => {
     const all = world();
     const { reserve } = all;
     const refusal = await reserve(

@@ -8,10 +8,10 @@ import { StreamBroken } from '../../../../src/models/providers/openai/answer-rea
 import type { SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
 import type { TranscriptionRail } from '../../../../src/models/providers/transcription-rail.ts';
 import { MAIN_HOLD } from '../../../../src/voice/billing/session-holds.ts';
-import { BoughtReply } from '../../../../src/voice/cascade/bought-reply.ts';
-import { createBoughtTranscriber } from '../../../../src/voice/cascade/bought-transcriber.ts';
-import { BoughtTts } from '../../../../src/voice/cascade/bought-tts.ts';
 import { takeBillFrom } from '../../../../src/voice/cascade/cascade-pipeline.ts';
+import { CatalogueReply } from '../../../../src/voice/cascade/catalogue-reply.ts';
+import { createCatalogueTranscriber } from '../../../../src/voice/cascade/catalogue-transcriber.ts';
+import { CatalogueTts } from '../../../../src/voice/cascade/catalogue-tts.ts';
 import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
@@ -92,7 +92,7 @@ it.each<[string, readonly string[], () => undefined, string | undefined]>([
   const { bill, root, tab } = session();
   const span = root.child('chat m');
   const events = said.map((text) => Buffer.from(text.startsWith('data') ? text : textEvent(text)));
-  const reply = new BoughtReply({
+  const reply = new CatalogueReply({
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }] },
     most: { inputTokens: 12, cachedTokens: 0, outputTokens: 10 },
     open: async () => ({
@@ -120,7 +120,7 @@ it('the span of an answer that its caller has interrupted is no failure, whateve
   const { bill, root, tab } = session();
   const span = root.child('chat m');
   const stopping = new AbortController();
-  const reply = new BoughtReply({
+  const reply = new CatalogueReply({
     body: { model: 'm', messages: [{ role: 'user', content: 'four' }] },
     most: { inputTokens: 12, cachedTokens: 0, outputTokens: 10 },
     open: async () => ({
@@ -163,7 +163,7 @@ it.each<[string, () => undefined, string | undefined]>([
       },
     }),
   } as unknown as SpeechRail;
-  const tts = new BoughtTts(deps, bind('tts', rail));
+  const tts = new CatalogueTts(deps, bind('tts', rail));
   const spoken = (async () => {
     for await (const { pcm } of tts.speak({ text: 'Hello.', voice: 'v', speed: 1, signal })) {
       expect(pcm).toHaveLength(240);
@@ -192,7 +192,7 @@ it.each([
     stream: async () => ({ kind: 'aborted' }),
   };
   const { listener } = listening();
-  const stream = await createBoughtTranscriber(deps, bind('stt', rail)).open({
+  const stream = await createCatalogueTranscriber(deps, bind('stt', rail)).open({
     sampleRateHz: 16_000,
     listener,
   });

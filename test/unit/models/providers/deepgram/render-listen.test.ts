@@ -5,17 +5,17 @@ import {
   renderFor,
   renderListen,
 } from '../../../../../src/models/providers/deepgram/render-listen.ts';
-import type { ListenWishes } from '../../../../../src/models/providers/transcription-rail.ts';
+import type { ListenPreferences } from '../../../../../src/models/providers/transcription-rail.ts';
 import { usualStallMs } from '../../../../support/longest-stall.ts';
 
-const WISHES: ListenWishes = {
+const WISHES: ListenPreferences = {
   options: [],
   punctuated: false,
   uttSplitMs: undefined,
   metadata: { request_id: 'req', sha256: 'aa', created: 'now', model: 'acme/ears' },
 };
 const FILE = { name: 'sound', contentType: undefined, bytes: Buffer.alloc(0), durationMs: 4_000 };
-const callOf = (change: Partial<ListenWishes> = {}) => ({
+const callOf = (change: Partial<ListenPreferences> = {}) => ({
   file: FILE,
   model: 'ears-1',
   granularities: undefined,
@@ -37,7 +37,7 @@ const WHOLE = {
     { startMs: 2_000, endMs: 3_000, text: 'bye' },
   ],
 };
-const rendered = async (change: Partial<ListenWishes> = {}) => {
+const rendered = async (change: Partial<ListenPreferences> = {}) => {
   const { body, contentType } = await renderListen(WHOLE, callOf(change));
   expect(contentType).toBe('application/json');
   return JSON.parse(body.toString('utf8'));

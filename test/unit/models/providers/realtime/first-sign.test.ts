@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
-import { MessageLine } from '../../../../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { createDeepgramListenRail } from '../../../../../src/models/providers/deepgram/deepgram-listen.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
@@ -22,7 +22,7 @@ function rails() {
   const deps = {
     upstream: { baseUrl, apiKey: 'sk-1' },
     clock,
-    line: new MessageLine(clock),
+    line: new MessageQueue(clock),
     random: systemRandom,
     connectMs: CONNECT_MS,
   };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
-import { MessageLine } from '../../../../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../../../../support/realtime-upstream.ts';
@@ -18,7 +18,7 @@ function rail(apiKey: string | null = 'sk-1', query = '') {
   const opened = createOpenAiRealtimeRail({
     upstream: { baseUrl, apiKey },
     clock,
-    line: new MessageLine(clock),
+    line: new MessageQueue(clock),
     random: systemRandom,
     connectMs: 2_000,
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type WebSocket from 'ws';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
-import { MessageLine } from '../../../../../src/kernel/messages/message-line.ts';
+import { MessageQueue } from '../../../../../src/kernel/messages/message-queue.ts';
 import { LiveUpstream } from '../../../../../src/models/providers/realtime/upstream-socket.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -33,7 +33,7 @@ class FakeWebSocket extends EventEmitter {
 /** Upstreams of agent 1, each of whose messages takes `ms`. */
 function world(ms = 0) {
   const clock = new ManualClock();
-  const line = new MessageLine(clock);
+  const line = new MessageQueue(clock);
   const open = () => {
     const ws = new FakeWebSocket();
     const upstream = new LiveUpstream(ws as unknown as WebSocket, { clock, line, agentId: 1 });

@@ -1,0 +1,64 @@
+import { LIMITS } from '../kernel/limits.ts';
+import type { OnOver } from '../payments/proxy/marketplace.ts';
+import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
+import { createNamedSlots, type WithSlot } from './named-slots.ts';
+
+/** Limits that all calls of a process share: calls at a time, and memory. */
+export type MarketSlots = {
+  readonly withFile: WithSlot;
+  readonly withSale: WithSlot;
+  /** Returns the memory of this process that a call of an account may take. */
+  readonly shareOf: (accountId: string) => BytesShare;
+};
+
+export function createMarketSlots(): MarketSlots {
+  const { bytesInFlight, filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
+  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  return {
+    shareOf: createBytesInFlight(bytesInFlight),
+    withSale: createNamedSlots({
+      perAgent: salesPerAgent,
+      perAccount: salesPerAccount,
+      inAll: salesPerVendor,
+    }),
+    withFile: createNamedSlots({
+      perAgent: filesPerAgent,
+      perAccount: filesPerAccount,
+      inAll: filesInFlight,
+    }),
+  };
+}
+
+/** Memory and signals of a call while it is served. */
+export type CallResources = {
+  /** The part of this process's memory that the call may take. */
+  readonly share: BytesShare;
+  /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
+  readonly signal: AbortSignal;
+  /** Fires when the client leaves, also where the work goes on without it. */
+  readonly client: AbortSignal;
+};
+
+/** Runs a call with its share of memory. The bytes of its answer are given back when the answer was sent. */
+export async function withShare<T extends { readonly body: Uint8Array }>(
+  share: BytesShare,
+  call: {
+    readonly onOver?: OnOver | undefined;
+    readonly signal: AbortSignal;
+    readonly workId: string | undefined;
+  },
+  run: (served: CallResources) => Promise<T>,
+): Promise<T> {
+  const { onOver, signal: client, workId } = call;
+  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+  const signal = workId === undefined ? client : new AbortController().signal;
+  let sentBytes = 0;
+  try {
+    const answer = await run({ client, share, signal });
+    if (onOver !== undefined) sentBytes = answer.body.byteLength;
+    return answer;
+  } finally {
+    share.shrinkTo(sentBytes);
+    if (sentBytes > 0) onOver?.(() => share.shrinkTo(0));
+  }
+}

@@ -1,0 +1,98 @@
+import { type Clock, sleep } from '../kernel/clock.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import type { Random } from '../kernel/random.ts';
+import {
+  VendorFailed,
+  type VendorRequest,
+  type VendorResponse,
+  VendorSaidTooMuch,
+} from '../models/providers/vendors/vendor-api.ts';
+import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
+import type { OpenAccount } from './open-accounts.ts';
+import { OwnRefusal } from './own-refusal.ts';
+import { type AgentVendorClient, VendorRefused } from './vendor.ts';
+
+export type VendorClientDeps = {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Time limit of one order in milliseconds. Default: `LIMITS.marketplace.vendorMs`. */
+  readonly vendorMs?: number | undefined;
+};
+
+/**
+ * Opens the way to a vendor for one order, which may take longer for a long file. Redirects are answers: they would carry
+ * the credential elsewhere.
+ */
+export function openVendorClient(
+  deps: VendorClientDeps,
+  account: OpenAccount | undefined,
+  {
+    agentId,
+    signal,
+    soundMs = 0,
+  }: { readonly agentId: number; readonly signal: AbortSignal; readonly soundMs?: number },
+): AgentVendorClient {
+  const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
+  const { abandonMs, answerBytes, vendorMsPerAudioSecond } = LIMITS.marketplace;
+  const deadlineMs = clock.monotonicMs() + vendorMs + (soundMs / 1_000) * vendorMsPerAudioSecond;
+  const leftMs = () => {
+    const left = Math.ceil(deadlineMs - clock.monotonicMs());
+    if (left <= 0) throw new VendorFailed('took too long');
+    return left;
+  };
+  const exchange = (
+    { body, headers = {}, method, path }: VendorRequest,
+    bounds: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ) => {
+    if (account === undefined) throw new VendorFailed('has no address');
+    const url = new URL(account.baseUrl.replace(/\/+$/, '') + path);
+    const opened = account.opens({ method, url, ...(body !== undefined && { body }) }, clock);
+    return deps.fetch({
+      url: url.href,
+      method,
+      headers: { ...headers, ...opened },
+      ...(body !== undefined && { body }),
+      maxResponseBytes: answerBytes,
+      ...bounds,
+    });
+  };
+  return {
+    agentId,
+    signal,
+    random,
+    async send(request) {
+      let answer: VendorResponse;
+      try {
+        const { body, ...head } = await exchange(request, { timeoutMs: leftMs(), signal });
+        answer = { ...head, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
+      } catch (error) {
+        throw failureOf(error);
+      }
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      throw new VendorRefused(answer);
+    },
+    async abandon(request) {
+      try {
+        await exchange(request, { timeoutMs: abandonMs });
+      } catch {
+        // The vendor then finishes the job, which costs its time alone.
+      }
+    },
+    async pause(ms) {
+      await sleep(clock, Math.min(ms, leftMs()), signal);
+      if (signal.aborted) throw new VendorFailed('is not waited for');
+      leftMs();
+    },
+  };
+}
+
+function failureOf(error: unknown): Error {
+  // An OwnRefusal, such as that of an answer that finds no memory here, is not the vendor's failure.
+  if (error instanceof VendorFailed || error instanceof OwnRefusal) return error;
+  if (error instanceof AnswerTooLarge)
+    return new VendorSaidTooMuch('answers too much', { cause: error });
+  const { name } = error as Error;
+  const isLate = name === 'TimeoutError';
+  return new VendorFailed(isLate ? 'took too long' : 'gave no whole answer', { cause: error });
+}

@@ -1,0 +1,96 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Rates, Usage } from '../../kernel/price.ts';
+import { cachedParts } from '../providers/cached-parts.ts';
+import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
+
+/** Usage that an upstream reports beyond what its request can have had. */
+export type ImplausibleUsage = {
+  readonly usage: Usage;
+  readonly rates?: Rates | undefined;
+  /** True when the excess is beyond any difference in counting (`LIMITS.impossibleUse`). */
+  readonly isImpossible: boolean;
+};
+
+/** Usage of an answer, in the units that its source bills. */
+export type Metered = {
+  readonly usage: Usage;
+  /** The usage without the upstream's prompt cache. Undefined: the cache was not used. */
+  readonly uncached?: Usage | undefined;
+  /** Rates of this request. Absent: the source's usual rates. */
+  readonly rates?: Rates | undefined;
+  /**
+   * All usage that the upstream reported, set when it exceeds the possible usage of the request. The excess is never billed.
+   */
+  readonly reported?: ImplausibleUsage | undefined;
+  /** The upstream did not say. */
+  readonly estimated: boolean;
+  /** The usage in tokens, where the model counts tokens. Only the trace reads it and the note. */
+  readonly tokens?: TokenUsage | undefined;
+  readonly note?: Reported['note'];
+};
+
+/** Returns true when a reported number is far beyond its upper bound `most`: by `LIMITS.impossibleUse`. */
+export const isImpossible = (reported: number, most: number): boolean =>
+  reported > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
+
+/**
+ * Returns the billed part of seconds that an upstream counted: at least zero, and at most the time that has passed here plus a
+ * tolerance for rounding (docs/decisions/0096).
+ */
+export const clampSeconds = (told: number, passedSeconds: number): number =>
+  Math.min(Math.max(0, told), mostSeconds(passedSeconds));
+
+/** Upper bound of the seconds that are believed for a time that passed here. */
+export const mostSeconds = (passedSeconds: number): number =>
+  Math.max(0, passedSeconds) + LIMITS.liveRoundingSeconds;
+
+/**
+ * Cuts each unit of the reported usage to the most that the request can have used. Tokens have a tolerance of
+ * `LIMITS.unaskedTokens`.
+ */
+export function clampUsage(
+  reported: Usage,
+  most: Usage,
+): { readonly usage: Usage; readonly reported?: ImplausibleUsage } {
+  const usage: Record<string, number> = { ...reported };
+  let isBeyond = false;
+  let isFarBeyond = false;
+  for (const [unit, amount] of Object.entries(reported)) {
+    const around = unit.endsWith('_token') ? LIMITS.unaskedTokens : 0;
+    const limit = (most[unit as keyof Usage] ?? 0) + around;
+    if (amount <= limit) continue;
+    usage[unit] = limit;
+    isBeyond = true;
+    isFarBeyond ||= isImpossible(amount, limit);
+  }
+  return isBeyond ? { usage, reported: { usage: reported, isImpossible: isFarBeyond } } : { usage };
+}
+
+/** Cuts the reported tokens of a chat to the most that it can have used. Undefined when no count exceeds its bound. */
+export function clampTokens(
+  reported: TokenUsage,
+  most: TokenUsage,
+): { readonly tokens: TokenUsage; readonly isImpossible: boolean } | undefined {
+  const mostInput = most.inputTokens + LIMITS.unaskedTokens;
+  const inputTokens = Math.min(reported.inputTokens, mostInput);
+  const outputTokens = Math.min(reported.outputTokens, most.outputTokens);
+  const { cacheWriteSurcharge: surcharge, cacheWriteTokens: written } = reported;
+  // The bound of the input has room for the surcharge that an upstream takes for writing the prompt to its cache.
+  const roomTokens = mostInput - inputTokens;
+  const isBeyond =
+    inputTokens < reported.inputTokens ||
+    outputTokens < reported.outputTokens ||
+    (surcharge ?? 0) > roomTokens;
+  if (!isBeyond) return undefined;
+  return {
+    tokens: {
+      inputTokens,
+      outputTokens,
+      ...cachedParts(inputTokens, reported.cachedTokens, written),
+      ...(surcharge !== undefined && { cacheWriteSurcharge: Math.min(surcharge, roomTokens) }),
+    },
+    isImpossible:
+      isImpossible(reported.inputTokens + (surcharge ?? 0), mostInput) ||
+      isImpossible(reported.outputTokens, most.outputTokens),
+  };
+}

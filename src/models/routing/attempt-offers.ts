@@ -1,0 +1,215 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Span } from '../../kernel/trace/span.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
+import type { Completed, Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
+import { withTraceHeaders } from '../providers/upstream-trace.ts';
+import { endUndelivered, noteFirstChunk } from './attempt-span.ts';
+import type { Offer, Offers } from './plan-offers.ts';
+
+export type AttemptDeps = {
+  readonly breaker: CircuitBreaker;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** Number of attempts, source of the last attempt, and milliseconds that all upstreams took. */
+export type Attempts = {
+  readonly source: Source;
+  readonly attempts: number;
+  readonly upstreamMs: number;
+  /** The last that sent its callers away for a while. */
+  readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
+};
+
+export type Delivered<T> = Attempts & {
+  readonly outcome: Completed<T>;
+  /** Span of the attempt that delivers, which ends with the answer. Undefined: the attempt is not traced. */
+  readonly span?: Span | undefined;
+};
+export type Undelivered = Attempts & { readonly outcome: Outcome<never> | Resting };
+export type AttemptsResult<T> = Delivered<T> | Undelivered;
+
+export const hasDelivered = <T>(tried: AttemptsResult<T>): tried is Delivered<T> =>
+  tried.outcome.kind === 'completed';
+
+/**
+ * Outcome without an attempt, because all sources failed recently. `restMs` is the time until the first source may be tried
+ * again, in milliseconds.
+ */
+type Resting = { readonly kind: 'resting'; readonly restMs: number };
+
+/**
+ * Failures that say nothing about a source's health. Counting them would let one caller (with a request
+ * that overflows, or a flood) switch a source off for everybody.
+ */
+const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
+  'rate_limited',
+  'oversize',
+  'busy',
+  'missing',
+  'too_dear',
+  'unpayable',
+]);
+
+/**
+ * Returns true when another source should be tried: the source failed, rests, cannot take the request, or refused a buyer's own
+ * key. When the wallet lacks money, sources with an account of this server remain; a spend control refuses all sources.
+ */
+export function isPassedOver(
+  outcome: AttemptsResult<unknown>['outcome'],
+  { rail }: Source,
+): boolean {
+  switch (outcome.kind) {
+    case 'failed':
+    case 'resting':
+    case 'unfit':
+      return true;
+    case 'declined':
+      return rail === 'byok' && (outcome.status === 401 || outcome.status === 403);
+    case 'unaffordable':
+      return outcome.refusal.reason === 'insufficient_balance';
+    default:
+      return false;
+  }
+}
+
+/**
+ * Buys from the first offer that answers. Passes over sources that fail, and skips sources that failed repeatedly, except at a
+ * buyer's own account, whose failures say nothing about other accounts. A source that cannot take the request is passed over
+ * without an attempt; its reason is the outcome when no other source is left.
+ */
+export async function attemptOffers<R, T>(
+  deps: AttemptDeps,
+  request: {
+    readonly offers: Offers<R>;
+    readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
+    /** Begins the span of an attempt. */
+    readonly trace?: ((source: Source, attempt: number) => Span | undefined) | undefined;
+    /** Earlier attempts at the same purchase. */
+    readonly before: Omit<Attempts, 'source'>;
+  },
+): Promise<AttemptsResult<T>> {
+  const { breaker, clock, log } = deps;
+  let last: Undelivered = {
+    outcome: { kind: 'resting', restMs: 0 },
+    source: request.offers[0].source,
+    ...request.before,
+  };
+  let unfit: Unfit | undefined;
+  let restMs: number | undefined;
+  let { limited } = request.before;
+  for (const offer of request.offers) {
+    const { source } = offer;
+    const key = restKeyOf(source);
+    if (key !== undefined && !breaker.admits(key)) {
+      restMs = Math.min(restMs ?? Number.POSITIVE_INFINITY, breaker.restMs(key));
+      continue;
+    }
+
+    const startedMs = clock.monotonicMs();
+    const attempts = last.attempts + 1;
+    const span = request.trace?.(source, attempts);
+    let outcome: Outcome<T> | undefined;
+    try {
+      outcome = await askUnder(span, () => request.ask(offer));
+    } finally {
+      if (key !== undefined) note(breaker, key, outcome);
+      if (outcome?.kind !== 'completed') endUndelivered(span, outcome);
+    }
+    if (outcome.kind === 'unfit') {
+      unfit ??= outcome;
+      continue;
+    }
+    const tookMs = clock.monotonicMs() - startedMs;
+    const upstreamMs = last.upstreamMs + tookMs;
+    if (outcome.kind === 'completed') {
+      noteFirstChunk(span, tookMs, 'body' in outcome || 'response' in outcome);
+      return { outcome, source, attempts, upstreamMs, limited, span };
+    }
+    if (isLimited(outcome)) limited = { outcome, source };
+    last = { outcome, source, attempts, upstreamMs, limited };
+    logOutcome(log, source.provider, outcome);
+    if (!isPassedOver(outcome, source)) return last;
+  }
+  if (last.outcome.kind !== 'resting') return last;
+  // A source that rests may take later what no other can.
+  if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
+  return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
+}
+
+/**
+ * Chooses which outcome the buyer gets after two stages of sources, as if both had been one stage: an answer or failure of a
+ * source that was asked comes first, then the shorter `resting`, then `unfit`. Where the first stage was the buyer's own key,
+ * the outcome of the second stage counts.
+ */
+export function joinStages<T>(
+  before: Undelivered | undefined,
+  tried: AttemptsResult<T>,
+): AttemptsResult<T> {
+  if (before === undefined || before.source.rail === 'byok') return tried;
+  const first = before.outcome;
+  const { outcome } = tried;
+  if (outcome.kind === 'unfit') return before;
+  if (outcome.kind !== 'resting' || first.kind === 'unfit') return tried;
+  if (first.kind !== 'resting') return before;
+  return first.restMs <= outcome.restMs ? before : tried;
+}
+
+/** Lets the upstream continue the trace, where the operator wants that. */
+function askUnder<T>(span: Span | undefined, ask: () => Promise<T>): Promise<T> {
+  const headers = span?.upstreamHeaders;
+  return headers === undefined ? ask() : withTraceHeaders(headers, ask);
+}
+
+/** Returns the key under which the failures of a source count. Undefined for a buyer's own account, which is never skipped. */
+const restKeyOf = ({ rail, provider, upstreamModel }: Source): string | undefined =>
+  rail === 'byok' ? undefined : `${provider}/${upstreamModel}`;
+
+/** Rests a source that reports impossible usage, unless it is a buyer's own account. */
+export function distrust(
+  { log, breaker }: { readonly breaker: Pick<CircuitBreaker, 'distrusted'>; readonly log: Log },
+  source: Source,
+): void {
+  const key = restKeyOf(source);
+  if (key === undefined) return;
+  breaker.distrusted(key);
+  const { provider, upstreamModel } = source;
+  log.error(
+    { provider, upstreamModel },
+    'a source reported usage that its request cannot have had, and rests',
+  );
+}
+
+const isLimited = (outcome: Outcome<unknown>): outcome is Failed =>
+  outcome.kind === 'failed' && outcome.failure === 'rate_limited';
+
+function logOutcome(log: Log, provider: string, outcome: Outcome<unknown>): void {
+  if (outcome.kind === 'failed') {
+    const { failure, status, detail } = outcome;
+    log.warn({ provider, failure, status, detail }, 'a source failed');
+  }
+  if (outcome.kind === 'spent') {
+    const { error: why, fields } = outcome.refusal;
+    log.error(
+      { provider, why, reservation: fields.reservation },
+      'a source was paid and did not deliver',
+    );
+  }
+}
+
+function note(breaker: CircuitBreaker, key: string, outcome: Outcome<unknown> | undefined): void {
+  if (outcome?.kind === 'completed' || outcome?.kind === 'declined') breaker.answered(key);
+  else if (outcome !== undefined && isFault(outcome)) breaker.failed(key);
+  else breaker.abandoned(key);
+}
+
+/**
+ * Returns true when an outcome is the source's fault. A paid request without a delivery counts when its status is 500 or more;
+ * a lower status may be the caller's fault.
+ */
+function isFault(outcome: Outcome<unknown>): boolean {
+  if (outcome.kind === 'spent') return outcome.refusal.status >= 500;
+  return outcome.kind === 'failed' && !PROVES_NOTHING.has(outcome.failure);
+}

@@ -1,0 +1,70 @@
+import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
+import type { ProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
+import { errors } from '../../kernel/errors.ts';
+import { impliedSource } from '../catalogue/byok-source.ts';
+import type { Catalogue, Model, Source } from '../catalogue/catalogue.ts';
+import type { Buyer } from '../purchase/buyer.ts';
+
+/** A source, and the buyer's own key at its provider if that key pays. */
+export type KeyedSource = {
+  readonly source: Source;
+  readonly ownKey: string | undefined;
+  /** Place in the order that the buyer prefers. Sellers of the same place are tried by price. */
+  readonly rank?: number | undefined;
+};
+
+/** A model, and who may serve it. */
+export type ModelSources = {
+  readonly model: Model;
+  readonly sellers: readonly KeyedSource[];
+};
+
+/** Every source of a model, paid from the pool. */
+export const pooledSources = (model: Model): ModelSources => ({
+  model,
+  sellers: model.sources.map((source) => ({ source, ownKey: undefined })),
+});
+
+/** Returns true when the buyer pays the providers with keys of its own. */
+export const arePaidByBuyer = ({ sellers }: ModelSources): boolean =>
+  sellers[0]?.ownKey !== undefined;
+
+/** Provider keys that the developer has stored. */
+export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
+
+/**
+ * Returns the sellers that the buyer's own keys pay: with the key of the request, or with all stored keys. Undefined when no
+ * provider of the model has such a key. A key in the header does not name its provider, so with several providers it counts as
+ * the maker's. Throws the refusal when none of them is the maker, because the key must not be sent to another provider.
+ */
+export async function findOwnSources(
+  deps: {
+    readonly catalogue: Pick<Catalogue, 'findKeyed'>;
+    readonly providerKeys: Pick<StoredKeys, 'find'>;
+  },
+  modelId: string,
+  { accountId, providerKey }: Pick<Buyer, 'accountId' | 'providerKey'>,
+): Promise<ModelSources | undefined> {
+  const model = deps.catalogue.findKeyed(modelId);
+  if (model === undefined) return undefined;
+  if (providerKey !== undefined) {
+    return { model, sellers: [{ source: requireImplied(model), ownKey: providerKey }] };
+  }
+  const sellers: KeyedSource[] = [];
+  for (const source of model.sources) {
+    const ownKey = await deps.providerKeys.find(accountId, source.provider);
+    if (ownKey !== undefined) sellers.push({ source, ownKey });
+  }
+  return sellers.length === 0 ? undefined : { model, sellers };
+}
+
+/** Returns the source whose provider the request's key belongs to. Throws the refusal when that is ambiguous. */
+export function requireImplied(model: Model): Source {
+  const implied = impliedSource(model);
+  if (implied !== undefined) return implied;
+  const hosts = model.sources.map(({ provider }) => provider).join(', ');
+  throw errors.gateway.invalidRequest(
+    `"${model.id}" is served by ${hosts}, and a key in a header does not say whose it is; store it with PUT /v1/developer/provider-keys/{provider}.`,
+    PROVIDER_KEY_HEADER,
+  );
+}

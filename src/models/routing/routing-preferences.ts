@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { errors } from '../../kernel/errors.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { parseRate, type Rates, type Unit } from '../../kernel/price.ts';
+import type { Source } from '../catalogue/catalogue.ts';
+import type { KeyedSource, ModelSources } from './keyed-sources.ts';
+
+/**
+ * Routing preferences of a request: models to fall back to, the allowed providers, their order, and the highest price. Members
+ * and meaning are those of OpenRouter's API (https://openrouter.ai/docs/features/provider-routing).
+ */
+
+const names = z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.providers);
+
+const price = z.union([z.number(), z.string().max(32)]).transform((text, context) => {
+  const rate = parseRate(String(text));
+  if (rate !== undefined) return rate;
+  const message = 'must be a price in US dollars, with six decimals at most';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+
+const MaxPrice = z
+  .strictObject({ prompt: price.nullish(), completion: price.nullish(), request: price.nullish() })
+  .nullish();
+
+export const ROUTING_PREFERENCES = {
+  models: z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.models).nullish(),
+  provider: z
+    .strictObject({
+      order: names.nullish(),
+      only: names.nullish(),
+      ignore: names.nullish(),
+      allow_fallbacks: z.boolean().nullish(),
+      max_price: MaxPrice,
+    })
+    .nullish(),
+  max_price: MaxPrice,
+} as const;
+
+/** The wish for the price in the answer. */
+export const USAGE_PREFERENCE = z.strictObject({ include: z.boolean() }).nullish();
+
+const Wishes = z.object(ROUTING_PREFERENCES);
+
+export type RoutingPreferences = {
+  /** Ids of the models to try in turn after the first model. */
+  readonly models: readonly string[];
+  /** Providers, the preferred first. */
+  readonly order: readonly string[];
+  /** Undefined: any. */
+  readonly only: ReadonlySet<string> | undefined;
+  readonly ignored: ReadonlySet<string>;
+  /** The highest rates that the caller pays, margin included. */
+  readonly most: Readonly<Partial<Record<Unit, bigint>>>;
+};
+
+const MILLION = 1_000_000n;
+
+/**
+ * Reads the routing preferences of a request. Undefined when it has none. Throws the refusal of preferences that contradict
+ * each other.
+ */
+export function readPreferences(asked: z.output<typeof Wishes>): RoutingPreferences | undefined {
+  const { max_price: ownPrice, models, provider } = asked;
+  if (models == null && provider == null && ownPrice == null) return undefined;
+  const { allow_fallbacks: allowsOthers, ignore, only, order } = provider ?? {};
+  if (allowsOthers === false && order == null) {
+    const message = 'allow_fallbacks: false needs the order of the providers that are allowed.';
+    throw errors.gateway.invalidRequest(message, 'provider');
+  }
+  const allowed = allowsOthers === false ? order : only;
+  return {
+    models: models ?? [],
+    order: order ?? [],
+    only:
+      allowed == null ? undefined : new Set(allowed.filter((name) => only?.includes(name) ?? true)),
+    ignored: new Set(ignore),
+    most: ratesOf({ ...provider?.max_price, ...ownPrice }),
+  };
+}
+
+function ratesOf({ completion, prompt, request }: NonNullable<z.output<typeof MaxPrice>>) {
+  return {
+    ...(prompt != null && { text_input_token: prompt }),
+    ...(completion != null && { text_output_token: completion }),
+    // Rates are for a million of their unit.
+    ...(request != null && { request: request * MILLION }),
+  };
+}
+
+const isNamed = ({ ignored, only }: RoutingPreferences, { provider }: Source): boolean =>
+  !ignored.has(provider) && (only?.has(provider) ?? true);
+
+const BPS = 10_000n;
+
+const isCheapEnough = ({ most }: RoutingPreferences, rates: Rates, marginBps: number): boolean =>
+  Object.entries(most).every(
+    ([unit, mostRate]) => (rates[unit as Unit] ?? 0n) * (BPS + BigInt(marginBps)) <= mostRate * BPS,
+  );
+
+/** Returns the sellers that the caller's preferences allow, with their ranks. The list may be empty. */
+export function preferredSources(
+  sellers: ModelSources,
+  wishes: RoutingPreferences | undefined,
+): ModelSources {
+  if (wishes === undefined) return sellers;
+  const { order } = wishes;
+  const wished = sellers.sellers.filter(({ source }) => isNamed(wishes, source));
+  const rankOf = ({ source }: KeyedSource) => {
+    const place = order.indexOf(source.provider);
+    return place === -1 ? order.length : place;
+  };
+  return { ...sellers, sellers: wished.map((seller) => ({ ...seller, rank: rankOf(seller) })) };
+}
+
+/**
+ * Returns the sellers that the caller's preferences allow. Throws the refusal when none is left; the error names the providers
+ * of the model.
+ */
+export function requirePreferred(
+  sellers: ModelSources,
+  wishes: RoutingPreferences | undefined,
+): ModelSources {
+  const wished = preferredSources(sellers, wishes);
+  if (wished.sellers.length > 0 || sellers.sellers.length === 0) return wished;
+  const { id, sources } = sellers.model;
+  const hosts = [...new Set(sources.map(({ provider }) => provider))].join(', ');
+  const message = `provider leaves no source of "${id}", which is served by ${hosts}.`;
+  throw errors.gateway.invalidRequest(message, 'provider');
+}
+
+/**
+ * Returns the sellers whose rates for this request are within the caller's `max_price`. Sources paid with the caller's own key
+ * have no price here and stay. Throws the refusal when none is left.
+ */
+export function requireCheap(
+  sellers: ModelSources,
+  wishes: RoutingPreferences | undefined,
+  ratesAt: (source: Source) => Rates,
+): ModelSources {
+  if (wishes === undefined) return sellers;
+  const kept = sellers.sellers.filter(
+    ({ ownKey, source }) =>
+      ownKey !== undefined || isCheapEnough(wishes, ratesAt(source), source.marginBps),
+  );
+  if (kept.length > 0) return { ...sellers, sellers: kept };
+  const message = `No source of "${sellers.model.id}" is within max_price; GET /v1/models has its rates.`;
+  throw errors.gateway.invalidRequest(message, 'max_price');
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { createRestartBackoff } from '../../../../src/engines/threads/restart-backoff.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+
+describe('restart rest', () => {
+  it('forgives the first crash, then rests twice as long each time up to a bound', () => {
+    const clock = new ManualClock();
+    const rest = createRestartBackoff(clock);
+    const breaker = Array.from({ length: 9 }, () => {
+      rest.crashed();
+      return rest.remainingMs();
+    });
+    const { restartMaxMs } = LIMITS.engines;
+    expect(breaker).toEqual([0, 250, 500, 1_000, 2_000, 4_000, 8_000, restartMaxMs, restartMaxMs]);
+    clock.advance(restartMaxMs);
+    expect(rest.remainingMs()).toBe(0);
+  });
+
+  it('begins anew once the worker has answered', () => {
+    const rest = createRestartBackoff(new ManualClock());
+    rest.crashed();
+    expect(rest.crashed()).toBe(2);
+    rest.answered();
+    expect(rest.crashed()).toBe(1);
+    expect(rest.remainingMs()).toBe(0);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import { openVendorClient } from '../../../src/marketplace/vendor-client.ts';
+import type { FetchRequest } from '../../../src/platform/egress/fetch.ts';
+
+const HOUR_MS = 3_600_000;
+const account = { baseUrl: 'http://v/v1/', credentials: ['k'], opens: () => ({ key: 'k' }) };
+
+function doorOf(soundMs?: number) {
+  const sent: FetchRequest[] = [];
+  const clock = new ManualClock();
+  const leaving = new AbortController();
+  const fetch = async (request: FetchRequest) => {
+    sent.push(request);
+    if (request.method === 'DELETE') throw new Error('gone');
+    return { status: 200, headers: {}, body: Buffer.from('{}') };
+  };
+  const door = openVendorClient({ fetch, clock, random: systemRandom }, account, {
+    agentId: 1,
+    signal: leaving.signal,
+    ...(soundMs !== undefined && { soundMs }),
+  });
+  return { clock, door, leaving, sent };
+}
+
+describe('the time of an order', () => {
+  it('is a minute, and ten for an hour of sound', async () => {
+    const { door, sent } = doorOf();
+    await door.send({ method: 'GET', path: '/a' });
+    const long = doorOf(HOUR_MS);
+    await long.door.send({ method: 'GET', path: '/a' });
+    expect([sent[0]?.timeoutMs, long.sent[0]?.timeoutMs]).toEqual([60_000, 600_000]);
+  });
+
+  it('being over, its job is still abandoned, under a bound of its own and without a word of how that went', async () => {
+    const { clock, door, leaving, sent } = doorOf();
+    clock.advance(60_000);
+    leaving.abort();
+    await expect(door.send({ method: 'GET', path: '/a' })).rejects.toThrow('took too long');
+    await door.abandon({ method: 'DELETE', path: '/a' });
+    expect(sent).toMatchObject([
+      {
+        method: 'DELETE',
+        url: 'http://v/v1/a',
+        headers: { key: 'k' },
+        timeoutMs: LIMITS.marketplace.abandonMs,
+      },
+    ]);
+    expect(sent[0]?.signal?.aborted ?? false).toBe(false);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { transferNote } from '../../../../../src/phone/calls/actions/transfer-note.ts';
+import {
+  isUngreeted,
+  mayAnnounce,
+  owedBy,
+} from '../../../../../src/phone/calls/opening/resumed-history.ts';
+import { RECORDING_NOTICE } from '../../../../../src/phone/recordings/recording.ts';
+
+const agent = (content: string) => ({ role: 'assistant', content }) as const;
+const caller = (content: string) => ({ role: 'user', content }) as const;
+
+describe('a call that another process had', () => {
+  it.each([
+    ['nothing was said', [], true],
+    ['the notice was said', [agent(RECORDING_NOTICE)], true],
+    ['the notice was begun', [agent('This call')], true],
+    ['the greeting was said', [agent('Hello.')], false],
+    ['the greeting was said after the notice', [agent(RECORDING_NOTICE), agent('Hello.')], false],
+    ['the caller spoke', [caller('This call')], false],
+  ])('is greeted unless it was: %s', (_, history, expected) => {
+    expect(isUngreeted(history)).toBe(expected);
+  });
+
+  it.each([
+    ['nothing was said', [], 'nothing'],
+    ['the caller spoke last', [agent('Hello.'), caller('how are you')], 'answer'],
+    ['the agent spoke last', [caller('how are you'), agent('Fine.')], 'nothing'],
+    ['a transfer failed', [agent('One moment.'), caller(transferNote())], 'news_of_transfer'],
+  ] as const)('is owed what the far side waits for: %s', (_, history, owed) => {
+    expect(owedBy(history, false)).toBe(owed);
+  });
+
+  it.each([
+    ['an answer', [caller('how are you'), agent('Fine, and')], 'rest_of_answer'],
+    ['a greeting', [agent('Hello, this')], 'rest_of_answer'],
+    ['the notice, which is told anew', [agent('This call')], 'nothing'],
+    ['nothing that was heard', [], 'nothing'],
+  ] as const)('is owed the rest of what was cut off: %s', (_, history, owed) => {
+    expect(owedBy(history, true)).toBe(owed);
+  });
+
+  it.each([
+    ['nothing was said', [], true],
+    ['the notice was begun', [agent('This call')], true],
+    ['the caller spoke into the notice', [agent('This call'), caller('hello?')], true],
+    ['the agent has gone on', [agent(RECORDING_NOTICE), agent('Hello.')], false],
+    ['the agent has answered', [caller('hello?'), agent('Hello.')], false],
+  ])(
+    'may still be announced as recorded, as long as its agent has said nothing else: %s',
+    (_, history, may) => {
+      expect(mayAnnounce(history)).toBe(may);
+    },
+  );
+});
