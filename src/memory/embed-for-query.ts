@@ -4,13 +4,13 @@ import { LIMITS } from '../kernel/limits.ts';
 import { type Embedders, embedQuery, requireEmbedding } from './embedder.ts';
 import { type MemoryCaller, spenderOf } from './memory-caller.ts';
 import { areSearchable } from './purchase/codecs.ts';
-import { type Bill, ModelRefused, type Models } from './purchase/models.ts';
+import { ModelRefused, type Models, type PurchaseCost } from './purchase/models.ts';
 import type { Space } from './space.ts';
 
 export type EmbeddedQuery = {
   readonly vector: Float32Array;
   /** The bill of the vector. Undefined when an engine of this process made the vector, free of charge. */
-  readonly bill?: Bill;
+  readonly bill?: PurchaseCost;
 };
 
 /**

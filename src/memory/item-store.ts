@@ -3,7 +3,7 @@ import { numberArray, textArray } from '../platform/postgres/pg-array.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
 import type { ItemType, Metadata } from './memory-shape.ts';
 
-export type ItemStatus = 'queued' | 'processing' | 'completed' | 'failed';
+export type MemoryItemStatus = 'queued' | 'processing' | 'completed' | 'failed';
 
 export type NewItem = {
   readonly id: string;
@@ -17,7 +17,7 @@ export type NewItem = {
 
 /** State of an item's indexing, with its cost and the reason of a failure or a wait. */
 export type ItemStanding = {
-  readonly status: ItemStatus;
+  readonly status: MemoryItemStatus;
   readonly costRaw: bigint;
   readonly reason: string | null;
   readonly inferredBy: string | null;

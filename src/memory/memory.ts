@@ -13,7 +13,7 @@ import { findIngested, ingest } from './ingest.ts';
 import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
 import type { MemoryCaller } from './memory-caller.ts';
 import { BODIES, type Bodies } from './memory-shape.ts';
-import type { Bill } from './purchase/models.ts';
+import type { PurchaseCost } from './purchase/models.ts';
 import { type QueryDeps, queryMemory } from './query-memory.ts';
 import { turnOf } from './search/turn-of.ts';
 import { createTenant, deleteTenant, tenantStatus } from './tenants.ts';
@@ -27,7 +27,7 @@ export type MemoryAnswer = {
   /** Headers of the answer, such as the `retry-after` of a refusal; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Charge for the request, when a purchase was made. Its receipt is among the headers. */
-  readonly bill?: Bill | undefined;
+  readonly bill?: PurchaseCost | undefined;
 };
 
 export interface Memory {
@@ -56,7 +56,7 @@ export type MemoryDeps = QueryDeps & {
   readonly indexer: Pick<Indexer, 'wake'>;
 };
 
-type Told = { readonly data: object; readonly bill?: Bill | undefined };
+type Told = { readonly data: object; readonly bill?: PurchaseCost | undefined };
 
 type Operations = {
   readonly [Op in MemoryOp]: (

@@ -9,7 +9,7 @@ import type { Found } from './index/space-query.ts';
 import type { MemoryCaller } from './memory-caller.ts';
 import type { Bodies } from './memory-shape.ts';
 import { filterTerms, queryTerms } from './metadata.ts';
-import type { Bill, Models } from './purchase/models.ts';
+import type { Models, PurchaseCost } from './purchase/models.ts';
 import { fuse } from './search/fuse.ts';
 import {
   type FoundChunk,
@@ -17,7 +17,7 @@ import {
   findByTerms,
   findByWords,
   readChunks,
-  type Scope,
+  type SearchScope,
   TAGS,
 } from './search/search-store.ts';
 import { turnOf } from './search/turn-of.ts';
@@ -42,7 +42,7 @@ const TEXT = 'text';
 /** Results of a query, and the bill of the purchase that it needed. */
 type QueryAnswer = {
   readonly chunks: readonly object[];
-  readonly bill?: Bill | undefined;
+  readonly bill?: PurchaseCost | undefined;
 };
 
 /** Returns the chunks of one namespace that match a query, best first. */
@@ -107,7 +107,7 @@ function rank(
   const byText = fieldsOf(query).includes(TEXT);
   const filter = filterTerms(space.id, query.filter ?? {});
   const inTurn = (find: () => Promise<Found[]>) => turnOf(deps.line, space.agentId, find);
-  const scope: Scope = { spaceId: space.id, type: query.type ?? null, filter };
+  const scope: SearchScope = { spaceId: space.id, type: query.type ?? null, filter };
   const rankings: Promise<Found[]>[] = [];
   if (byText && query.mode !== 'semantic') {
     rankings.push(inTurn(() => findByWords(deps.sql, scope, query.query)));
@@ -123,7 +123,7 @@ function rank(
 async function findByVector(
   { line, loader, sql }: QueryDeps,
   space: Space,
-  { filter, ...scope }: Scope,
+  { filter, ...scope }: SearchScope,
   vector: Float32Array,
 ): Promise<Found[]> {
   const among =

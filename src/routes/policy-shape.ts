@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { isStorable } from '../kernel/storable.ts';
-import type { Scope } from '../spend/policies/change-controls.ts';
+import type { ControlsScope } from '../spend/policies/change-controls.ts';
 import { RawAmount } from './raw-amount.ts';
 import { RowId } from './row-id.ts';
 
@@ -115,7 +115,7 @@ export const agentScope = ({ accountId }: DeveloperCaller, { agentId }: { agentI
   ({ accountId, agentId, by: 'developer' }) as const;
 
 /** All agents of the calling developer together. */
-export const teamScope = ({ accountId }: DeveloperCaller): Scope => ({
+export const teamScope = ({ accountId }: DeveloperCaller): ControlsScope => ({
   accountId,
   agentId: null,
   by: 'developer',

@@ -5,10 +5,10 @@ import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import {
-  type Bill,
   ModelRefused,
   type Models,
   type Purchase,
+  type PurchaseCost,
 } from '../../memory/purchase/models.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
@@ -104,7 +104,7 @@ const COST = `${BRAND.headerPrefix}cost-usdc`;
 const PAYMENT = `${BRAND.headerPrefix}payment`;
 
 /** Returns the cost and the receipt headers of a purchase. Throws ModelRefused when the provider itself refused the request. */
-function billOf({ headers, status, upstreamMs }: Relayed): Bill {
+function billOf({ headers, status, upstreamMs }: Relayed): PurchaseCost {
   if (status >= 400) throw new ModelRefused(status);
   const costRaw = parseAmountRaw(headers[COST] ?? '');
   assert(costRaw !== undefined, 'a receipt says what was charged');

@@ -8,7 +8,7 @@ import type { Rules } from '../rules/rules.ts';
 import type { Snapshot } from '../rules/spend-state.ts';
 import type { Pending, TakenOperation } from './pending-operation.ts';
 
-export type Resolved = {
+export type ResolvedBatch = {
   readonly pending: Pending;
   readonly resolution: Resolution;
   readonly shortfallRaw: bigint;
@@ -17,7 +17,7 @@ export type Resolved = {
 export type BatchReport = {
   /** To be decided again, in arrival order. */
   readonly again: readonly Pending[];
-  readonly resolved: readonly Resolved[];
+  readonly resolved: readonly ResolvedBatch[];
   /** Holds that are open at another amount than their callers knew. */
   readonly openHolds: ReadonlyMap<string, bigint>;
 };
@@ -33,7 +33,7 @@ export function resolveBatch(
 ): BatchReport {
   if (outcome.kind === 'declined') return resolveDeclined(taken, outcome, rules);
   const after = outcome.kind === 'applied' ? snapshotOf(outcome, rules) : undefined;
-  const resolved: Resolved[] = [];
+  const resolved: ResolvedBatch[] = [];
   for (const { pending, decision } of taken) {
     if (outcome.kind === 'agent_unknown') {
       resolved.push({ pending, resolution: { kind: 'agent_unknown' }, shortfallRaw: 0n });
@@ -61,7 +61,7 @@ function resolveDeclined(
   rules: Rules | undefined,
 ): BatchReport {
   const again: Pending[] = [];
-  const resolved: Resolved[] = [];
+  const resolved: ResolvedBatch[] = [];
   const openHolds = new Map<string, bigint>();
   const after = snapshotOf(outcome, rules);
   const resolutions = taken.map(({ pending, decision }, i) => {

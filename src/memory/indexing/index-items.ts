@@ -2,7 +2,7 @@ import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import { termsOf } from '../metadata.ts';
-import { indexBought } from './index-bought.ts';
+import { indexPurchased } from './index-purchased.ts';
 import type { IndexItemsDeps } from './indexing-deps.ts';
 import {
   type ClaimedItem,
@@ -33,7 +33,7 @@ export async function indexItems(
   const bought = items.filter((item) => mustBuy(deps, item));
   await Promise.all(
     bought.map((item) => {
-      if (!isOver()) return indexBought(deps, claim, item);
+      if (!isOver()) return indexPurchased(deps, claim, item);
       const ids = [item.id];
       return releaseItems(deps.sql, { claim, ids }, { failed: false, waitMs: 0 });
     }),

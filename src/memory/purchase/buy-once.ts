@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
-import { type Bill, ModelRefused } from './models.ts';
+import { ModelRefused, type PurchaseCost } from './models.ts';
 import {
   beginPurchase,
   findPurchase,
@@ -64,7 +64,7 @@ type Bought<R> = {
 export async function buyOnce<T>(
   deps: BuyOnceDeps,
   wanted: Wanted<T> & { readonly claim: string; readonly model: string },
-  buy: (workId: string, keep: (result: T) => Promise<void>) => Promise<Bill>,
+  buy: (workId: string, keep: (result: T) => Promise<void>) => Promise<PurchaseCost>,
 ): Promise<Bought<T>> {
   const { random, sql } = deps;
   const { claim, codec, item, kind, model } = wanted;

@@ -15,7 +15,7 @@ export type Purchase = {
 };
 
 /** Cost of a purchase, as the ledger has it. */
-export type Bill = {
+export type PurchaseCost = {
   readonly costRaw: bigint;
   /** Payment of the provider: by the pool, or by the developer's own provider key. */
   readonly payment: 'gateway' | 'byok';
@@ -45,7 +45,7 @@ export interface Models {
   embed(
     purchase: Purchase & { readonly model: string; readonly texts: readonly string[] },
     keep: (vectors: readonly Float32Array[]) => Promise<void>,
-  ): Promise<Bill>;
+  ): Promise<PurchaseCost>;
   /** Requests the text of one answer. */
   answer(
     purchase: Purchase & {
@@ -55,5 +55,5 @@ export interface Models {
       readonly maxTokens: number;
     },
     keep: (text: string) => Promise<void>,
-  ): Promise<Bill>;
+  ): Promise<PurchaseCost>;
 }

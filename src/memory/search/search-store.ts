@@ -7,17 +7,17 @@ import type { ItemType, Metadata } from '../memory-shape.ts';
 import { wordQuery } from './word-query.ts';
 
 /** Bounds of a query: the chunks of a namespace that it may find. */
-export type Scope = {
+export type SearchScope = {
   readonly spaceId: number;
   readonly type: ItemType | null;
   /** Terms that a chunk must all have. */
   readonly filter: readonly string[];
 };
 
-const ofType = (sql: Queryable, { type }: Scope) =>
+const ofType = (sql: Queryable, { type }: SearchScope) =>
   type === null ? sql`` : sql`and c.type = ${type}`;
 
-const within = (sql: Queryable, scope: Scope) => sql`
+const within = (sql: Queryable, scope: SearchScope) => sql`
   ${ofType(sql, scope)}
   ${scope.filter.length === 0 ? sql`` : sql`and c.terms @> ${textArray(scope.filter)}::text[]`}`;
 
@@ -34,7 +34,11 @@ const newest = (sql: Queryable) => sql`order by c.id + 0 desc`;
  * frequency of the words. Of more than `rankedMatches` chunks, only the newest are ranked. A query with a negation is used as
  * written. Scores are from 0 to 1.
  */
-export async function findByWords(sql: Queryable, scope: Scope, query: string): Promise<Found[]> {
+export async function findByWords(
+  sql: Queryable,
+  scope: SearchScope,
+  query: string,
+): Promise<Found[]> {
   const { candidates, rankedMatches } = LIMITS.memory;
   const words = wordQuery(query);
   // The namespace is a word of every chunk: the index meets the words within it alone.
@@ -65,7 +69,7 @@ export async function findByWords(sql: Queryable, scope: Scope, query: string): 
 /** Returns chunks whose metadata contains words of a query, chunks with the most words first. */
 export async function findByTerms(
   sql: Queryable,
-  scope: Scope,
+  scope: SearchScope,
   terms: readonly string[],
 ): Promise<Found[]> {
   if (terms.length === 0) return [];
@@ -84,7 +88,7 @@ export async function findByTerms(
 }
 
 /** Returns the newest chunks that pass a filter. */
-export async function filterChunks(sql: Queryable, scope: Scope): Promise<number[]> {
+export async function filterChunks(sql: Queryable, scope: SearchScope): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     with asked as materialized (select ${textArray(scope.filter)}::text[] as all_terms)
     select c.id::float8 as id from asked join memory_chunks c

@@ -2,7 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 
 /** The page that a client of Anthropic's API asks for: https://platform.claude.com/docs/en/api/models-list. */
-export type PageQuery = {
+export type ModelPageQuery = {
   readonly limit?: string | undefined;
   readonly after_id?: string | undefined;
   readonly before_id?: string | undefined;
@@ -29,7 +29,7 @@ export const describeForMessages = (model: Model, nowMs: number) => ({
 });
 
 /** Returns a page of the models that `/v1/messages` serves. Throws the refusal of an invalid limit or cursor. */
-export function pageForMessages(models: readonly Model[], query: PageQuery, nowMs: number) {
+export function pageForMessages(models: readonly Model[], query: ModelPageQuery, nowMs: number) {
   const limit = limitOf(query.limit);
   const all = models.filter(({ modality }) => modality === 'text');
   const { after_id: afterId, before_id: beforeId } = query;

@@ -17,7 +17,7 @@ import type {
   ResponsesRail,
   WholeResponse,
 } from '../providers/responses/responses-rail.ts';
-import { type Conversation, isUnsealed, sentItem } from './input-items.ts';
+import { isUnsealed, type ResponseConversation, sentItem } from './input-items.ts';
 import type { AnyRail } from './responses-rails.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { withTakenMembers, withTakenSampling } from './translate/request-members.ts';
@@ -33,7 +33,7 @@ export type ResponseAnswer = WholeResponse | { readonly stream: ResponseEvents }
 /** One request in the forms for both kinds of rails. */
 export type RailRequest = {
   readonly request: ResponsesRequest;
-  readonly conversation: Conversation;
+  readonly conversation: ResponseConversation;
   readonly translated: TranslatedRequest;
   readonly translation: Omit<Translation, 'estimate' | 'model'>;
 };
@@ -97,7 +97,7 @@ function askInItsWords(
  */
 function inputOf(
   { input }: ResponsesRequest,
-  { before, own }: Conversation,
+  { before, own }: ResponseConversation,
 ): readonly InputItem[] | undefined {
   const isReferred = Array.isArray(input) && own.some((item, at) => item !== input[at]);
   const hasUnsealed = own.some(isUnsealed);

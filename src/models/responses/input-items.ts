@@ -8,7 +8,7 @@ import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { typeOf } from './translate/translate-items.ts';
 
 /** Items of a conversation: those before the request, and the request's own. */
-export type Conversation = {
+export type ResponseConversation = {
   /** The items of the responses that the request continues. */
   readonly before: readonly InputItem[];
   /** Items of the request itself. References are replaced by the items that they name. */
@@ -37,7 +37,7 @@ export async function readConversation(
   agentId: number,
   request: ResponsesRequest,
   memory?: Pick<ConnectionMemory, 'find'>,
-): Promise<Conversation> {
+): Promise<ResponseConversation> {
   const { previous_response_id: previous } = request;
   const items = inputItems(request.input);
   const references = referencesIn(items);

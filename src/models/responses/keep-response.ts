@@ -2,13 +2,13 @@ import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
-import { type Conversation, keptItem } from './input-items.ts';
+import { keptItem, type ResponseConversation } from './input-items.ts';
 import { type KeptResponses, outputOf } from './kept/kept-responses.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Context of an answered response. */
 type Answered = {
-  readonly conversation: Conversation;
+  readonly conversation: ResponseConversation;
   readonly newItemId: (prefix: string) => string;
 };
 

@@ -2,7 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { InputItem } from './responses-request.ts';
 
-export type PageQuery = {
+export type ItemPageQuery = {
   readonly limit?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
   /** The page begins behind this item. */
@@ -21,7 +21,7 @@ export type ItemPage = {
 /** Returns a page of items, the latest first by default. Throws the refusal when `after` names none of the items. */
 export function pageOf(
   items: readonly InputItem[],
-  { after, limit = LIMITS.responses.usualItemsPerPage, order = 'desc' }: PageQuery,
+  { after, limit = LIMITS.responses.usualItemsPerPage, order = 'desc' }: ItemPageQuery,
 ): ItemPage {
   const ordered = order === 'asc' ? items : items.toReversed();
   const at = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { ChatDeps } from '../chat/chat-purchase.ts';
 import { type BuyResponse, createBuyResponse } from './create-responses.ts';
 import type { Kept, KeptResponses } from './kept/kept-responses.ts';
-import { type ItemPage, type PageQuery, pageOf } from './list-items.ts';
+import { type ItemPage, type ItemPageQuery, pageOf } from './list-items.ts';
 import { LiveResponses } from './live-responses.ts';
 import type { AnyRail } from './responses-rails.ts';
 
@@ -16,7 +16,7 @@ export interface Responses {
   /** Ends the stream of a response in this process. Throws the refusal when the response has ended or does not exist. */
   cancel(agentId: number, id: string): Promise<Json>;
   /** Lists the input items of a response, with the items of the earlier responses that are still kept. */
-  inputItems(agentId: number, id: string, query: PageQuery): Promise<ItemPage>;
+  inputItems(agentId: number, id: string, query: ItemPageQuery): Promise<ItemPage>;
 }
 
 export function createResponses(

@@ -18,13 +18,13 @@ import type { NumberDeps } from './number-deps.ts';
 import { deleteBuying, findLiving, insertBuying } from './number-store.ts';
 import { refusePurchase } from './refuse-purchase.ts';
 import { RENTAL_DESTINATION } from './rental-charge.ts';
-import { searchNumbers } from './search-numbers.ts';
 import {
   areaCodeOf,
-  parseWantedNumber,
+  parseRequestedNumber,
+  type RequestedNumber,
   requireCountry,
-  type WantedNumber,
-} from './wanted-number.ts';
+} from './requested-number.ts';
+import { searchNumbers } from './search-numbers.ts';
 
 export type BuyDeps = NumberDeps & {
   readonly random: Random;
@@ -74,7 +74,7 @@ async function buyOnce(
   const { accountId, spender } = buyer;
   const agent = await requireAgent(sql, { agentId: spender.agentId, accountId });
   await requirePlace(deps, agent.id);
-  const wanted = parseWantedNumber(body);
+  const wanted = parseRequestedNumber(body);
   const country = await requireCountry(wanted, deps.countries);
   requireReady(agent);
   if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
@@ -132,7 +132,7 @@ function requireReady({ status, walletAddress }: Agent): void {
  */
 async function offersFor(
   deps: BuyDeps,
-  wanted: WantedNumber,
+  wanted: RequestedNumber,
   country: string,
 ): Promise<readonly OfferedNumber[]> {
   const offers = await searchNumbers(

@@ -7,8 +7,8 @@ import { findNumber, findNumbers } from './number-store.ts';
 import { readCalls } from './read-calls.ts';
 import { readFleet, readUsage, requireDays } from './read-usage.ts';
 import { releaseByDeveloper } from './release-number.ts';
+import { requireAreaCode } from './requested-number.ts';
 import { searchNumbers } from './search-numbers.ts';
-import { requireAreaCode } from './wanted-number.ts';
 
 export type NumbersDeps = Omit<BuyDeps, 'seller'> & {
   /** Undefined: no carrier is configured, and every call is refused with 503. */

@@ -42,7 +42,11 @@ export class RpcReverted extends Error {
   override readonly name = 'RpcReverted';
 }
 
-export type Call = { readonly to?: string; readonly from?: string; readonly data: `0x${string}` };
+export type EthCall = {
+  readonly to?: string;
+  readonly from?: string;
+  readonly data: `0x${string}`;
+};
 
 /** Fees that a chain transaction offers for each unit of gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityFeeWei: bigint };
@@ -53,7 +57,7 @@ export interface Rpc {
    * `eth_call` on the latest block, or on exactly the block with this hash while it is canonical; without
    * `to`, `data` is creation code that returns its answer.
    */
-  call(call: Call, at?: Pick<Block, 'hash'>): Promise<string>;
+  call(call: EthCall, at?: Pick<Block, 'hash'>): Promise<string>;
   /** The latest block. */
   head(): Promise<Block>;
   /** The canonical block of this number; nothing when the chain is not that long yet. */
@@ -71,7 +75,7 @@ export interface Rpc {
   transactionCount(address: string): Promise<number>;
   /** Enough for the next blocks even when each is full. */
   fees(): Promise<Fees>;
-  estimateGas(call: Call): Promise<bigint>;
+  estimateGas(call: EthCall): Promise<bigint>;
   chainId(): Promise<number>;
 }
 

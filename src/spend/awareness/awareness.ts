@@ -7,7 +7,7 @@ import { errors } from '../../kernel/errors.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { limitChain } from '../limits/limit-chain.ts';
-import { type Resolved, resolveSpend, type SpendRequest } from '../limits/resolve-spend.ts';
+import { type ResolvedSpend, resolveSpend, type SpendRequest } from '../limits/resolve-spend.ts';
 import type { SpendStateReader } from '../limits/spend-state.ts';
 import { creditRemaining, loanState } from './credit-awareness.ts';
 
@@ -57,7 +57,7 @@ export function createAwareness(deps: {
       accountId: string,
       agentId: number,
       { keyId, ...wanted }: Question,
-    ): Promise<Resolved> {
+    ): Promise<ResolvedSpend> {
       const found = await requireOwn(accountId, agentId);
       const key = keyId === null ? null : await requireAgentKey(sql, agentId, keyId);
       return resolveSpend(found, { ...wanted, key });

@@ -18,7 +18,7 @@ export type SpendRequest = {
   readonly key: { readonly id: number; readonly rootId: number } | null;
 };
 
-export type Resolved =
+export type ResolvedSpend =
   | {
       readonly decision: 'approve';
       readonly effectiveRemainingRaw: string;
@@ -27,7 +27,7 @@ export type Resolved =
   | { readonly decision: 'decline'; readonly decline: Fields & { readonly error: string } };
 
 /** Decides a planned payment by the rules that decide a hold. It moves no money. */
-export function resolveSpend(spendState: SpendState, wanted: SpendRequest): Resolved {
+export function resolveSpend(spendState: SpendState, wanted: SpendRequest): ResolvedSpend {
   const host = hostOf(wanted.host);
   const refusal =
     refusalOfDestinationTo(spendState, wanted, host) ??

@@ -22,7 +22,7 @@ export type AgentScope = {
 };
 
 /** An agent's controls, or the controls that all agents of a developer share. */
-export type Scope =
+export type ControlsScope =
   | AgentScope
   | (PolicyOwner & { readonly agentId: null; readonly by: 'developer' });
 
@@ -45,7 +45,7 @@ const NO_CONTROLS: AgentControls = { mode: 'off', locked: false };
  */
 export async function changeControls<T>(
   deps: ControlsDeps,
-  scope: Scope,
+  scope: ControlsScope,
   work: (change: Change, known: History | undefined) => Promise<T>,
   /** Reads the data for the work before a lock is taken. */
   prepare: () => Promise<History | undefined> = async () => undefined,
@@ -73,7 +73,7 @@ export async function changeControls<T>(
   });
 }
 
-const permitFor = (scope: Scope, controls: AgentControls) => (change: ControlChange) => {
+const permitFor = (scope: ControlsScope, controls: AgentControls) => (change: ControlChange) => {
   if (scope.by === 'agent' && controls.locked && !tightens(change)) {
     throw errors.controls.selfServiceLocked();
   }

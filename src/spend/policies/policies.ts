@@ -10,8 +10,8 @@ import { requireCovered } from '../limits/kept-money.ts';
 import {
   type Change,
   type ControlsDeps,
+  type ControlsScope,
   changeControls,
-  type Scope,
   timeOf,
 } from './change-controls.ts';
 import { isRecounted, planChange } from './plan-change.ts';
@@ -40,7 +40,7 @@ export type Policies = ReturnType<typeof createPolicies>;
  */
 export function createPolicies(deps: ControlsDeps) {
   return {
-    async list(scope: Scope, { includePast }: { readonly includePast: boolean }) {
+    async list(scope: ControlsScope, { includePast }: { readonly includePast: boolean }) {
       if (scope.agentId !== null) await requireAgent(deps.sql, scope);
       const { nowMs, nowSec } = timeOf(deps);
       const kinds = kindsOf(scope);
@@ -52,12 +52,12 @@ export function createPolicies(deps: ControlsDeps) {
         .map((policy) => policyRecord(policy, counters.get(policy.id), { nowMs, nowSec }));
     },
 
-    create: (scope: Scope, wanted: PolicyRequest) => createPolicy(deps, scope, wanted),
+    create: (scope: ControlsScope, wanted: PolicyRequest) => createPolicy(deps, scope, wanted),
 
-    change: (scope: Scope, policyId: number, edit: PolicyEdit) =>
+    change: (scope: ControlsScope, policyId: number, edit: PolicyEdit) =>
       changePolicy(deps, scope, policyId, edit),
 
-    async revoke(scope: Scope, policyId: number): Promise<{ readonly status: 'revoked' }> {
+    async revoke(scope: ControlsScope, policyId: number): Promise<{ readonly status: 'revoked' }> {
       return changeControls(deps, scope, async (change) => {
         const policy = await requirePolicy(change, scope, policyId);
         change.permit({ kind: 'revoke' });
@@ -67,7 +67,7 @@ export function createPolicies(deps: ControlsDeps) {
     },
 
     /** Restarts a rolling policy: charges settled before now no longer count, open holds still do. */
-    async reset(scope: Scope, policyId: number) {
+    async reset(scope: ControlsScope, policyId: number) {
       return changeControls(deps, scope, async (change) => {
         const policy = await requirePolicy(change, scope, policyId);
         if (policy.window.kind !== 'rolling') throw errors.controls.notResettable();
@@ -80,7 +80,7 @@ export function createPolicies(deps: ControlsDeps) {
   };
 }
 
-async function createPolicy(deps: ControlsDeps, scope: Scope, wanted: PolicyRequest) {
+async function createPolicy(deps: ControlsDeps, scope: ControlsScope, wanted: PolicyRequest) {
   const spentBefore = () => {
     const { nowMs, nowSec } = timeOf(deps);
     const planned = requirePlan(planPolicy(wanted, nowSec));
@@ -97,7 +97,12 @@ async function createPolicy(deps: ControlsDeps, scope: Scope, wanted: PolicyRequ
   return changeControls(deps, scope, add, spentBefore);
 }
 
-async function changePolicy(deps: ControlsDeps, scope: Scope, policyId: number, edit: PolicyEdit) {
+async function changePolicy(
+  deps: ControlsDeps,
+  scope: ControlsScope,
+  policyId: number,
+  edit: PolicyEdit,
+) {
   const spentBefore = async () => {
     const { nowMs, nowSec } = timeOf(deps);
     const before = await requirePolicy({ tx: deps.sql }, scope, policyId);
@@ -120,12 +125,12 @@ async function changePolicy(deps: ControlsDeps, scope: Scope, policyId: number, 
   return changeControls(deps, scope, save, spentBefore);
 }
 
-const kindsOf = ({ agentId }: Scope): readonly PolicyKind[] =>
+const kindsOf = ({ agentId }: ControlsScope): readonly PolicyKind[] =>
   agentId === null ? ['task', 'api', 'vendor', 'session'] : ['task', 'api', 'vendor'];
 
 async function countersOf(
   sql: Queryable,
-  { agentId }: Scope,
+  { agentId }: ControlsScope,
   policies: readonly StoredPolicy[],
 ): Promise<ReadonlyMap<number, Counter>> {
   if (agentId !== null) return readOwnCounters(sql, agentId);
@@ -136,7 +141,7 @@ async function countersOf(
 }
 
 /** Returns the record of a policy in the sql transaction that has just written it. */
-async function recordNow(change: Change, scope: Scope, policy: StoredPolicy) {
+async function recordNow(change: Change, scope: ControlsScope, policy: StoredPolicy) {
   const counters = await countersOf(change.tx, scope, [policy]);
   return policyRecord(policy, counters.get(policy.id), change);
 }
@@ -146,7 +151,7 @@ function requirePlan<T>(plan: Plan<T>): T {
   return plan.policy;
 }
 
-async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: Scope, policyId: number) {
+async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: ControlsScope, policyId: number) {
   const policy = await findPolicy(tx, scope, kindsOf(scope), policyId);
   if (policy === undefined) throw errors.controls.policyNotFound();
   return policy;
@@ -156,7 +161,7 @@ async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: Scope, policyId:
  * Throws when the owner has the maximum number of living policies. The sql transaction has locked the rows of all agents that
  * the policies bind, so the bound holds under any race.
  */
-export async function requireRoom({ tx, nowSec }: Change, scope: Scope): Promise<void> {
+export async function requireRoom({ tx, nowSec }: Change, scope: ControlsScope): Promise<void> {
   const most = scope.agentId === null ? LIMITS.policiesPerTeam : LIMITS.policiesPerAgent;
   const living = await findLivingPolicies(tx, scope, kindsOf(scope), nowSec);
   if (living.length < most) return;
@@ -168,7 +173,7 @@ export async function requireRoom({ tx, nowSec }: Change, scope: Scope): Promise
 
 async function requireUnique(
   { tx, nowSec }: Change,
-  scope: Scope,
+  scope: ControlsScope,
   policy: Pick<StoredPolicy, 'kind' | 'matchKey' | 'matchKind' | 'reserves'>,
   exceptId = 0,
 ): Promise<void> {

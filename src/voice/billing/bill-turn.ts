@@ -8,7 +8,7 @@ import type { SessionConfig } from '../session/session-config.ts';
 import type { TurnCharge, VoicePipeline } from '../session/voice-pipeline.ts';
 import { beyondRaw, owedRaw, paidRawOf } from './charge-price.ts';
 import { holdTurn } from './hold-turn.ts';
-import { type Bill, MAIN_HOLD, type SessionHolds } from './session-holds.ts';
+import { MAIN_HOLD, type SessionCharge, type SessionHolds } from './session-holds.ts';
 import { boughtSoundTokens, soundTokens, type TurnRoom, type TurnUse } from './turn-meter.ts';
 
 export type BillingDeps = {
@@ -107,7 +107,7 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
 }
 
 /** Splits charges by the hold that pays them, without the holds that owe nothing. */
-function billsOf(bought: readonly TurnCharge[]): Bill[] {
+function billsOf(bought: readonly TurnCharge[]): SessionCharge[] {
   const shares = new Map<string, TurnCharge[]>();
   for (const one of bought) {
     const { sessionHold = MAIN_HOLD } = one;

@@ -8,7 +8,7 @@ import type { Extension, OpenedSessionHold, Reserves, SessionHold } from './sess
 export const MAIN_HOLD = '';
 
 /** A charge to one hold. */
-export type Bill = {
+export type SessionCharge = {
   readonly sessionHold: string;
   readonly costRaw: bigint;
   /** Price of the usage that upstreams report beyond the possible usage. */
@@ -231,7 +231,7 @@ export class SessionHolds implements Reserve {
   }
 
   /** Journals all bills at once. `lost`: a hold was settled before its bill; the other bills are written. */
-  async journal(bills: readonly Bill[]): Promise<'written' | 'lost'> {
+  async journal(bills: readonly SessionCharge[]): Promise<'written' | 'lost'> {
     for (const { beyondRaw = 0n, sessionHold } of bills) {
       if (beyondRaw > 0n) this.#sessionHolds.get(sessionHold)?.disown(beyondRaw, false);
     }

@@ -5,7 +5,7 @@ import {
   filterChunks,
   findByTerms,
   findByWords,
-  type Scope,
+  type SearchScope,
 } from '../../../src/memory/search/search-store.ts';
 import { textArray } from '../../../src/platform/postgres/pg-array.ts';
 import type { Queryable } from '../../../src/platform/postgres/sql.ts';
@@ -18,7 +18,7 @@ const OTHERS = 9_000;
 const metadata = { role: 'tea taster' };
 
 let database: TestDatabase;
-let scope: Scope;
+let scope: SearchScope;
 beforeAll(async () => {
   database = await testDatabase(4);
   const { sql } = database;

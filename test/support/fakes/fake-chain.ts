@@ -1,7 +1,7 @@
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi, parseAbi } from 'viem';
 import { topicOf } from '../../../src/platform/chain/abi.ts';
 import { isAskedFor, type LogQuery } from '../../../src/platform/chain/log-query.ts';
-import { type Call, type Rpc, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
+import { type EthCall, type Rpc, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
 import type { Block, ChainLog } from '../../../src/platform/chain/rpc-answers.ts';
 import { USDC_EVENTS } from '../../../src/platform/chain/usdc.ts';
 import { word } from './json-rpc-node.ts';
@@ -158,7 +158,7 @@ export class FakeChain {
         (log) => !this.hidden.has(log.txHash) && isAskedFor(query, log),
       );
     },
-    call: async ({ data }: Call, at) => {
+    call: async ({ data }: EthCall, at) => {
       // From the newest on: it is asked about those.
       const place = () =>
         this.#known().findLastIndex((mined) => this.#told(mined).hash === at?.hash);

@@ -1,6 +1,6 @@
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from 'viem';
 import { MULTICALL3 } from '../../../src/platform/chain/multicall.ts';
-import { type Call, RpcReverted, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
+import { type EthCall, RpcReverted, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
 import { blockAnswer, word } from './json-rpc-node.ts';
 
 export const FEEDS = { price: `0x${'aa'.repeat(20)}`, sequencer: `0x${'bb'.repeat(20)}` };
@@ -51,7 +51,7 @@ export function feedsChain(nowSec: number) {
         const { number: _, timestamp: __, ...rest } = blockAnswer(5);
         return { number: 5, hash: rest.hash, timestampSec: state.headSec };
       },
-      async call({ to = '', data }: Call, at?: { hash: string }) {
+      async call({ to = '', data }: EthCall, at?: { hash: string }) {
         present();
         state.asked.push(data.slice(0, 10));
         if (at?.hash !== blockAnswer(5).hash) throw new RpcUnavailable('header not found');

@@ -32,7 +32,7 @@ export type AnthropicTurn = {
   readonly content: readonly Block[];
 };
 
-export type Conversation = {
+export type AnthropicConversation = {
   readonly system: readonly TextBlock[];
   /** The roles take turns. */
   readonly turns: readonly AnthropicTurn[];
@@ -42,7 +42,7 @@ export type Conversation = {
  * Puts a list of OpenAI messages into turns: the instructions apart, wherever they stood; the results of
  * tools on the user's side; and neighbours of one role in one turn, as the dialect wants them.
  */
-export function translateMessages(messages: unknown): Conversation {
+export function translateMessages(messages: unknown): AnthropicConversation {
   if (!Array.isArray(messages)) return unfit('messages must be a list.');
   const system: TextBlock[] = [];
   const calls: Calls = { ids: undefined, read: new CallArguments() };

@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { CallbackAnswer, CallbackEvent, CarrierCallbacks, Instruction } from '../carrier.ts';
 import type { TelnyxApi } from './api.ts';
 import { encodeClientState } from './client-state.ts';
-import type { Hooks } from './hooks.ts';
+import type { TelnyxHooks } from './hooks.ts';
 import { readTelnyxCallback } from './read-callback.ts';
 import { isSignedByTelnyx, telnyxSignature } from './signature.ts';
 import { streamAgainOptions, streamOptions } from './stream-options.ts';
@@ -19,7 +19,7 @@ const ACKNOWLEDGEMENT: CallbackAnswer = {
 /** Callbacks of Telnyx: signed JSON. It reads no answers, so that instructions are commands of its API. */
 export function createTelnyxCallbacks(deps: {
   readonly api: TelnyxApi;
-  readonly hooks: Hooks;
+  readonly hooks: TelnyxHooks;
   readonly publicKey: KeyObject;
   readonly clock: Clock;
 }): CarrierCallbacks {

@@ -8,12 +8,12 @@ import {
 } from '../carrier.ts';
 import { isUnknown, type TelnyxApi } from './api.ts';
 import { encodeClientState } from './client-state.ts';
-import type { Hooks } from './hooks.ts';
+import type { TelnyxHooks } from './hooks.ts';
 
 /** Calls of Telnyx. */
 export function createTelnyxCalls(deps: {
   readonly api: TelnyxApi;
-  readonly hooks: Hooks;
+  readonly hooks: TelnyxHooks;
   readonly connectionId: string;
 }): Omit<CarrierCalls, RecordingMethod> {
   const { api, hooks, connectionId } = deps;
@@ -67,7 +67,7 @@ export function createTelnyxCalls(deps: {
   };
 }
 
-function dialOf(hooks: Hooks, request: DialRequest): Json {
+function dialOf(hooks: TelnyxHooks, request: DialRequest): Json {
   const { callId, detectsMachine } = request;
   return {
     from: request.from,

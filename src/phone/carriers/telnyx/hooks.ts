@@ -4,7 +4,7 @@ import type { CallbackRequest } from '../carrier.ts';
 /** Telnyx signs callbacks and not the upgrade of a media stream: it sends a token that it was given with the stream. */
 const TOKEN_HEADER = 'x-telnyx-streaming-auth-token';
 
-export type Hooks = {
+export type TelnyxHooks = {
   /** Address of all callbacks. The application at Telnyx must name it, too, so that calls from outside come here. */
   readonly voice: string;
   /** Returns the address of the media stream of a call. */
@@ -16,7 +16,10 @@ export type Hooks = {
 };
 
 /** Returns the addresses of a server at this public origin, and the tokens by which its streams are recognised. */
-export function hooksOf(deps: { readonly publicUrl: string; readonly apiKey: string }): Hooks {
+export function hooksOf(deps: {
+  readonly publicUrl: string;
+  readonly apiKey: string;
+}): TelnyxHooks {
   const root = `${deps.publicUrl.replace(/\/+$/, '')}/v1/telephony/telnyx`;
   const mediaToken = (callId: string) =>
     createHmac('sha256', deps.apiKey).update(`media stream ${callId}`).digest('base64url');

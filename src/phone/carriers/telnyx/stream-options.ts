@@ -1,11 +1,11 @@
 import { encodeClientState } from './client-state.ts';
-import type { Hooks } from './hooks.ts';
+import type { TelnyxHooks } from './hooks.ts';
 
 /**
  * Options of the media stream of a call: mu-law at 8 kHz in both directions, which every line has. Without the mode `rtp`
  * Telnyx drops the sound that it gets.
  */
-export const streamOptions = (hooks: Hooks, callId: string) => ({
+export const streamOptions = (hooks: TelnyxHooks, callId: string) => ({
   stream_url: hooks.media(callId),
   stream_auth_token: hooks.mediaToken(callId),
   stream_track: 'inbound_track',
@@ -17,7 +17,7 @@ export const streamOptions = (hooks: Hooks, callId: string) => ({
 });
 
 /** Options of a stream that is opened again. They also set the client state, which a transfer had replaced. */
-export const streamAgainOptions = (hooks: Hooks, callId: string) => ({
+export const streamAgainOptions = (hooks: TelnyxHooks, callId: string) => ({
   client_state: encodeClientState({ kind: 'streamed', callId }),
   ...streamOptions(hooks, callId),
 });

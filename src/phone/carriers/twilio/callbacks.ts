@@ -1,5 +1,5 @@
 import type { CallbackAnswer, CarrierCallbacks, Instruction } from '../carrier.ts';
-import type { Hooks } from './hooks.ts';
+import type { TwilioHooks } from './hooks.ts';
 import { readTwilioCallback } from './read-callback.ts';
 import { hasTwilioSignature, isSignedByTwilio, isUpgradeSignedByTwilio } from './signature.ts';
 import { HANG_UP, NOTHING, rejectTwiml, streamTwiml, whisperTwiml } from './twiml.ts';
@@ -7,7 +7,7 @@ import { HANG_UP, NOTHING, rejectTwiml, streamTwiml, whisperTwiml } from './twim
 /** Callbacks of Twilio: forms that it signs with the token of the account, and answers in TwiML. */
 export function createTwilioCallbacks(deps: {
   readonly authToken: string;
-  readonly hooks: Hooks;
+  readonly hooks: TwilioHooks;
 }): CarrierCallbacks {
   const { authToken, hooks } = deps;
   return {
@@ -21,7 +21,7 @@ export function createTwilioCallbacks(deps: {
   };
 }
 
-function twimlOf(hooks: Hooks, instruction: Instruction): string {
+function twimlOf(hooks: TwilioHooks, instruction: Instruction): string {
   switch (instruction.kind) {
     case 'stream':
       return streamTwiml(hooks, instruction.callId);

@@ -6,7 +6,7 @@ import {
 } from '../carrier.ts';
 import { carrierPriceRaw } from '../carrier-price.ts';
 import { isUnknown, type TwilioApi } from './api.ts';
-import type { Hooks } from './hooks.ts';
+import type { TwilioHooks } from './hooks.ts';
 import { isOver, statusOf } from './status.ts';
 import { digitsTwiml, transferTwiml } from './twiml.ts';
 
@@ -16,7 +16,7 @@ const NOT_IN_PROGRESS = '21220';
 /** Calls of Twilio. */
 export function createTwilioCalls(deps: {
   readonly api: TwilioApi;
-  readonly hooks: Hooks;
+  readonly hooks: TwilioHooks;
 }): Omit<CarrierCalls, RecordingMethod> {
   const { api, hooks } = deps;
 
@@ -74,7 +74,7 @@ export function createTwilioCalls(deps: {
   };
 }
 
-function dialOf(hooks: Hooks, request: DialRequest) {
+function dialOf(hooks: TwilioHooks, request: DialRequest) {
   const { callId, detectsMachine } = request;
   return {
     from: request.from,

@@ -1,5 +1,5 @@
 /** The addresses that Twilio is given. It signs each as it was given, so that they are written in one place. */
-export type Hooks = {
+export type TwilioHooks = {
   /** Returns the address at which Twilio asks what to do with a call; `callId`: the call has a row here already. */
   voice(callId?: string): string;
   /** Returns the same address for a call whose stream is opened again. */
@@ -17,7 +17,7 @@ export type Hooks = {
 };
 
 /** Returns the webhook addresses of a server at this public origin. */
-export function hooksOf(publicUrl: string): Hooks {
+export function hooksOf(publicUrl: string): TwilioHooks {
   const root = `${publicUrl.replace(/\/+$/, '')}/v1/telephony/twilio`;
   const of = (hook: string, callId?: string) =>
     callId === undefined ? `${root}/${hook}` : `${root}/${hook}?call=${encodeURIComponent(callId)}`;

@@ -1,11 +1,11 @@
 import { CarrierFailed, type CarrierNumber, type CarrierNumbers } from '../carrier.ts';
 import { isUnknown, type TwilioApi } from './api.ts';
-import type { Hooks } from './hooks.ts';
+import type { TwilioHooks } from './hooks.ts';
 
 /** Numbers of Twilio. The purchase's id is a number's friendly name, by which a lost answer is found again. */
 export function createTwilioNumbers(deps: {
   readonly api: TwilioApi;
-  readonly hooks: Hooks;
+  readonly hooks: TwilioHooks;
 }): CarrierNumbers {
   const { api, hooks } = deps;
   return {

@@ -3,7 +3,7 @@ import type { FetchStream } from '../../../platform/egress/fetch.ts';
 import { CarrierFailed, type CarrierRecordings } from '../carrier.ts';
 import { streamedWav } from '../streamed-wav.ts';
 import { isUnknown, type TwilioAccount, type TwilioApi } from './api.ts';
-import type { Hooks } from './hooks.ts';
+import type { TwilioHooks } from './hooks.ts';
 
 /** Twilio's name for the recording of a call that is going on. */
 const CURRENT = 'Twilio.CURRENT';
@@ -22,7 +22,7 @@ const secondsOf = (duration: unknown): number =>
 export function createTwilioRecordings(
   deps: TwilioAccount & {
     readonly api: TwilioApi;
-    readonly hooks: Hooks;
+    readonly hooks: TwilioHooks;
     readonly fetchStream: FetchStream;
   },
 ): CarrierRecordings {

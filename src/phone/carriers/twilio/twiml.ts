@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import { xmlText } from '../../../kernel/storable.ts';
 import type { TransferOrder } from '../carrier.ts';
-import type { Hooks } from './hooks.ts';
+import type { TwilioHooks } from './hooks.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
@@ -17,14 +17,14 @@ function element(name: string, attributes: Attributes, ...content: readonly stri
 const response = (...verbs: readonly string[]): string =>
   `<?xml version="1.0" encoding="UTF-8"?>${element('Response', {}, ...verbs)}`;
 
-const again = (hooks: Hooks, callId: string): string =>
+const again = (hooks: TwilioHooks, callId: string): string =>
   element('Redirect', { method: 'POST' }, xmlText(hooks.voiceAgain(callId)));
 
 /** Ends what Twilio was doing; a call that waits for instructions is over. */
 export const NOTHING = response();
 
 /** Opens the media stream. When that closes and the call goes on, Twilio asks again. */
-export const streamTwiml = (hooks: Hooks, callId: string): string =>
+export const streamTwiml = (hooks: TwilioHooks, callId: string): string =>
   response(
     element(
       'Connect',
@@ -46,7 +46,7 @@ export const rejectTwiml = (reason: 'busy' | 'rejected'): string =>
   response(element('Reject', { reason }));
 
 /** Plays keypad digits, and then asks again. */
-export const digitsTwiml = (hooks: Hooks, callId: string, digits: string): string =>
+export const digitsTwiml = (hooks: TwilioHooks, callId: string, digits: string): string =>
   response(element('Play', { digits }), again(hooks, callId));
 
 /**
@@ -54,7 +54,7 @@ export const digitsTwiml = (hooks: Hooks, callId: string, digits: string): strin
  * over. `whispers`: Twilio fetches the summary from the `whisper` hook and reads it to the target first.
  */
 export const transferTwiml = (
-  hooks: Hooks,
+  hooks: TwilioHooks,
   callId: string,
   { longestSeconds, to, whispers }: TransferOrder,
 ): string =>

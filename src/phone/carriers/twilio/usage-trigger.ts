@@ -1,5 +1,5 @@
 import { isUnknown, type TwilioApi } from './api.ts';
-import type { Hooks } from './hooks.ts';
+import type { TwilioHooks } from './hooks.ts';
 
 /** Upper bound of the triggers of an account that are read. More than one of our hook are left from other thresholds. */
 const MOST_TRIGGERS = 100;
@@ -11,7 +11,7 @@ export const TRIGGER_KIND = {
   recurring: 'monthly',
 } as const;
 
-type Deps = { readonly api: TwilioApi; readonly hooks: Hooks };
+type Deps = { readonly api: TwilioApi; readonly hooks: TwilioHooks };
 
 /**
  * Sets Twilio's callback for a month's spend above the threshold, or none when `thresholdUsd` is undefined. A trigger with this

@@ -2,14 +2,14 @@ import { closeSync, openSync } from 'node:fs';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedDatabaseError } from './embedded-error.ts';
 import type { FolderPlace } from './run-program.ts';
-import { type Account, type System, UNSHARE } from './system-accounts.ts';
+import { type System, type SystemAccount, UNSHARE } from './system-accounts.ts';
 
 /** User as whom PostgreSQL runs; it refuses to run as root. */
 export type Identity = {
   /** Words that go before every command. */
   readonly prefix: readonly string[];
   /** Account that the process runs under and that owns the data. Undefined: the process keeps its account. */
-  readonly account: Account | undefined;
+  readonly account: SystemAccount | undefined;
   /** True when the account cannot reach the data by its path and gets an open handle of the folder instead. */
   readonly byHandle: boolean;
   /** True when the account cannot reach the binaries either, so that it gets a copy. */
@@ -90,7 +90,7 @@ async function chooseForRoot(request: IdentityRequest): Promise<Identity> {
  * Returns the account that owns the data, else the account that PostgreSQL is usually given. Undefined when the machine has no
  * such account.
  */
-function accountFor(system: System, dataUid: number | undefined): Account | undefined {
+function accountFor(system: System, dataUid: number | undefined): SystemAccount | undefined {
   const named = (name: string) => system.accounts.find((account) => account.name === name);
   const owner = system.accounts.find((account) => account.uid === dataUid && account.uid !== 0);
   return owner ?? named('postgres') ?? named('nobody');

@@ -3,13 +3,13 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { runProgram } from './run-program.ts';
 
-export type Account = { readonly name: string; readonly uid: number; readonly gid: number };
+export type SystemAccount = { readonly name: string; readonly uid: number; readonly gid: number };
 
 /** Facts of the machine that decide the identity; tests pass other facts. */
 export type System = {
   readonly uid: number;
   readonly platform: string;
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly SystemAccount[];
   /** `initdb` wants a name for the user that runs it. */
   readonly hasAccountName: boolean;
   /** May any user reach this path, by the execute bits of the folders above and of itself? */
@@ -32,7 +32,7 @@ export function readSystem(): System {
   };
 }
 
-function readAccounts(): Account[] {
+function readAccounts(): SystemAccount[] {
   try {
     return readFileSync('/etc/passwd', 'utf8')
       .split('\n')

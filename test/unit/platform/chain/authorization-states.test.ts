@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { authorizationStates } from '../../../../src/platform/chain/authorization-states.ts';
 import { MULTICALL3 } from '../../../../src/platform/chain/multicall.ts';
-import { type Call, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+import { type EthCall, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
 
 const USDC = `0x${'11'.repeat(20)}`;
@@ -23,7 +23,7 @@ function chainOf(
   token: Token = (nonce) => word(isUsed(nonce) ? 1 : 0),
   { multicall = true, mostCalls = Number.POSITIVE_INFINITY } = {},
 ) {
-  const asked: { call: Call; at: { hash: string } | undefined }[] = [];
+  const asked: { call: EthCall; at: { hash: string } | undefined }[] = [];
   const answer = (data: `0x${string}`) => {
     const { args } = decodeFunctionData({ abi: ABI, data });
     expect(args[0].toLowerCase()).toBe(WALLET);
@@ -31,7 +31,7 @@ function chainOf(
   };
   return {
     asked,
-    async call(call: Call, at?: { hash: string }) {
+    async call(call: EthCall, at?: { hash: string }) {
       asked.push({ call, at });
       if (call.to !== MULTICALL3) {
         const own = answer(call.data);

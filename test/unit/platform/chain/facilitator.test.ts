@@ -11,7 +11,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createFacilitator, encodeTransfer } from '../../../../src/platform/chain/facilitator.ts';
-import { type Call, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+import { type EthCall, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
 import { testWallet } from '../../../support/wallet.ts';
 
@@ -33,14 +33,14 @@ function setUp() {
   const chain = {
     taken: [] as ReturnType<typeof parseTransaction>[],
     raw: [] as `0x${string}`[],
-    estimated: [] as Call[],
+    estimated: [] as EthCall[],
     counted: undefined as number | undefined,
     refuses: undefined as Error | undefined,
     refusesToRun: undefined as Error | undefined,
     maxFeeWei: 2_000n,
   };
   const rpc = {
-    async estimateGas(call: Call) {
+    async estimateGas(call: EthCall) {
       chain.estimated.push(call);
       if (chain.refusesToRun) throw chain.refusesToRun;
       return 100_000n;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
-import { type Call, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+import { type EthCall, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { createUsdcBalances } from '../../../../src/platform/chain/usdc-balances.ts';
 
 const USDC = `0x${'11'.repeat(20)}`;
@@ -10,10 +10,10 @@ const WALLET = `0x${'AB'.repeat(20)}`;
 
 function setUp() {
   const clock = new ManualClock();
-  const calls: Call[] = [];
+  const calls: EthCall[] = [];
   const node = { balance: 5n as bigint | undefined };
   const rpc = {
-    async call(call: Call) {
+    async call(call: EthCall) {
       calls.push(call);
       if (node.balance === undefined) throw new RpcUnavailable('away');
       return `0x${node.balance.toString(16).padStart(64, '0')}`;

@@ -31,7 +31,7 @@ const NEVER = new AbortController().signal;
  * Indexes an item that needs a purchase: of its facts, its vectors or both, each bought once. When a purchase is refused, the
  * item is released with the reason. Rejects as the database does; the claim then expires by itself.
  */
-export async function indexBought(
+export async function indexPurchased(
   deps: IndexItemsDeps,
   claim: string,
   item: ClaimedItem,

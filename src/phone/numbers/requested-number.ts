@@ -2,7 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import { countryOf } from '../dialling/country-of.ts';
 
 /** The number that a purchase asks for. An exact number wins when an area code is named, too. */
-export type WantedNumber =
+export type RequestedNumber =
   | { readonly kind: 'exact'; readonly phoneNumber: string }
   | { readonly kind: 'area'; readonly areaCode: string };
 
@@ -13,7 +13,7 @@ const FOREIGN_NUMBER = /^\+(?!1)[1-9][0-9]{6,14}$/;
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** Reads the body of a purchase. Throws when it is invalid. */
-export function parseWantedNumber(body: Readonly<Record<string, unknown>>): WantedNumber {
+export function parseRequestedNumber(body: Readonly<Record<string, unknown>>): RequestedNumber {
   const { areaCode, phoneNumber } = body;
   if (!isAbsent(phoneNumber)) {
     const isNumber = (form: RegExp) => form.test(String(phoneNumber));
@@ -43,7 +43,7 @@ export const areaCodeOf = (phoneNumber: string): string | null =>
  * operator does not allow.
  */
 export async function requireCountry(
-  wanted: WantedNumber,
+  wanted: RequestedNumber,
   countries: readonly string[],
 ): Promise<string> {
   if (wanted.kind === 'area' || US_NUMBER.test(wanted.phoneNumber)) return 'US';

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../../src/kernel/api-error.ts';
 import {
   areaCodeOf,
-  parseWantedNumber,
+  parseRequestedNumber,
   requireCountry,
-} from '../../../../src/phone/numbers/wanted-number.ts';
+} from '../../../../src/phone/numbers/requested-number.ts';
 
 function refusalOf(body: Record<string, unknown>): string | undefined {
   try {
-    parseWantedNumber(body);
+    parseRequestedNumber(body);
     return undefined;
   } catch (error) {
     return (error as ApiError).error;
@@ -17,8 +17,8 @@ function refusalOf(body: Record<string, unknown>): string | undefined {
 
 describe('what a purchase asks for', () => {
   it('is a number of an area, or an exact one, which wins', () => {
-    expect(parseWantedNumber({ areaCode: '415' })).toEqual({ kind: 'area', areaCode: '415' });
-    expect(parseWantedNumber({ areaCode: '1', phoneNumber: '+14155550100' })).toEqual({
+    expect(parseRequestedNumber({ areaCode: '415' })).toEqual({ kind: 'area', areaCode: '415' });
+    expect(parseRequestedNumber({ areaCode: '1', phoneNumber: '+14155550100' })).toEqual({
       kind: 'exact',
       phoneNumber: '+14155550100',
     });
