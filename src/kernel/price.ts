@@ -68,7 +68,7 @@ export const priceRaw = (usage: Usage, rates: Rates, marginBps: number): bigint 
   sumPricesRaw([{ usage, rates, marginBps }]);
 
 /** Work of one kind under its own rates and margin. */
-export type Priced = {
+export type PricedUsage = {
   readonly usage: Usage;
   readonly rates: Rates;
   readonly marginBps: number;
@@ -77,7 +77,7 @@ export type Priced = {
 /**
  * Returns the price of work that several sources did together: each part at its own rates and margin, the sum rounded up once.
  */
-export function sumPricesRaw(parts: readonly Priced[]): bigint {
+export function sumPricesRaw(parts: readonly PricedUsage[]): bigint {
   let sum = 0n;
   for (const { usage, rates, marginBps } of parts) {
     sum += costFemto(usage, rates) * (BPS + BigInt(marginBps));

@@ -14,7 +14,7 @@ import { type RouteAnswer, readAnswer } from './route-answer.ts';
 import { type AskTool, RouteRefused, type Tool } from './tool.ts';
 import { costOf, isRelayed, refusedResult, thrownResult } from './tool-result.ts';
 
-export type ToolCall = {
+export type McpToolCall = {
   readonly tool: Tool;
   /** As the client sent them. */
   readonly args: unknown;
@@ -35,7 +35,7 @@ export type ToolCall = {
  * takes too long is ended as if its client had left; anything paid by then is still returned. A result that exceeds the
  * remaining budget becomes a refusal that states the cost.
  */
-export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolResult> {
+export async function callTool(clock: Clock, call: McpToolCall): Promise<CallToolResult> {
   let cost: Json = {};
   let isLong = false;
   const result = await makeCall(clock, call, (answer) => {
@@ -53,7 +53,7 @@ export async function callTool(clock: Clock, call: ToolCall): Promise<CallToolRe
 
 async function makeCall(
   clock: Clock,
-  call: ToolCall,
+  call: McpToolCall,
   onAnswer: (answer: RouteAnswer) => void,
 ): Promise<CallToolResult> {
   const { callMs = LIMITS.mcp.callMs, tool, log } = call;
@@ -84,7 +84,11 @@ async function makeCall(
 }
 
 const askingFor =
-  ({ ask, key }: ToolCall, signal: AbortSignal, onAnswer: (answer: RouteAnswer) => void): AskTool =>
+  (
+    { ask, key }: McpToolCall,
+    signal: AbortSignal,
+    onAnswer: (answer: RouteAnswer) => void,
+  ): AskTool =>
   async (route, { body, maxBytes = LIMITS.mcp.answerBytes } = {}) => {
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);

@@ -31,7 +31,7 @@ export type RateLimits = {
 export const DEFAULT_RATE_LIMITS: RateLimits = LIMITS;
 
 /** Fields of a request that the gate reads; routes and sockets both have them. */
-export type Counted = {
+export type RatedRequest = {
   readonly route: {
     readonly path: string;
     readonly rateLimit?: RateLimit | undefined;
@@ -48,12 +48,12 @@ export interface RateGate {
    * Takes this request's tokens and adds the rate headers to `earned`, or throws the 429, which has headers of its own.
    * Undefined means it was decided at once.
    */
-  admit(request: Counted, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
+  admit(request: RatedRequest, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
   /**
    * Counts a request that was admitted for the caller's own provider key as one that the pool serves; throws the 429.
    * Every other request is counted already.
    */
-  admitPooled(request: Counted, caller: Caller): Promise<void> | undefined;
+  admitPooled(request: RatedRequest, caller: Caller): Promise<void> | undefined;
 }
 
 type Bucket = {
@@ -87,14 +87,24 @@ export function createRateGate(
     leastShares: limits.leastShares,
   });
 
-  const take = (request: Counted, limiterOf: RateLimiter, bucket: Bucket, earned?: HeaderLine[]) =>
+  const take = (
+    request: RatedRequest,
+    limiterOf: RateLimiter,
+    bucket: Bucket,
+    earned?: HeaderLine[],
+  ) =>
     once(limiterOf.take(bucket.name, bucket.perMinute), (allowance) => {
       if (!allowance.allowed) throw refusal(bucket.reason, allowance, request.route.envelope);
       earned?.push(...rateHeaders(allowance));
     });
 
   /** Counts a request against the route's limit. A route without a limit has a share for each caller. */
-  const takeOwn = (request: Counted, caller: Caller, isOwnKey: boolean, earned: HeaderLine[]) => {
+  const takeOwn = (
+    request: RatedRequest,
+    caller: Caller,
+    isOwnKey: boolean,
+    earned: HeaderLine[],
+  ) => {
     const bucket = isOwnKey ? byokBucket(caller, limits) : bucketOf(request, caller, limits);
     if (bucket !== undefined) return take(request, limiter, bucket, earned);
     const share = shareOf(caller, limits.callerPerMinute);
@@ -102,7 +112,7 @@ export function createRateGate(
   };
 
   /** Returns true when a call may be paid with the caller's own provider key. */
-  const mayUseOwnKey = ({ route, request }: Counted, caller: Caller) => {
+  const mayUseOwnKey = ({ route, request }: RatedRequest, caller: Caller) => {
     if (route.providerKey === undefined || caller.kind !== 'agent') return false;
     const isBrought = request?.headers.has(PROVIDER_KEY_HEADER) === true;
     return isBrought || holdsProviderKeys(caller.accountId);
@@ -135,7 +145,7 @@ const once = <T>(
 ): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
 
 /** Returns the bucket of a request. Management routes count per developer key, or per account when there is no key. */
-function bucketOf(request: Counted, caller: Caller, limits: RateLimits): Bucket | undefined {
+function bucketOf(request: RatedRequest, caller: Caller, limits: RateLimits): Bucket | undefined {
   const { rateLimit, credential } = request.route;
   switch (rateLimit ?? (credential === 'management' ? 'key' : 'none')) {
     case 'none':

@@ -5,7 +5,7 @@ import { LIMITS } from '../kernel/limits.ts';
 /** Returns the value of a header, or all its values, by its lower-case name. */
 export type HeaderLookup = (name: string) => string | readonly string[] | undefined;
 
-export type Decoded =
+export type DecodedHeader =
   | { readonly kind: 'decoded'; readonly value: unknown }
   | {
       readonly kind: 'unreadable';
@@ -20,7 +20,7 @@ const BOUNDS = { ...LIMITS.requestJson, depth: LIMITS.paymentJsonDepth };
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Reads JSON that a header carries in base64. Bounded in size and depth; never throws. */
-export function decodeBase64Json(text: string): Decoded {
+export function decodeBase64Json(text: string): DecodedHeader {
   if (text.length > LIMITS.paymentHeaderChars) {
     return unreadable('invalid_base64', `longer than ${LIMITS.paymentHeaderChars} characters`);
   }
@@ -32,7 +32,7 @@ export function decodeBase64Json(text: string): Decoded {
 }
 
 /** Reads JSON from bytes. Never throws. */
-export function parseJson(bytes: Uint8Array): Decoded {
+export function parseJson(bytes: Uint8Array): DecodedHeader {
   let value: unknown;
   try {
     if (!isUtf8(bytes)) return unreadable('invalid_json', 'not JSON');
@@ -55,7 +55,7 @@ export function headerValues(header: HeaderLookup, name: string): readonly strin
   return values.map((value) => value.trim()).filter((value) => value !== '');
 }
 
-const unreadable = (code: 'invalid_base64' | 'invalid_json', detail: string): Decoded => ({
+const unreadable = (code: 'invalid_base64' | 'invalid_json', detail: string): DecodedHeader => ({
   kind: 'unreadable',
   code,
   detail,

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import {
-  type Decoded,
+  type DecodedHeader,
   decodeBase64Json,
   type HeaderLookup,
   headerValues,
@@ -43,7 +43,7 @@ export function parseChallenge(answer: VendorAnswer, terms: Terms): ParsedChalle
   return document.kind === 'decoded' ? compatible(unwrap(document.value), terms) : document;
 }
 
-function readDocument({ body, header }: VendorAnswer): Decoded | typeof ABSENT {
+function readDocument({ body, header }: VendorAnswer): DecodedHeader | typeof ABSENT {
   const [value, another] = headerValues(header, 'payment-required');
   // Two headers are two prices: the sender of the second one must not choose.
   if (another !== undefined) return TWO_HEADERS;
@@ -58,7 +58,7 @@ function readDocument({ body, header }: VendorAnswer): Decoded | typeof ABSENT {
 
 const ABSENT = { kind: 'absent' } as const;
 
-const TWO_HEADERS: Decoded = {
+const TWO_HEADERS: DecodedHeader = {
   kind: 'unreadable',
   code: 'invalid_base64',
   detail: 'the header stands there twice',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Reading, readAt, type Snapshot } from '../../src/ledger/rules/spend-state.ts';
+import { readAt, type Snapshot, type SpendReading } from '../../src/ledger/rules/spend-state.ts';
 import { type Counter, count, emptyCounter } from '../../src/policy/counter.ts';
 import type { Policy, SpendFacts } from '../../src/policy/policy.ts';
 import { bucketAt, bucketsOf } from '../../src/policy/window.ts';
@@ -46,7 +46,7 @@ const arbitraryCounted = fc.record({
 });
 
 /** An agent with policies of its own and of its team, as they read at `NOW_MS`. */
-export const arbitraryReading: fc.Arbitrary<Reading> = fc
+export const arbitraryReading: fc.Arbitrary<SpendReading> = fc
   .record({
     own: fc.array(arbitraryCounted, { maxLength: 4 }),
     team: fc.array(arbitraryCounted, { maxLength: 3 }),

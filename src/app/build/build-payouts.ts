@@ -1,5 +1,5 @@
 import type { ManagedWallets } from '../../accounts/wallets/managed-wallets.ts';
-import { walkAgents } from '../../accounts/wallets/walk-agents.ts';
+import { sweepAgents } from '../../accounts/wallets/sweep-agents.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers, type Worker } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
@@ -58,7 +58,7 @@ export function buildPayouts(
   const everyMs = reconcileSeconds * 1_000;
   const workers: Worker[] = [
     { name: 'pay-out', everyMs, tick: payDue },
-    walkAgents({
+    sweepAgents({
       name: 'empty-closed-agents',
       everyMs,
       find: (after) => findClosedWithMoney(sql, after),
@@ -68,7 +68,7 @@ export function buildPayouts(
   const treasury = settings.chain.treasury?.toLowerCase();
   if (treasury !== undefined) {
     workers.push(
-      walkAgents({
+      sweepAgents({
         name: 'sweep-wallets',
         everyMs: everyMs * LIMITS.readingsPerSweep,
         find: (after) => findSurplus(sql, after, treasury),

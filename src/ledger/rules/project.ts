@@ -5,7 +5,7 @@ import type { SpendFacts } from '../../policy/policy.ts';
 import type { BalanceState } from './change.ts';
 import { applyCount, countHeld } from './count.ts';
 import { walletFreeRaw } from './decide-payment.ts';
-import type { Reading, Room } from './spend-state.ts';
+import type { Room, SpendReading } from './spend-state.ts';
 
 /**
  * Returns the upper bound of one payment from the agent's wallet: the smaller of the available amount and the wallet's free
@@ -36,7 +36,11 @@ export function leftFor(
  * Returns the reading as if one more payment were held. Nothing is checked: a payment that would be refused is held all the
  * same, and the balance may become negative.
  */
-export function withPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint): Reading {
+export function withPayment(
+  reading: SpendReading,
+  facts: SpendFacts,
+  amountRaw: bigint,
+): SpendReading {
   const { state, rules, position, counters, teamCounters } = reading;
   const held = countHeld(rules, facts, amountRaw, { position, taskValueBps: null });
   return {
@@ -61,7 +65,11 @@ export function withPayment(reading: Reading, facts: SpendFacts, amountRaw: bigi
  * Returns the reading as if one more spend with these facts were held. A spend without a payee promises nothing from the
  * wallet.
  */
-export function withSpend(reading: Reading, facts: SpendFacts, amountRaw: bigint): Reading {
+export function withSpend(
+  reading: SpendReading,
+  facts: SpendFacts,
+  amountRaw: bigint,
+): SpendReading {
   const paid = withPayment(reading, facts, amountRaw);
   if (facts.payee !== null) return paid;
   const { promisedRaw } = reading.state;

@@ -11,7 +11,7 @@ import { alignCounters, windowPositionAt } from './window-position.ts';
 export type Snapshot = { readonly state: BalanceState; readonly rules: Rules };
 
 /** A snapshot with its counters aligned to one position of the windows. */
-export type Reading = Snapshot & {
+export type SpendReading = Snapshot & {
   readonly position: WindowPosition;
   /** In the order of the agent's own policies, and of its team's. */
   readonly counters: readonly Counter[];
@@ -26,7 +26,7 @@ export type Room = {
   readonly availableRaw: bigint;
 };
 
-export type SpendState = Reading &
+export type SpendState = SpendReading &
   Room & {
     /** Money that is kept for tasks and not spent yet. */
     readonly reservedRaw: bigint;
@@ -39,7 +39,7 @@ export function readAt(
   { state, rules }: Snapshot,
   nowMs: number,
   team: ReadonlyMap<number, Counter> = NO_TEAM,
-): Reading {
+): SpendReading {
   const position = windowPositionAt(rules, nowMs);
   const teamCounters = rules.teamPolicies.map(
     ({ id, window }) => team.get(id) ?? emptyCounter(id, bucketsOf(window)),
@@ -49,7 +49,7 @@ export function readAt(
 }
 
 /** Returns the agent's state under all its limits. Every report to the agent and its developer comes from this reading. */
-export function spendStateOf(reading: Reading): SpendState {
+export function spendStateOf(reading: SpendReading): SpendState {
   const { state, rules, counters, position } = reading;
   const kept = reservedRaw(rules, counters, position, null);
   const caps = capsOf(reading, null, (policy) => isEffective(policy, position.nowSec));
@@ -60,7 +60,11 @@ export function spendStateOf(reading: Reading): SpendState {
  * Returns the room that an agent's balance and caps leave for one spending. The money kept for its own task is
  * included.
  */
-export function roomFor(reading: Reading, facts: SpendFacts, taskValueBps: number | null): Room {
+export function roomFor(
+  reading: SpendReading,
+  facts: SpendFacts,
+  taskValueBps: number | null,
+): Room {
   const { state, rules, counters, position } = reading;
   const kept = reservedRaw(rules, counters, position, facts.taskId);
   const caps = capsOf(reading, taskValueBps, (policy) => binds(policy, facts, position.nowSec));
@@ -71,7 +75,7 @@ const leftOf = ({ spendableRaw }: BalanceState, keptRaw: bigint): bigint =>
   spendableRaw > keptRaw ? spendableRaw - keptRaw : 0n;
 
 function capsOf(
-  { rules, counters, teamCounters, position }: Reading,
+  { rules, counters, teamCounters, position }: SpendReading,
   taskValueBps: number | null,
   isMeant: (policy: Policy) => boolean,
 ): CapState[] {

@@ -21,7 +21,7 @@ import { boundChat, type ChatBound, leastBound, shrinkBound } from './bound-chat
 import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw, chatRates, meterChat } from './chat-usage.ts';
 import { PromptBeginnings } from './prompt-beginnings.ts';
-import { type PromptCaching, planPromptCaching } from './prompt-caching.ts';
+import { type PromptCachePlan, planPromptCaching } from './prompt-caching.ts';
 import type { PromptHolders } from './prompt-holders.ts';
 
 export type ChatAnswer = ChatCompletion | { readonly stream: ChatStream };
@@ -101,7 +101,7 @@ function chatPurchase<R, T>(
   const orderWithin = (
     sellers: ModelSources,
     bound: ChatBound,
-    caching: PromptCaching,
+    caching: PromptCachePlan,
   ): Order<R, T> => {
     const { model } = sellers;
     const offers = planOffers(

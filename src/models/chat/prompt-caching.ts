@@ -8,7 +8,7 @@ import type { PromptBeginnings } from './prompt-beginnings.ts';
 import type { PromptHolders } from './prompt-holders.ts';
 
 /** Use that one request makes of the prompt caches of its sources. */
-export type PromptCaching = {
+export type PromptCachePlan = {
   /** Least prompt tokens from which this server marks the prompt for one of the sources. Undefined: for none. */
   readonly markedFrom: number | undefined;
   breakpointsAt(source: Source): Breakpoints | undefined;
@@ -25,7 +25,7 @@ export function planPromptCaching(
   { accountId, promptCaching }: Pick<Buyer, 'accountId' | 'promptCaching'>,
   beginnings: PromptBeginnings,
   needsMarks: (source: Source) => boolean,
-): PromptCaching {
+): PromptCachePlan {
   // With one source there is no choice of a source to remember.
   const isChosen = sellers.length > 1;
   const marks = promptCaching === 'auto';

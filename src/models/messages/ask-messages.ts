@@ -24,7 +24,7 @@ import { type Completed, failed, type Outcome } from '../providers/outcome.ts';
 import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
-import { messageOfCompletion, type Reading } from './from-chat/message-of-completion.ts';
+import { type CompletionReading, messageOfCompletion } from './from-chat/message-of-completion.ts';
 import { MessageStream } from './from-chat/message-stream.ts';
 import { completionOfResponse } from './from-responses/completion-of-response.ts';
 import { ResponseChunks } from './from-responses/response-chunks.ts';
@@ -36,7 +36,7 @@ import { fitsResponses, translateToResponses } from './to-responses/translate-ch
 
 /** Request for a message, as rails of every kind take it. */
 export type AskedMessages = Pick<MessagesCall, 'headers'> &
-  Pick<Reading, 'spareId'> &
+  Pick<CompletionReading, 'spareId'> &
   Pick<DialectChat, 'measured'> & {
     readonly asked: MessagesRequest;
     readonly call: ChatCallOptions;
@@ -172,7 +172,7 @@ const reckoningOf = (measured: ChatRequest) => ({
 
 async function wholeMessage(
   outcome: Completed<ChatCompletion>,
-  reading: Reading,
+  reading: CompletionReading,
   measured: ChatRequest,
 ): Promise<Outcome<ChatCompletion>> {
   const { answerChars, headers, kind, note, paidRaw, status, usage } = outcome;

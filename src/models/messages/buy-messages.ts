@@ -16,7 +16,7 @@ import type { RoutingPreferences } from '../routing/routing-preferences.ts';
 import { askForMessage, chatRailOf } from './ask-messages.ts';
 import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
 import { inMessagesWords } from './declined-words.ts';
-import type { Reading } from './from-chat/message-of-completion.ts';
+import type { CompletionReading } from './from-chat/message-of-completion.ts';
 import { knownName } from './known-name.ts';
 import { measureMessages } from './measure-messages.ts';
 import { MESSAGES_ENDING } from './messages-ending.ts';
@@ -74,7 +74,9 @@ function questionOf(
     measured: ofAny,
     protocol,
     spareId,
-  }: Pick<MessagesPurchase, 'protocol'> & Pick<Reading, 'spareId'> & Pick<DialectChat, 'measured'>,
+  }: Pick<MessagesPurchase, 'protocol'> &
+    Pick<CompletionReading, 'spareId'> &
+    Pick<DialectChat, 'measured'>,
 ): DialectChat<AnyRail> {
   const measured = withModel(ofAny, body.model);
   return {

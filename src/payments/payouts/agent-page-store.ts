@@ -1,4 +1,4 @@
-import type { AgentPage } from '../../accounts/wallets/walk-agents.ts';
+import type { AgentPage } from '../../accounts/wallets/sweep-agents.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 

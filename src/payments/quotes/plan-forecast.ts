@@ -1,5 +1,5 @@
 import { leftFor, withSpend } from '../../ledger/rules/project.ts';
-import { type Reading, type Room, roomFor } from '../../ledger/rules/spend-state.ts';
+import { type Room, roomFor, type SpendReading } from '../../ledger/rules/spend-state.ts';
 import { refusalOfDestination } from '../../policy/allowlist.ts';
 import type { CapState } from '../../policy/evaluate.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
@@ -39,7 +39,7 @@ export type ForecastPlan = {
  * balance is compared with the total of all calls, including refused calls.
  */
 export function planForecast(
-  now: Reading,
+  now: SpendReading,
   taskValueBps: number | null,
   plan: readonly PlannedCalls[],
 ): ForecastPlan {
@@ -96,7 +96,7 @@ function breachOf(cap: CapState, itemIndex: number, itemRaw: bigint): PlannedBre
 }
 
 function unlistedOf(
-  { rules, position }: Reading,
+  { rules, position }: SpendReading,
   { index: itemIndex, facts }: PlannedCalls,
   itemRaw: bigint,
 ): PlannedBreach | undefined {

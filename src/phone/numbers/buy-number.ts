@@ -26,7 +26,7 @@ import {
 } from './requested-number.ts';
 import { searchNumbers } from './search-numbers.ts';
 
-export type BuyDeps = NumberDeps & {
+export type BuyNumberDeps = NumberDeps & {
   readonly random: Random;
   readonly rateCard: Pick<RateCard, 'rentalRaw'>;
   /** Two-letter codes of the countries whose numbers may be rented, besides the United States. */
@@ -46,7 +46,7 @@ export type NumberBuyer = {
  * the specification. A worker finishes a purchase whose outcome is not known.
  */
 export async function buyNumber(
-  deps: BuyDeps,
+  deps: BuyNumberDeps,
   buyer: NumberBuyer,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PurchasedNumber> {
@@ -66,7 +66,7 @@ export async function buyNumber(
 }
 
 async function buyOnce(
-  deps: BuyDeps,
+  deps: BuyNumberDeps,
   buyer: NumberBuyer,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PurchasedNumber> {
@@ -94,7 +94,7 @@ async function buyOnce(
  * purchase of its own, which has failed and holds nothing any more.
  */
 async function buyOffered(
-  deps: BuyDeps,
+  deps: BuyNumberDeps,
   agent: Agent,
   { span, spender }: NumberBuyer,
   offers: readonly OfferedNumber[],
@@ -114,7 +114,7 @@ async function buyOffered(
 }
 
 /** Throws when the agent has a number or is buying one: an agent has one number. */
-async function requirePlace({ sql }: BuyDeps, agentId: number): Promise<void> {
+async function requirePlace({ sql }: BuyNumberDeps, agentId: number): Promise<void> {
   const living = await findLiving(sql, agentId);
   if (living === undefined) return;
   if (living.status === 'buying') throw errors.phone.numberBeingBought();
@@ -131,7 +131,7 @@ function requireReady({ status, walletAddress }: Agent): void {
  * never offered.
  */
 async function offersFor(
-  deps: BuyDeps,
+  deps: BuyNumberDeps,
   wanted: RequestedNumber,
   country: string,
 ): Promise<readonly OfferedNumber[]> {
@@ -151,7 +151,7 @@ async function offersFor(
 
 /** Takes the agent's one place with the first number that no other agent has. */
 async function takePlace(
-  deps: BuyDeps,
+  deps: BuyNumberDeps,
   agent: Agent,
   spender: Spender,
   offers: readonly OfferedNumber[],
@@ -181,7 +181,7 @@ async function takePlace(
 }
 
 async function holdFirstMonth(
-  { sql, ledger }: BuyDeps,
+  { sql, ledger }: BuyNumberDeps,
   buying: PhoneNumber,
   spender: Spender,
 ): Promise<void> {
@@ -198,7 +198,7 @@ async function holdFirstMonth(
 
 /** Undefined: another customer has the number, and the purchase is given up. */
 async function buyAtCarrier(
-  deps: BuyDeps,
+  deps: BuyNumberDeps,
   buying: PhoneNumber,
 ): Promise<CarrierNumber | undefined> {
   const { seller, clock, log } = deps;
@@ -220,7 +220,7 @@ async function buyAtCarrier(
  * looks for it later.
  */
 async function requireSold(
-  { seller, clock, log }: BuyDeps,
+  { seller, clock, log }: BuyNumberDeps,
   { id: numberId, purchaseId }: PhoneNumber,
 ): Promise<CarrierNumber> {
   const look = askCarrier(clock, seller.numbers.findPurchase(purchaseId));

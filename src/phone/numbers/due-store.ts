@@ -4,7 +4,7 @@ import type { CarrierName } from '../carriers/carrier.ts';
 import type { PhoneNumber } from './number.ts';
 import { numberColumns } from './number-store.ts';
 
-export type Claim = {
+export type NumberClaim = {
   readonly carrier: CarrierName;
   readonly now: Date;
   /** End of the claim: no other process takes the number before then, and any may after, should this process die. */
@@ -12,7 +12,7 @@ export type Claim = {
 };
 
 /** Claims numbers whose work at a carrier is due, the longest due first, up to `LIMITS.phone.duePerPass`. */
-export async function claimDue(sql: Queryable, claim: Claim): Promise<PhoneNumber[]> {
+export async function claimDue(sql: Queryable, claim: NumberClaim): Promise<PhoneNumber[]> {
   return sql<PhoneNumber[]>`
     with due as (
       select id from phone_numbers
@@ -28,7 +28,7 @@ export async function claimDue(sql: Queryable, claim: Claim): Promise<PhoneNumbe
  * Takes numbers whose rental is overdue and whose agent could pay it now: money has come in, a cap has room again, or the
  * agent was resumed. Reads those alone that are due within the time of a retry, as every overdue number is.
  */
-export async function claimPayable(sql: Queryable, claim: Claim): Promise<PhoneNumber[]> {
+export async function claimPayable(sql: Queryable, claim: NumberClaim): Promise<PhoneNumber[]> {
   const retryBy = new Date(claim.now.getTime() + LIMITS.phone.rentalRetryMs);
   return sql<PhoneNumber[]>`
     with payable as (

@@ -1,6 +1,6 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { errors } from '../../kernel/errors.ts';
-import { type BuyDeps, buyNumber, type NumberBuyer } from './buy-number.ts';
+import { type BuyNumberDeps, buyNumber, type NumberBuyer } from './buy-number.ts';
 import { numberRecord, type PhoneNumber } from './number.ts';
 import type { NumberCarrier } from './number-deps.ts';
 import { findNumber, findNumbers } from './number-store.ts';
@@ -10,14 +10,14 @@ import { releaseByDeveloper } from './release-number.ts';
 import { requireAreaCode } from './requested-number.ts';
 import { searchNumbers } from './search-numbers.ts';
 
-export type NumbersDeps = Omit<BuyDeps, 'seller'> & {
+export type NumbersDeps = Omit<BuyNumberDeps, 'seller'> & {
   /** Undefined: no carrier is configured, and every call is refused with 503. */
   readonly seller: NumberCarrier | undefined;
 };
 
 /** A developer's agent, and a number of that agent. An agent of another developer reads as absent. */
-export type AgentRef = { readonly accountId: string; readonly agentId: number };
-export type NumberRef = AgentRef & { readonly numberId: number };
+export type OwnedAgent = { readonly accountId: string; readonly agentId: number };
+export type NumberRef = OwnedAgent & { readonly numberId: number };
 
 export type Numbers = ReturnType<typeof createNumbers>;
 
@@ -25,13 +25,13 @@ export type Numbers = ReturnType<typeof createNumbers>;
 export function createNumbers(given: NumbersDeps) {
   const { sql, now } = given;
 
-  function open(): BuyDeps {
+  function open(): BuyNumberDeps {
     const { seller } = given;
     if (seller === undefined) throw errors.phone.telephonyUnavailable();
     return { ...given, seller };
   }
 
-  async function requireOwn(ref: AgentRef): Promise<void> {
+  async function requireOwn(ref: OwnedAgent): Promise<void> {
     open();
     await requireAgent(sql, ref);
   }
@@ -51,7 +51,7 @@ export function createNumbers(given: NumbersDeps) {
     },
 
     /** Returns all numbers that the agent has bought, newest first, and the monthly price of another number. */
-    async list(ref: AgentRef) {
+    async list(ref: OwnedAgent) {
       await requireOwn(ref);
       const numbers = await findNumbers(sql, ref.agentId);
       return {
@@ -61,7 +61,7 @@ export function createNumbers(given: NumbersDeps) {
     },
 
     /** Returns numbers that are for sale now, in one area code or anywhere. Nothing is reserved. */
-    async search(ref: AgentRef, areaCode: string | undefined) {
+    async search(ref: OwnedAgent, areaCode: string | undefined) {
       await requireOwn(ref);
       const code = areaCode ? requireAreaCode(areaCode) : undefined;
       return searchNumbers(open(), { areaCode: code });

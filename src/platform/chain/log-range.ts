@@ -23,9 +23,9 @@ export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, '
 export type Flood = { readonly wallet: string; readonly blockNumber: number };
 
 /** Requests that one read may still make. */
-export type Allowance = { left: number };
+export type LogAllowance = { left: number };
 
-export const readAllowance = (): Allowance => ({ left: LIMITS.logQueriesPerRead });
+export const readAllowance = (): LogAllowance => ({ left: LIMITS.logQueriesPerRead });
 
 /**
  * Reads all logs of a range, in smaller queries when the node refuses the size: down to single blocks, and then to single
@@ -35,7 +35,7 @@ export const readAllowance = (): Allowance => ({ left: LIMITS.logQueriesPerRead 
 export async function readRange(
   rpc: LogRpc,
   query: LogQuery,
-  allowance: Allowance,
+  allowance: LogAllowance,
   onFlood?: (query: LogQuery) => void,
 ): Promise<readonly ChainLog[]> {
   if (query.fromBlock > query.toBlock) return [];

@@ -1,4 +1,4 @@
-import { marginRaw, type Priced, sumPricesRaw } from '../../kernel/price.ts';
+import { marginRaw, type PricedUsage, sumPricesRaw } from '../../kernel/price.ts';
 import type { TurnCharge } from '../session/voice-pipeline.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { TurnCharge } from '../session/voice-pipeline.ts';
  */
 export function owedRaw(bought: readonly TurnCharge[]): bigint {
   let knownRaw = 0n;
-  const unpriced: Priced[] = [];
+  const unpriced: PricedUsage[] = [];
   for (const { paidRaw, priced, source, usage } of bought) {
     const { marginBps, rates } = source;
     if (paidRaw !== undefined) knownRaw += marginRaw(paidRaw, marginBps);

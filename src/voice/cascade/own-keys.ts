@@ -25,7 +25,7 @@ type Deps = {
   readonly providerKeys: StoredKeys;
 };
 
-export type KeyOwner = Pick<Buyer, 'accountId' | 'providerKey'>;
+export type ProviderKeyOwner = Pick<Buyer, 'accountId' | 'providerKey'>;
 
 /**
  * Opens the keys for the models of a session: the key in its handshake, or all stored keys. Throws the refusal of a model that
@@ -34,7 +34,7 @@ export type KeyOwner = Pick<Buyer, 'accountId' | 'providerKey'>;
 export async function openOwnKeys(
   deps: Deps,
   parts: readonly Model[],
-  owner: KeyOwner,
+  owner: ProviderKeyOwner,
 ): Promise<OwnKeys> {
   const keys = createOwnKeys(deps, owner, requireOneHolder(deps, parts, owner));
   await Promise.all(parts.map(({ id }) => keys.lookUp(id)));
@@ -48,7 +48,7 @@ export async function openOwnKeys(
 
 function createOwnKeys(
   { catalogue, providerKeys }: Deps,
-  { accountId, providerKey }: KeyOwner,
+  { accountId, providerKey }: ProviderKeyOwner,
   holder: string | undefined,
 ): OwnKeys {
   const known = new Map<string, readonly KeyedSource[]>();
@@ -84,7 +84,7 @@ function createOwnKeys(
 function requireOneHolder(
   { catalogue }: Deps,
   parts: readonly Model[],
-  { providerKey }: KeyOwner,
+  { providerKey }: ProviderKeyOwner,
 ): string | undefined {
   if (providerKey === undefined) return undefined;
   const keyed = parts.flatMap(({ id }) => catalogue.findKeyed(id) ?? []);

@@ -3,7 +3,7 @@ import type { Span, SpanStart } from '../../kernel/trace/span.ts';
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import { sessionAttributes } from '../../models/routing/attempt-span.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
-import { type Speech, TurnTrace } from './turn-trace.ts';
+import { type SpeechTimes, TurnTrace } from './turn-trace.ts';
 
 /** Utterances whose end was found and whose words are not known yet. */
 const MOST_UTTERANCES = 16;
@@ -23,7 +23,7 @@ export class SessionTrace {
   #session: Span | undefined;
   #turn: TurnTrace | undefined;
   /** Times of the caller's last speech that no turn answers yet. */
-  #asked: Speech | undefined;
+  #asked: SpeechTimes | undefined;
   #chargedRaw = 0n;
 
   constructor({ begin, clock }: SessionTraceDeps) {

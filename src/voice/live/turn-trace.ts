@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 
 /** Times of the speech that a turn answers, in milliseconds of the monotonic clock. */
-export type Speech = {
+export type SpeechTimes = {
   /** The caller fell silent. */
   readonly endMs: number;
   /** Time at which turn detection detected the end of the speech. */
@@ -27,7 +27,7 @@ export type TurnUseNote = {
 export class TurnTrace {
   readonly span: Span;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #asked: Speech | undefined;
+  readonly #asked: SpeechTimes | undefined;
   readonly #beganMs: number;
   readonly #over: () => void;
   #tokenMs: number | undefined;
@@ -39,7 +39,7 @@ export class TurnTrace {
   constructor(
     parent: Span,
     clock: Pick<Clock, 'monotonicMs'>,
-    asked: Speech | undefined,
+    asked: SpeechTimes | undefined,
     over: () => void,
   ) {
     this.#clock = clock;

@@ -1,4 +1,4 @@
-import type { Difference } from './player.ts';
+import type { ReplayDifference } from './player.ts';
 import type { Replay } from './replay-tape.ts';
 import type { SentRecord, Tape } from './tape.ts';
 
@@ -12,7 +12,7 @@ export function describeReplay({ header, isFull }: Tape, { difference, frames }:
   return `${header.kind} session ${header.input.owner.sessionId}: ${frames} frames, all as recorded${extent}`;
 }
 
-function describeDifference(difference: Difference): string {
+function describeDifference(difference: ReplayDifference): string {
   const at = `${(difference.atMs / 1_000).toFixed(3)} s`;
   if (difference.kind === 'course') {
     const { actual, afterFrame, expected } = difference;

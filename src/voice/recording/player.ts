@@ -16,7 +16,7 @@ import {
 import type { Arrival, Failure, SentRecord, Tape } from './tape.ts';
 
 /** First difference between a replay and its recording. */
-export type Difference =
+export type ReplayDifference =
   | {
       readonly kind: 'frame';
       /** Counted from 1, over everything that the session sent. */
@@ -61,7 +61,7 @@ export class Player implements RecordingStage {
   #timerCount = 0;
   #answered = 0;
   #sent = 0;
-  #difference: Difference | undefined;
+  #difference: ReplayDifference | undefined;
 
   constructor(tape: Tape) {
     const { epochMs, monotonicMs, seed } = tape.header;
@@ -79,7 +79,7 @@ export class Player implements RecordingStage {
   }
 
   /** Returns the first difference; undefined when there is none. */
-  get difference(): Difference | undefined {
+  get difference(): ReplayDifference | undefined {
     return this.#difference;
   }
 

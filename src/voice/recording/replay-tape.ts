@@ -16,14 +16,14 @@ import {
   stageRelayed,
   stageTranscription,
 } from './open-recorded.ts';
-import { type Difference, Player } from './player.ts';
+import { Player, type ReplayDifference } from './player.ts';
 import type { Driven, RecordingStage } from './stage.ts';
 import type { Tape, TapeHeader } from './tape.ts';
 
 export type Replay = {
   /** The number of frames sent as recorded. */
   readonly frames: number;
-  readonly difference: Difference | undefined;
+  readonly difference: ReplayDifference | undefined;
 };
 
 /**

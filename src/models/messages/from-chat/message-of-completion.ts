@@ -12,7 +12,7 @@ import { readArguments } from './read-arguments.ts';
 import { stopReasonOf } from './stop-reason.ts';
 
 /** Options for reading an answer of the OpenAI dialect as a message. */
-export type Reading = {
+export type CompletionReading = {
   /** Id of the message when the upstream gave the answer none. */
   readonly spareId: string;
   /** True when the caller requested thoughts. */
@@ -28,7 +28,7 @@ export type Reading = {
 /** Translates the first choice of a completion to a message. Undefined when the completion has no choice. */
 export async function messageOfCompletion(
   { body, json }: Pick<ChatCompletion, 'body' | 'json'>,
-  { names, servedAs, signsCalls, spareId, wantsThoughts }: Reading,
+  { names, servedAs, signsCalls, spareId, wantsThoughts }: CompletionReading,
   usage: TokenUsage,
 ): Promise<Json | undefined> {
   const completion = json ?? (await readJson(body));
@@ -62,7 +62,7 @@ async function blocksOf(
     names,
     signsCalls,
     wantsThoughts,
-  }: Pick<Reading, 'names' | 'signsCalls' | 'wantsThoughts'> & { readonly id: string },
+  }: Pick<CompletionReading, 'names' | 'signsCalls' | 'wantsThoughts'> & { readonly id: string },
 ): Promise<Json[]> {
   const blocks: Json[] = [];
   let charsInTurn = 0;

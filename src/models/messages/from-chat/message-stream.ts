@@ -9,7 +9,7 @@ import { ChunkTemplate } from '../../providers/openai/chunk-template.ts';
 import { SseEvents } from '../../providers/openai/sse-events.ts';
 import { CallBlocks } from './call-blocks.ts';
 import { messageIdOf, readThoughts, toolIdOf } from './chat-words.ts';
-import type { Reading } from './message-of-completion.ts';
+import type { CompletionReading } from './message-of-completion.ts';
 import { messageUsage } from './message-usage.ts';
 import { MessageWriter } from './message-writer.ts';
 import { stopReasonOf } from './stop-reason.ts';
@@ -36,7 +36,7 @@ export interface ChunkReader {
  */
 export class MessageStream implements ChatStream {
   readonly #chat: ChatStream;
-  readonly #reading: Reading;
+  readonly #reading: CompletionReading;
   readonly #reckoning: Reckoning;
   readonly #reader: ChunkReader | undefined;
   readonly #events = new SseEvents();
@@ -49,7 +49,12 @@ export class MessageStream implements ChatStream {
   #broken: StreamBroken | undefined;
 
   /** `reader`: what comes are no chunks of chat. */
-  constructor(chat: ChatStream, reading: Reading, reckoning: Reckoning, reader?: ChunkReader) {
+  constructor(
+    chat: ChatStream,
+    reading: CompletionReading,
+    reckoning: Reckoning,
+    reader?: ChunkReader,
+  ) {
     this.#chat = chat;
     this.#reading = reading;
     this.#reckoning = reckoning;

@@ -9,7 +9,7 @@ import { type AnthropicTurn, translateMessages } from './translate-messages.ts';
 import { type ToolFields, translateTools } from './translate-tools.ts';
 import { unfit } from './unfit-request.ts';
 
-export type MessagesRequest = ToolFields & {
+export type AnthropicRequest = ToolFields & {
   readonly model: unknown;
   readonly max_tokens: number;
   readonly messages: readonly AnthropicTurn[];
@@ -36,7 +36,7 @@ export function translateRequest(
     readonly efforts?: readonly Effort[] | undefined;
     readonly sampling?: Sampling | undefined;
   } = {},
-): MessagesRequest {
+): AnthropicRequest {
   refuseUnknown(request);
   const { system: told, turns } = translateMessages(request.messages);
   const { response_format: format } = request;

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
 import { payableRaw, withPayment, withSpend } from '../../../../src/ledger/rules/project.ts';
-import { type Reading, roomFor } from '../../../../src/ledger/rules/spend-state.ts';
+import { roomFor, type SpendReading } from '../../../../src/ledger/rules/spend-state.ts';
 import type { SpendFacts } from '../../../../src/policy/policy.ts';
 import { arbitraryFacts, arbitraryReading } from '../../../support/snapshot-arbitrary.ts';
 
 /** Why the ledger would refuse a payment, as it decides one: undefined is held. */
-function refusalOfPayment(reading: Reading, facts: SpendFacts, amountRaw: bigint) {
+function refusalOfPayment(reading: SpendReading, facts: SpendFacts, amountRaw: bigint) {
   const { rules, state, counters, teamCounters, position } = reading;
   const demand = {
     keyId: 1,
@@ -30,7 +30,7 @@ const arbitraryWallet = fc.record({
   promisedRaw: fc.bigInt({ min: 0n, max: 60n }),
 });
 
-const inWallet = (reading: Reading, wallet: { walletRaw: bigint; promisedRaw: bigint }) => ({
+const inWallet = (reading: SpendReading, wallet: { walletRaw: bigint; promisedRaw: bigint }) => ({
   ...reading,
   state: { ...reading.state, ...wallet },
 });

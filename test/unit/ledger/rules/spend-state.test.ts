@@ -2,13 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { minRaw } from '../../../../src/kernel/amount.ts';
 import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
-import { type Reading, roomFor, spendStateOf } from '../../../../src/ledger/rules/spend-state.ts';
+import {
+  roomFor,
+  type SpendReading,
+  spendStateOf,
+} from '../../../../src/ledger/rules/spend-state.ts';
 import { isEffective, type SpendFacts } from '../../../../src/policy/policy.ts';
 import { arbitraryFacts, arbitraryReading } from '../../../support/snapshot-arbitrary.ts';
 
 /** Whether the rules that holds are decided by let this amount through. */
 function admits(
-  reading: Reading,
+  reading: SpendReading,
   facts: SpendFacts,
   amountRaw: bigint,
   taskValueBps: number | null,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
 import { withPayment } from '../../../../src/ledger/rules/project.ts';
-import type { Reading } from '../../../../src/ledger/rules/spend-state.ts';
+import type { SpendReading } from '../../../../src/ledger/rules/spend-state.ts';
 import { type PlannedCalls, planForecast } from '../../../../src/payments/quotes/plan-forecast.ts';
 import type { SpendFacts } from '../../../../src/policy/policy.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
@@ -28,7 +28,7 @@ const named = ({ breaches }: ReturnType<typeof planForecast>) =>
   breaches.map(({ itemIndex, policyId }) => [itemIndex, policyId]);
 
 /** Makes the calls one by one as the ledger would decide them; answers the items of which one was refused. */
-function refusedItems(reading: Reading, plan: readonly PlannedCalls[]): number[] {
+function refusedItems(reading: SpendReading, plan: readonly PlannedCalls[]): number[] {
   let now = reading;
   const refused = new Set<number>();
   for (const { index, priceRaw, count, facts } of plan) {

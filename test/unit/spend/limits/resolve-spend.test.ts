@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/ledger/rules/decide.ts';
 import type { Rules } from '../../../../src/ledger/rules/rules.ts';
-import { type Reading, spendStateOf } from '../../../../src/ledger/rules/spend-state.ts';
+import { type SpendReading, spendStateOf } from '../../../../src/ledger/rules/spend-state.ts';
 import { type Counter, spentRaw } from '../../../../src/policy/counter.ts';
 import {
   hostOf,
@@ -190,7 +190,7 @@ describe('resolveSpend', () => {
 });
 
 /** What becomes of the hold: decided as the ledger does, then by the locked counters of the team. */
-function isHeld(reading: Reading, asked: SpendRequest): boolean {
+function isHeld(reading: SpendReading, asked: SpendRequest): boolean {
   const { rules, position, state, counters, teamCounters } = reading;
   const listed = [...rules.policies, ...rules.teamPolicies].some(
     ({ kind, matchKey, effectiveFromSec: from, expiresAtSec: until }) =>

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { walkAgents } from '../../../../src/accounts/wallets/walk-agents.ts';
+import { sweepAgents } from '../../../../src/accounts/wallets/sweep-agents.ts';
 
 /** Agents 1 to 5, two a page. */
 function setUp(failing?: number) {
   const asked: number[] = [];
   const done: number[] = [];
-  const worker = walkAgents({
+  const worker = sweepAgents({
     name: 'walk',
     everyMs: 1_000,
     async find(after) {

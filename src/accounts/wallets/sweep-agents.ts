@@ -4,7 +4,7 @@ import type { Worker } from '../../kernel/schedule.ts';
  * Creates a worker that goes through all agents page by page and acts on the agents that `find` returns. A failed agent is
  * found again by the next round; its failure fails the pass.
  */
-export function walkAgents<T>(work: {
+export function sweepAgents<T>(work: {
   readonly name: string;
   readonly everyMs: number;
   readonly find: (after: number) => Promise<AgentPage<T>>;
