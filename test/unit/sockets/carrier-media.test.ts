@@ -66,7 +66,7 @@ async function streams() {
   return { clock, closed, detached, opened };
 }
 
-it('a call hears of the end of its stream, and not of one that another stream has replaced', async () => {
+it('a call is told when its media stream ends, but not when a replaced stream ends', async () => {
   const { detached, opened } = await streams();
   await opened();
   await settleAll();
@@ -77,7 +77,7 @@ it('a call hears of the end of its stream, and not of one that another stream ha
   expect(detached).toEqual(['detached']);
 });
 
-it('a stream that is replaced before it knows its call leaves the call to the other', async () => {
+it('a media stream that is replaced before its call is known does not detach the call from the new stream', async () => {
   const { detached, opened } = await streams();
   const first = opened();
   await opened();
@@ -86,7 +86,7 @@ it('a stream that is replaced before it knows its call leaves the call to the ot
   expect(detached).toEqual([]);
 });
 
-it('a process that stops closes a stream that names no call at once, and leaves the others to their calls', async () => {
+it('a process that shuts down closes media streams without a call at once, and leaves the others to their calls', async () => {
   const { closed, opened } = await streams();
   const named = await opened();
   const unnamed = await opened({ starts: false });
@@ -97,7 +97,7 @@ it('a process that stops closes a stream that names no call at once, and leaves 
   expect(closed).toEqual([1012]);
 });
 
-it('a stream that names no call within ten seconds is closed, and one that does is left alone', async () => {
+it('a media stream that names no call within ten seconds is closed, and a stream that names one stays open', async () => {
   const { clock, closed, opened } = await streams();
   await opened();
   await opened({ starts: false });
@@ -107,7 +107,7 @@ it('a stream that names no call within ten seconds is closed, and one that does 
   expect(closed).toEqual([1008]);
 });
 
-it('no more streams wait for their first message than may, and a place is free again when one starts or ends', async () => {
+it('media streams that wait for their first message are limited, and a start or an end frees a place', async () => {
   const { opened } = await streams();
   const first = await opened({ starts: false });
   const second = await opened({ starts: false });
@@ -119,7 +119,7 @@ it('no more streams wait for their first message than may, and a place is free a
   await expect(opened()).rejects.toMatchObject({ status: 503 });
 });
 
-it('a malformed message closes its stream with 1007 and a warning, and the next one is not read', async () => {
+it('a malformed carrier message closes its media stream with 1007 and a warning, and the next message is not read', async () => {
   const warned: unknown[] = [];
   const log = { ...silentLog, warn: (fields: unknown) => void warned.push(fields) };
   let reads = 0;

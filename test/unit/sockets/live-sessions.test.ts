@@ -33,7 +33,7 @@ async function openHandler({ creditRaw = 10_000_000n, span }: Opening = {}) {
 }
 
 describe('a socket of live sessions', () => {
-  it('ends when no session.start comes, and not once one has come', async () => {
+  it('a live socket is closed when no session.start comes in time, and stays open once session.start has come', async () => {
     const { clock, socket } = await openHandler();
     clock.advance(LIMITS.liveStartMs - 1);
     expect(socket.closed).toBeUndefined();
@@ -48,13 +48,13 @@ describe('a socket of live sessions', () => {
     expect(started.socket.types()).toEqual(['session.started']);
   });
 
-  it('ends with 1012 where the server shuts down before a session has started', async () => {
+  it('a live socket closes with 1012 when the server shuts down before its session has started', async () => {
     const { handler, socket } = await openHandler();
     handler.draining?.();
     expect(socket.closed?.code).toBe(1012);
   });
 
-  it('drains a session that was opening when the server shut down', async () => {
+  it('a live session that was opening when the server shut down is drained', async () => {
     const { handler, ledger, send, socket } = await openHandler();
     send(START);
     handler.draining?.();
@@ -63,7 +63,7 @@ describe('a socket of live sessions', () => {
     expect([socket.closed?.code, ledger.openHolds()]).toEqual([1012, 0]);
   });
 
-  it('settles a session whose client left while it was opening', async () => {
+  it('a live session whose client left while it was opening is settled', async () => {
     const { deps, handler, ledger, send, socket } = await openHandler();
     send(START);
     handler.closed(1006, '');
@@ -71,7 +71,7 @@ describe('a socket of live sessions', () => {
     expect([ledger.openHolds(), deps.sessions.size, socket.events]).toEqual([0, 0, []]);
   });
 
-  it('says what a session would have cost that the balance does not cover', async () => {
+  it('a live session that the balance does not cover is refused with the required and the available amount', async () => {
     const { send, socket } = await openHandler({ creditRaw: 1n });
     send({ ...START, event_id: 'start-1' });
     await settleAll();
@@ -81,7 +81,7 @@ describe('a socket of live sessions', () => {
     expect(socket.closed?.code).toBe(1008);
   });
 
-  it('puts a session below the span of its handshake', async () => {
+  it('the span of a live session is a child of the span of its handshake', async () => {
     const span = new RecordedSpan('handshake');
     const { handler, send } = await openHandler({ span });
     send(START);
@@ -93,7 +93,7 @@ describe('a socket of live sessions', () => {
     ]);
   });
 
-  it('holds no more sessions than the process may, and says so', async () => {
+  it('a live socket refuses a session beyond the limit of the process, and names the reason', async () => {
     const { deps, send, socket } = await openHandler();
     await deps.sessions.drain(0);
     send(START);

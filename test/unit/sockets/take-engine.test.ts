@@ -26,7 +26,7 @@ const listener = (failures: string[]): SttListener => ({
 });
 
 describe('takeRecogniser', () => {
-  it('reports a failure to the current listener', async () => {
+  it('takeRecogniser reports a failure of the recogniser to the current listener', async () => {
     const { recogniser, fail } = await taken();
     const failures: string[] = [];
     recogniser.listen(listener(failures));
@@ -34,7 +34,7 @@ describe('takeRecogniser', () => {
     expect(failures).toEqual(['trap']);
   });
 
-  it('throws when the recogniser failed before it had a listener', async () => {
+  it('takeRecogniser throws when the recogniser failed before it had a listener', async () => {
     const { recogniser, fail } = await taken();
     const failures: string[] = [];
     fail(new Error('trap'));
@@ -42,7 +42,7 @@ describe('takeRecogniser', () => {
     expect(failures).toEqual([]);
   });
 
-  it('throws the refusal of the gateway when every recogniser is in use', async () => {
+  it('takeRecogniser throws the refusal of the gateway when every recogniser is in use', async () => {
     const busy = { open: () => Promise.reject(new EngineBusy(5)) };
     await expect(takeRecogniser(busy, {})).rejects.toMatchObject({ status: 503 });
   });
@@ -51,7 +51,7 @@ describe('takeRecogniser', () => {
 describe('openPlaced', () => {
   const opened = { owner: {} } as VoiceSessionInput;
 
-  it('opens a session at engines whose streams have its place, and gives it back once the session ends', async () => {
+  it('openPlaced opens a session with engines that share its place, and frees the place once the session ends', async () => {
     const engines = createFakeEngines();
     const { pocketsphinx } = engines.stt;
     const input = await openPlaced(engines, async (placed) => {
@@ -64,14 +64,14 @@ describe('openPlaced', () => {
     expect(pocketsphinx.listeners).toBe(0);
   });
 
-  it('gives the place back where the session is refused', async () => {
+  it('openPlaced frees the place when the session is refused', async () => {
     const engines = createFakeEngines();
     const refused = openPlaced(engines, () => Promise.reject(new Error('no money')));
     await expect(refused).rejects.toThrow('no money');
     expect(engines.stt.pocketsphinx.listeners).toBe(0);
   });
 
-  it('refuses the upgrade with 503 and the time to try again where there is no place', async () => {
+  it('openPlaced refuses the upgrade with 503 and a time to retry when no place is free', async () => {
     const engines = createFakeEngines();
     engines.stt.pocketsphinx.mostListeners = 0;
     const refused = openPlaced(engines, async () => opened);
