@@ -3,7 +3,7 @@ import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { AudioAllowance } from '../../../../src/voice/billing/audio-allowance.ts';
 
 describe('AudioAllowance', () => {
-  it('lets two minutes through at once, then real time', () => {
+  it('AudioAllowance lets two minutes of audio through at once, then audio in real time', () => {
     const clock = new ManualClock();
     const allowance = new AudioAllowance(clock.monotonicMs());
     const take = (ms: number) => allowance.take(ms, clock.monotonicMs());
@@ -12,7 +12,7 @@ describe('AudioAllowance', () => {
     expect([take(5_001), take(5_000)]).toEqual([false, true]);
   });
 
-  it('earns no credit during silence', () => {
+  it('AudioAllowance earns no credit during silence', () => {
     const clock = new ManualClock();
     const allowance = new AudioAllowance(clock.monotonicMs());
     clock.advance(3_600_000);

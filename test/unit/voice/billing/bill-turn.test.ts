@@ -11,7 +11,7 @@ import { silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT } from '../../../support/voice-world.ts';
 
 describe('billing a turn', () => {
-  it('journals each turn before the client receives its end, and settles to the sum of the turns in one row', async () => {
+  it('a voice session journals each turn before the client receives its end, and settles the sum of the turns in one charge', async () => {
     const { ledger, session, socket, say } = await openSession();
     let journaled = 0;
     let sent = 0;
@@ -34,7 +34,7 @@ describe('billing a turn', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('holds the next turn after each one, as long as fits, and ends the session when the shortest does not fit', async () => {
+  it('a voice session holds the next turn after each one, shortened to the balance, and ends when the shortest does not fit', async () => {
     const probe = await openSession();
     await probe.say('hello');
     probe.session.socketClosed();
@@ -58,7 +58,7 @@ describe('billing a turn', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('bills speech that got no answer by itself', async () => {
+  it('a voice session bills speech that got no answer as a charge of its own', async () => {
     const { ledger, session, send, speak } = await openSession();
     send({
       type: 'session.update',
@@ -108,7 +108,7 @@ describe('the receipt of a live turn', () => {
     };
   }
 
-  it('counts sound where either direction is billed by the token, and bounds it by what is spoken', async () => {
+  it('the receipt of a live turn counts audio when input or output is billed by the token, bounded by what is spoken', async () => {
     const counted = { heard: 10, spoken: 20 };
     expect(await soundOf({ audio_input_token: 1n })).toEqual({ capsSound: false, ...counted });
     expect(await soundOf({ audio_output_token: 1n })).toEqual({ capsSound: true, ...counted });

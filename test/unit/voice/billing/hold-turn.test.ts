@@ -26,7 +26,7 @@ function holdNameOf(mostRaw: bigint) {
 const reservesOf = (tokens: number) => ({ p: BigInt(100 + tokens) });
 
 describe('the hold of a turn', () => {
-  it('covers the longest answer, or as long a one as fits', async () => {
+  it('the hold of a turn covers the longest answer, or the longest that the balance allows', async () => {
     const full = holdNameOf(2_000n);
     expect(await holdTurn(full, reservesOf, 1_000)).toMatchObject({ outputTokens: 1_000 });
     const short = holdNameOf(300n);
@@ -35,7 +35,7 @@ describe('the hold of a turn', () => {
     expect(short.asked).toEqual(['1100', '300']);
   });
 
-  it('is refused, and suspends the agent, where the shortest does not fit', async () => {
+  it('the hold of a turn is refused, and suspends the agent, when the shortest answer does not fit', async () => {
     const sessionHold = holdNameOf(100n);
     const { verdict } = await holdTurn(sessionHold, reservesOf, 1_000);
     expect([verdict.kind, sessionHold.asked]).toEqual([
@@ -44,7 +44,7 @@ describe('the hold of a turn', () => {
     ]);
   });
 
-  it('shows in the response how long the answer may be', async () => {
+  it('the response of a turn shows as max_output_tokens how long its held answer may be', async () => {
     const full = await openSession();
     const { reserveRaw } = full;
     const short = await openSession({ creditRaw: reserveRaw - 1n });

@@ -53,7 +53,7 @@ async function reserved(creditRaw?: bigint) {
   return { ...(await reservedAt(ledger, creditRaw)), ledger };
 }
 
-it('what another hold needs is taken out of the main one, so that never more than the reserve is held', async () => {
+it('a second hold of a call takes its amount out of the main hold, so that no more than the reserve is held', async () => {
   const { heldRaw, holds } = await reserved();
   expect(await holds.hold('openai', 300n)).toMatchObject({ kind: 'extended' });
   expect(await heldRaw()).toBe(RESERVE);
@@ -64,7 +64,7 @@ it('what another hold needs is taken out of the main one, so that never more tha
   expect(holds.mainFreeRaw).toBe(500n);
 });
 
-it('the reserve refuses what it has not, and says that it was the reserve', async () => {
+it('the reserve of a call refuses an amount that it does not have, and names itself as the reason', async () => {
   const { heldRaw, holds } = await reserved();
   await holds.journal([{ sessionHold: MAIN_HOLD, costRaw: 900n, usage: {} }]);
   expect(holds.isReserveSpent).toBe(false);
@@ -76,7 +76,7 @@ it('the reserve refuses what it has not, and says that it was the reserve', asyn
   expect(await heldRaw()).toBe(RESERVE);
 });
 
-it('a turn is held whole or not at all: a model takes nothing that the line of the turn needs', async () => {
+it('the reserve holds a turn whole or not at all, and gives a model nothing that the phone line of the turn needs', async () => {
   const { heldRaw, holds } = await reserved();
   expect(await holds.makeWhole({ [MAIN_HOLD]: 600n, openai: 500n })).toMatchObject({
     kind: 'refused',
@@ -86,7 +86,7 @@ it('a turn is held whole or not at all: a model takes nothing that the line of t
   expect([holds.mainFreeRaw, await heldRaw()]).toEqual([600n, RESERVE]);
 });
 
-it('near the end of the reserve a turn has the longest answer that line and model have room for together', async () => {
+it('near the end of the reserve, a turn gets the longest answer for which phone line and model both have money', async () => {
   const { heldRaw, holds, ledger } = await reserved();
   const reservesOf = (tokens: number) => ({
     [MAIN_HOLD]: 200n + BigInt(tokens),
@@ -106,7 +106,7 @@ it('near the end of the reserve a turn has the longest answer that line and mode
   expect([ledger.consumedRaw(AGENT), paidRaw, await heldRaw()]).toEqual([RESERVE, RESERVE, 0n]);
 });
 
-it('a cap of the maker of its model makes an answer shorter, and stops no agent while a short one fits', async () => {
+it('a cap of the agent on the maker of its model shortens an answer, and suspends no agent while a short one fits', async () => {
   const store = new MemoryLedger();
   const cap = { kind: 'api', matchKind: 'host_exact', matchKey: 'openai' } as const;
   const policy = policyOf({ ...cap, limitRaw: 120n, action: 'suspend_agent' });
@@ -123,7 +123,7 @@ it('a cap of the maker of its model makes an answer shorter, and stops no agent 
   expect(store.require(AGENT).rules.status).toBe('suspended');
 });
 
-it('what a model needs in the middle of a turn leaves the line its part, until that is billed or held anew', async () => {
+it('an extension of a model in the middle of a turn leaves the phone line its part, until that is billed or held again', async () => {
   const { holds } = await reserved();
   await holds.makeWhole({ [MAIN_HOLD]: 400n, openai: 300n });
   expect(await holds.hold('openai', 601n)).toMatchObject({ kind: 'refused' });
@@ -136,14 +136,14 @@ it('what a model needs in the middle of a turn leaves the line its part, until t
   expect(holds.mainFreeRaw).toBe(100n);
 });
 
-it('requests at one time are served one after another, within the reserve', async () => {
+it('simultaneous requests to the reserve are served one after another, within the reserve', async () => {
   const { heldRaw, holds } = await reserved();
   const verdicts = await Promise.all(['a', 'b', 'c', 'd'].map((name) => holds.hold(name, 300n)));
   expect(verdicts.map(({ kind }) => kind)).toEqual(['extended', 'extended', 'extended', 'refused']);
   expect(await heldRaw()).toBe(RESERVE);
 });
 
-it('a hold that a cap refuses leaves its part to the next one', async () => {
+it('a hold that a cap refuses leaves its part of the reserve to the next hold', async () => {
   const { heldRaw, holds, ledger } = await reserved();
   ledger.refuse(AGENT, { reason: 'agent_suspended' });
   expect(await holds.hold('openai', 400n)).toMatchObject({ kind: 'refused' });
@@ -152,7 +152,7 @@ it('a hold that a cap refuses leaves its part to the next one', async () => {
   expect(await heldRaw()).toBe(RESERVE);
 });
 
-it('everything is settled together, and nothing stays held', async () => {
+it('the holds of a reserve are settled together, and nothing stays held', async () => {
   const { heldRaw, holds, ledger } = await reserved();
   await holds.hold('openai', 300n);
   await holds.journal([

@@ -43,7 +43,7 @@ const paidAudio = (change: Partial<PaidAudioOptions>): PaidAudio =>
   });
 
 describe('PaidAudio', () => {
-  it('ends its stream, and not the process, when the transcriber throws at paid audio', async () => {
+  it('PaidAudio ends its stream, and not the process, when the transcriber throws at paid audio', async () => {
     const away: unknown[] = [];
     let heardBytes = 0;
     const audio = paidAudio({
@@ -58,7 +58,7 @@ describe('PaidAudio', () => {
     expect(away).toMatchObject([{ message: 'the transcriber broke' }]);
   });
 
-  it('calls back after the audio pushed before and before the audio pushed later, however long that waits', async () => {
+  it('PaidAudio calls back after the audio pushed before and before the audio pushed later, however long that waits', async () => {
     const heard: (number | string)[] = [];
     const audio = paidAudio({ hear: (bytes) => heard.push(bytes.length) });
     const say = (word: string) => audio.whenHeard(() => heard.push(word));
@@ -74,7 +74,7 @@ describe('PaidAudio', () => {
     expect(heard.slice(3)).toEqual([50, 'one', 'two', 50, 20, 'three']);
   });
 
-  it('holds no more, and lets no more through, once the transcriber has stopped it', async () => {
+  it('PaidAudio holds no more money, and lets no more audio through, once the transcriber has stopped it', async () => {
     let extended = 0;
     let heardBytes = 0;
     const audio: PaidAudio = paidAudio({
@@ -95,7 +95,7 @@ describe('PaidAudio', () => {
     expect([heardBytes, extended]).toEqual([SLICE, 0]);
   });
 
-  it('ends its stream when the callback for a settlement by another process throws', async () => {
+  it('PaidAudio ends its stream when the callback for a settlement by another process throws', async () => {
     const away: unknown[] = [];
     const audio = paidAudio({
       sessionHold: { ...sessionHold, journal: async () => 'lost' },
@@ -111,7 +111,7 @@ describe('PaidAudio', () => {
     expect(away).toMatchObject([{ message: 'the actor broke' }]);
   });
 
-  it('reports how much audio it has dropped when it is stopped', () => {
+  it('PaidAudio reports how much audio it has dropped when it is stopped', () => {
     const audio = paidAudio({
       sessionHold: { ...sessionHold, extend: () => new Promise<never>(() => {}) },
     });
@@ -124,13 +124,13 @@ describe('PaidAudio', () => {
     expect(audio.droppedSeconds).toBe(2.5);
   });
 
-  it('counts as dropped the rest of the audio at which the transcriber stopped it', () => {
+  it('PaidAudio counts the rest of a piece of audio as dropped when the transcriber stops the stream in that piece', () => {
     const audio: PaidAudio = paidAudio({ hear: () => audio.stop() });
     audio.push(new Uint8Array(SLICE + 50));
     expect(audio.droppedSeconds).toBe(5);
   });
 
-  it('counts as dropped the rest of the waiting audio when the transcriber stops it in the middle', async () => {
+  it('PaidAudio counts the rest of the waiting audio as dropped when the transcriber stops the stream in the middle', async () => {
     let heardBytes = 0;
     const audio: PaidAudio = paidAudio({
       hear(bytes) {
@@ -143,7 +143,7 @@ describe('PaidAudio', () => {
     expect([heardBytes, audio.droppedSeconds]).toEqual([2 * SLICE, 12]);
   });
 
-  it('reports that a further slice could not be held, and after a stop only that the answer was late', async () => {
+  it('PaidAudio reports that a further slice could not be held, and after a stop only that the ledger answered late', async () => {
     const calls: string[] = [];
     for (const isStopped of [false, true]) {
       const audio = paidAudio({
@@ -159,7 +159,7 @@ describe('PaidAudio', () => {
     expect(calls).toEqual(['unheld', 'late']);
   });
 
-  it('holds fewer seconds where a whole slice does not fit, and suspends its agent only over the last second', async () => {
+  it('PaidAudio holds fewer seconds when a whole slice does not fit, and suspends its agent only over the last second', async () => {
     const asked: string[] = [];
     let leftRaw = 13n;
     const policy = policyOf();
@@ -198,7 +198,7 @@ describe('PaidAudio', () => {
     expect(asked.filter((ask) => ask.endsWith('!'))).toEqual(['1!']);
   });
 
-  it('does not charge what an upstream reports beyond the audio that it was sent', () => {
+  it('PaidAudio does not charge seconds that an upstream reports beyond the audio that was sent', () => {
     const disowned: [bigint, boolean][] = [];
     const watched: SessionHold = {
       ...sessionHold,

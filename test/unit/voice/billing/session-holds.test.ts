@@ -55,7 +55,7 @@ async function world() {
 }
 
 describe('the holds of a session', () => {
-  it('are opened once each, however many ask at the same time, and settle to what was bought', async () => {
+  it('the holds of a session are opened once each for any number of simultaneous requests, and settle the actual cost', async () => {
     const { ledger, opened, sessionHolds } = await world();
     await Promise.all([
       sessionHolds.hold('a', 10n),
@@ -77,7 +77,7 @@ describe('the holds of a session', () => {
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 25n]);
   });
 
-  it('report that nothing is written after their settlement', async () => {
+  it('the holds of a session report that nothing is journaled after their settlement', async () => {
     const { ledger, sessionHolds } = await world();
     await sessionHolds.hold('a', 10n);
     await sessionHolds.settle(OUTCOME);
@@ -86,7 +86,7 @@ describe('the holds of a session', () => {
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 0n]);
   });
 
-  it('leave nothing held where one of them cannot be opened', async () => {
+  it('the holds of a session leave nothing held when one of them cannot be opened', async () => {
     const { ledger, sessionHolds } = await world();
     const refusal = openSessionHolds(sessionHolds, () =>
       sessionHolds.makeWhole({ [MAIN_HOLD]: 10n, a: 2_000n, b: 10n }),
@@ -95,7 +95,7 @@ describe('the holds of a session', () => {
     expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
   });
 
-  it('settle one that is opened during the settlement, and open none after it', async () => {
+  it("the settlement of a session's holds settles a hold that opens meanwhile, and none can be opened after it", async () => {
     const { holdOpening, ledger, opened, sessionHolds } = await world();
     let open = () => {};
     holdOpening(new Promise((resolve) => (open = resolve)));
@@ -109,7 +109,7 @@ describe('the holds of a session', () => {
     expect(opened()).toBe(1);
   });
 
-  it('hold nothing more where another process has taken one, and settle the others with what is still bought', async () => {
+  it('a session hold that another process took is extended no more, and the others settle with later charges', async () => {
     const { ledger, sessionHolds } = await world();
     await sessionHolds.makeWhole({ a: 10n, b: 10n });
     await sessionHolds.journal([{ sessionHold: 'b', costRaw: 4n, usage: {} }]);
@@ -158,7 +158,7 @@ async function ledgerWorld({
 }
 
 describe('the holds of a session whose ledger did not answer in time', () => {
-  it('go on after a late extension that happened all the same, and settle to what was bought', async () => {
+  it('a session goes on after a ledger timeout on an extension that succeeded late, and settles the actual cost', async () => {
     const { sessionHolds, store, unanswered } = await ledgerWorld();
     await sessionHolds.hold('a', 100n);
     await sessionHolds.journal([{ sessionHold: 'a', costRaw: 40n, usage: {} }]);
@@ -169,7 +169,7 @@ describe('the holds of a session whose ledger did not answer in time', () => {
     expect([store.holds.size, store.require(AGENT).state.consumedRaw]).toEqual([0, 40n]);
   });
 
-  it('settle such an extension, too, where nothing followed it', async () => {
+  it('the settlement of a session includes an extension that succeeded late and had no successor', async () => {
     const { sessionHolds, store, unanswered } = await ledgerWorld();
     await sessionHolds.hold('a', 100n);
     await sessionHolds.journal([{ sessionHold: 'a', costRaw: 40n, usage: {} }]);
@@ -178,7 +178,7 @@ describe('the holds of a session whose ledger did not answer in time', () => {
     expect([store.holds.size, store.require(AGENT).state.consumedRaw]).toEqual([0, 40n]);
   });
 
-  it('buy nothing out of one that was opened after its caller had stopped waiting', async () => {
+  it('a session charges nothing to a hold that was opened after its caller had stopped waiting', async () => {
     const { sessionHolds, store, unanswered } = await ledgerWorld();
     await unanswered(() => sessionHolds.hold('b', 100n));
     await expect(sessionHolds.hold('b', 100n)).rejects.toThrow();
@@ -188,7 +188,7 @@ describe('the holds of a session whose ledger did not answer in time', () => {
 });
 
 describe('two calls that fill a hold at once', () => {
-  it('hold the amount once where the balance and the cap allow no more', async () => {
+  it('two calls that extend one hold at once hold the amount once when the balance and the cap allow no more', async () => {
     const policy = policyOf({ limitRaw: 170n, action: 'suspend_agent' });
     const rules = { ...ACTIVE, policies: [policy] };
     const { sessionHolds, store } = await ledgerWorld({ creditRaw: 170n, rules });
@@ -203,7 +203,7 @@ describe('two calls that fill a hold at once', () => {
 });
 
 describe('a hold under a cap that suspends its agent', () => {
-  it('is not filled beyond the cap for speculation, which suspends no agent', async () => {
+  it('a hold for a speculative answer is not extended beyond the cap, and suspends no agent', async () => {
     const policy = policyOf({ limitRaw: 170n, action: 'suspend_agent' });
     const { sessionHolds, store } = await ledgerWorld({ rules: { ...ACTIVE, policies: [policy] } });
     const status = () => store.require(AGENT).rules.status;
@@ -222,7 +222,7 @@ describe('a hold of a caller who names the value of the task', () => {
     [5_000, 10n],
     [undefined, 20n],
     [20_000, 40n],
-  ])('is extended at %s as far as it could be opened: to %s', async (taskValueBps, capRaw) => {
+  ])('a session hold of a caller with task value %s is opened and extended up to the cap of that value: %s', async (taskValueBps, capRaw) => {
     const policy = policyOf({ limitRaw: 20n, limitFloorRaw: 5n, limitCeilingRaw: 50n });
     const rules = { ...ACTIVE, policies: [policy] };
     const spender = { agentId: AGENT, ...(taskValueBps !== undefined && { taskValueBps }) };

@@ -13,7 +13,7 @@ const use = fc.record({
   spokenChars: amount,
 });
 
-test('every sum in the usage of a turn is that of its details', () => {
+test('each total in the usage of a turn is the sum of its details', () => {
   fc.assert(
     fc.property(use, fc.boolean(), (used, isText) => {
       const bought = [
@@ -30,7 +30,7 @@ test('every sum in the usage of a turn is that of its details', () => {
   );
 });
 
-test('the sound of a cascade counts as tokens where its TTS bills it by tokens', () => {
+test('audio of a cascade counts as tokens when its synthesizer bills audio by tokens', () => {
   const bought = [
     { usage: { text_input_token: 20, text_output_token: 8 } },
     { usage: { character: 9, audio_output_token: 30 } },

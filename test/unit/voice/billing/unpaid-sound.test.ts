@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { UnpaidSound } from '../../../../src/voice/billing/unpaid-sound.ts';
 
-it('unpaid sound counts until it is billed, and each part of it is taken once', () => {
+it('UnpaidSound counts audio until it is billed, and each part is taken once', () => {
   const unpaid = new UnpaidSound();
   unpaid.add(1_000);
   unpaid.add(500);
@@ -12,7 +12,7 @@ it('unpaid sound counts until it is billed, and each part of it is taken once', 
   expect(unpaid.ms).toBe(500);
 });
 
-it('unpaid sound leaves out what no recogniser heard, and includes all once the session waits no more', () => {
+it('UnpaidSound leaves out audio that no recogniser heard, and includes all audio once the session no longer waits', () => {
   const unpaid = new UnpaidSound();
   unpaid.add(1_000);
   unpaid.add(500);

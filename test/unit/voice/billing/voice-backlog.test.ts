@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AudioBacklog } from '../../../../src/voice/billing/voice-backlog.ts';
 
 describe('AudioBacklog', () => {
-  it('returns every byte in order, however it was cut and put back', () => {
+  it('AudioBacklog returns every byte in order, however the audio was cut and put back', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 150_000 }), { maxLength: 8 }),

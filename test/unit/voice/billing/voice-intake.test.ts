@@ -22,7 +22,7 @@ function framesOf(bytes: Uint8Array, cuts: readonly number[], sampleRateHz: numb
 }
 
 describe('VoiceIntake', () => {
-  it('makes the same frames however the bytes are cut', () => {
+  it('VoiceIntake makes the same frames however the bytes are cut', () => {
     const bytes = bytesOf(tone(180, 24_000));
     const whole = framesOf(bytes, [], 24_000);
     expect(whole).toHaveLength(9);
@@ -34,7 +34,7 @@ describe('VoiceIntake', () => {
     );
   });
 
-  it('makes frames of 20 ms at 16 kHz from every rate but that of telephones, and fills the last one with silence', () => {
+  it('VoiceIntake makes 20 ms frames at 16 kHz from every rate but 8 kHz, and fills the last frame with silence', () => {
     for (const rate of [8_000, 11_025, 16_000, 48_000]) {
       const frames = framesOf(bytesOf(tone(90, rate)), [], rate);
       const samples = rate === 8_000 ? HEARING_FRAME / 2 : HEARING_FRAME;
@@ -43,7 +43,7 @@ describe('VoiceIntake', () => {
     }
   });
 
-  it('completes every frame as soon as its 20 ms are there, at every rate', () => {
+  it('VoiceIntake completes every frame as soon as its 20 ms have come, at every rate', () => {
     for (const sampleRateHz of [8_000, 16_000, 24_000, 48_000]) {
       let frames = 0;
       const intake = new VoiceIntake({

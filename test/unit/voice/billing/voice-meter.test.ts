@@ -10,7 +10,7 @@ const meterOf = (bytesPerSecond: number) =>
   new AudioMeter({ bytesPerSecond, sliceSeconds: 10, price });
 
 describe('AudioMeter', () => {
-  it('admits what is held, to the byte, and nothing beyond it', () => {
+  it('AudioMeter admits the audio that is held, to the byte, and nothing beyond', () => {
     const meter = meterOf(16_000);
     expect(meter.admit(100_000)).toBe(100_000);
     expect(meter.admit(100_000)).toBe(60_000);
@@ -19,7 +19,7 @@ describe('AudioMeter', () => {
     expect([meter.isSpent, meter.admit(2)]).toEqual([false, 2]);
   });
 
-  it('needs the next slice when less than half of one is left', () => {
+  it('AudioMeter asks for the next slice when less than half of a slice is left', () => {
     const meter = meterOf(16_000);
     meter.admit(80_000);
     expect(meter.isLow).toBe(false);
@@ -27,7 +27,7 @@ describe('AudioMeter', () => {
     expect(meter.isLow).toBe(true);
   });
 
-  it('bills in lines that add up to the price of the whole, within what is held', () => {
+  it('AudioMeter bills amounts that add up to the price of the whole, within what is held', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(8_000, 16_000, 32_000, 96_000),
@@ -57,7 +57,7 @@ describe('AudioMeter', () => {
     );
   });
 
-  it('bills the audio that was reported as heard, never more than came and never backwards', () => {
+  it('AudioMeter bills the audio that was reported as heard, never more than came and never backwards', () => {
     const meter = meterOf(1_000);
     meter.admit(8_000);
     expect([meter.seconds, meter.takeBill()]).toEqual([0, undefined]);
@@ -73,7 +73,7 @@ describe('AudioMeter', () => {
     expect(meter.takeBill()).toMatchObject({ usage: { audio_second: 4.5 } });
   });
 
-  it('bills what is bought once with the first audio, and not again', () => {
+  it('AudioMeter bills a one-time fee with the first audio, and not again', () => {
     const fee = (usage: Usage) => priceRaw(usage, { request: 2_000_000_000n }, 0);
     const once = { request: 1 };
     const meter = new AudioMeter({ bytesPerSecond: 10, sliceSeconds: 10, price: fee, once });

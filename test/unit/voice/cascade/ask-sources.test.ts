@@ -63,14 +63,14 @@ function session() {
 }
 
 describe('the sources of a session', () => {
-  it('are asked where those of the other way to pay rest or cannot take the request', async () => {
+  it('a session asks the sources of its other hold when those of the first are backing off or cannot take the request', async () => {
     const ask = session();
     expect(await ask({ router: { kind: 'unfit', detail: 'no' } })).toBe('account');
     for (let i = 0; i < 3; i++) expect(await ask({ router: BROKEN })).toBe('account');
     expect(await ask({})).toBe('account');
   });
 
-  it('fail as if all had been asked under one hold', async () => {
+  it('a request that all sources fail reports the same error as if all had been asked under one hold', async () => {
     const unfit = (detail: string) => ({ kind: 'unfit', detail }) as const;
     const ask = session();
     await expect(ask({ router: unfit('first'), account: unfit('second') })).rejects.toThrow(

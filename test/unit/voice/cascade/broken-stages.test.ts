@@ -116,7 +116,7 @@ it.each<[string, readonly string[], () => undefined, string | undefined]>([
   expect(span.ended?.error).toBe(error);
 });
 
-it('the span of an answer that its caller has interrupted is no failure, whatever the stream does then', async () => {
+it('the span of an answer that its caller interrupted is no failure, whatever the stream does afterwards', async () => {
   const { bill, root, tab } = session();
   const span = root.child('chat m');
   const stopping = new AbortController();
@@ -179,7 +179,7 @@ it.each<[string, () => undefined, string | undefined]>([
 it.each([
   ['no transcript', '{"words":[]}', 'broken'],
   ['a transcript', '{"text":"hello"}', undefined],
-])('the span of an utterance that came back with %s says so', async (_, body, error) => {
+])('the span of a transcription whose provider returned %s records the error, if any', async (_, body, error) => {
   const { bill, bind, deps, root } = session();
   const rail: TranscriptionRail = {
     transcribe: async () => ({

@@ -60,7 +60,7 @@ function legsOf(speech: Rates) {
   return { reserveRaw: (config: SessionConfig) => pipeline.reserves(config)[MAIN_HOLD] ?? 0n };
 }
 
-test('the reserve for a voice that is billed by its seconds covers its slowest speech', () => {
+test('the reserve for a synthesizer that bills by the second covers its slowest speech', () => {
   const pipeline = legsOf({ audio_second: 1_000_000n });
   const atOnce = pipeline.reserveRaw(DEFAULT_CONFIG);
   expect(atOnce).toBeGreaterThan(0n);
@@ -69,7 +69,7 @@ test('the reserve for a voice that is billed by its seconds covers its slowest s
   );
 });
 
-test('the reserve for a voice covers text of any script: three bytes a character', () => {
+test('the reserve for a synthesizer covers text of any script: three bytes a character', () => {
   const rates = { audio_second: 1_000_000n };
   const [source] = model('tts', rates).sources as [Source];
   const input = 'x'.repeat(3 * LIMITS.cascadeSpokenChars);
@@ -77,7 +77,7 @@ test('the reserve for a voice covers text of any script: three bytes a character
   expect(legsOf(rates).reserveRaw(DEFAULT_CONFIG)).toBeGreaterThanOrEqual(bound);
 });
 
-test('an answer asks its model for no more tokens than that writes, in a call, too', () => {
+test('a cascade requests no more tokens of its model than the model can write, in a phone call as well', () => {
   const plan = (maxOutputTokens: number | null) => {
     const llm = { ...model('text', {}), maxOutputTokens };
     return { model: llm, llm, stt: llm, tts: llm };

@@ -116,7 +116,7 @@ async function textOf(llm: Llm, text: string): Promise<string> {
 }
 
 describe('a bought LLM', () => {
-  it('adopts its speculative answer when the request is the same, and asks and bills that once', async () => {
+  it('a catalogue LLM uses its speculative answer when the request is the same, and requests and bills that answer once', async () => {
     const { llm, asked, tab } = openLlm();
     llm.speculate?.(request('one'));
     await settleAll();
@@ -127,7 +127,7 @@ describe('a bought LLM', () => {
     expect(bought[0]?.isSpeculated).toBeUndefined();
   });
 
-  it('drops its speculative answer when the request differs, and marks its cost', async () => {
+  it('a catalogue LLM drops its speculative answer when the request differs, and marks its cost', async () => {
     const { llm, asked, tab } = openLlm();
     llm.speculate?.(request('one'));
     await settleAll();
@@ -136,7 +136,7 @@ describe('a bought LLM', () => {
     expect(tab.take().map(({ isSpeculated = false }) => isSpeculated)).toEqual([true, false]);
   });
 
-  it('begins at most one speculative answer a turn', async () => {
+  it('a catalogue LLM begins at most one speculative answer a turn', async () => {
     const { llm, asked } = openLlm();
     llm.speculate?.(request('one'));
     llm.forgetSpeculation?.();
@@ -149,7 +149,7 @@ describe('a bought LLM', () => {
     expect(asked.at(-1)?.call.body.messages).toEqual([{ role: 'user', content: 'three' }]);
   });
 
-  it('holds a speculative answer in full beside the reserve, and only the excess of another', async () => {
+  it('a catalogue LLM holds a speculative answer in full beside the reserve, and of any other answer only the excess', async () => {
     const early = openLlm();
     early.llm.speculate?.(request('12345678'));
     await settleAll();
@@ -163,7 +163,7 @@ describe('a bought LLM', () => {
     expect(plenty.afforded).toEqual([26n]);
   });
 
-  it('counts an answer in progress at its most, and a billed one not at all', async () => {
+  it('a catalogue LLM counts an answer in progress at its upper bound, and a billed answer not at all', async () => {
     let end = () => {};
     const ends = new Promise<void>((resolve) => {
       end = resolve;
@@ -181,7 +181,7 @@ describe('a bought LLM', () => {
     expect(tab.unbilledRaw()).toBe(0n);
   });
 
-  it('holds nothing for a dropped speculative answer once that is billed', async () => {
+  it('a catalogue LLM holds nothing for a dropped speculative answer once that is billed', async () => {
     const { llm, afforded, tab } = openLlm({ reservedRaw: 20n });
     llm.speculate?.(request('s'.repeat(1_000)));
     await settleAll();
@@ -193,7 +193,7 @@ describe('a bought LLM', () => {
     expect(afforded.slice(1)).toEqual([RESERVE_RAW + 6n, RESERVE_RAW + 6n]);
   });
 
-  it('does not fail an answer within its reserve by the refusal of a speculative one', async () => {
+  it('a catalogue LLM does not fail an answer within its reserve when a speculative answer is refused', async () => {
     let decide = () => {};
     const decided = new Promise<void>((resolve) => {
       decide = resolve;
@@ -213,7 +213,7 @@ describe('a bought LLM', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('holds quietly for a speculative answer, until it is requested', async () => {
+  it('a hold for a speculative answer suspends no agent, and a failed one is made anew when the answer is requested', async () => {
     const quiet: boolean[] = [];
     const { llm, asked } = openLlm({
       async afford(_, isQuiet) {
@@ -232,7 +232,7 @@ describe('a bought LLM', () => {
     expect([quiet, asked.length]).toEqual([[true, true, false], 2]);
   });
 
-  it('pays no seller per call for an answer before it is requested', async () => {
+  it('a catalogue LLM pays no source per call for an answer before that is requested', async () => {
     const { llm, asked, afforded } = openLlm({ rail: 'x402-router' });
     llm.speculate?.(request('one'));
     await settleAll();
@@ -241,14 +241,14 @@ describe('a bought LLM', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('fails an answer that cannot be paid, and asks no source', async () => {
+  it('a catalogue LLM fails an answer that cannot be paid, and calls no source', async () => {
     const afford = () => Promise.reject(new StageFailed('budget_exhausted', 'no'));
     const { llm, asked, tab } = openLlm({ afford });
     await expect(textOf(llm, 'one')).rejects.toMatchObject({ code: 'budget_exhausted' });
     expect([asked, tab.take(), tab.unbilledRaw()]).toEqual([[], [], 0n]);
   });
 
-  it('asks no source when there is nothing to answer', async () => {
+  it('a catalogue LLM calls no source when there is nothing to answer', async () => {
     const { llm, asked } = openLlm();
     await expect(textOf(llm, '')).rejects.toMatchObject({ code: 'nothing_to_answer' });
     expect(asked).toEqual([]);

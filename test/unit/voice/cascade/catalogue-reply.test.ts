@@ -85,7 +85,7 @@ describe('CatalogueReply', () => {
     },
   );
 
-  it('bills no more tokens than were requested where the upstream reports none', async () => {
+  it('CatalogueReply bills no more tokens than were requested when the upstream reports none', async () => {
     const { reply, tab } = openReply(() => textEvent(KILO));
     await read(reply);
     expect(tab.take()).toMatchObject([
@@ -93,7 +93,7 @@ describe('CatalogueReply', () => {
     ]);
   });
 
-  it('stops buying from an upstream that reports an error, after the words before it', async () => {
+  it('CatalogueReply stops the purchase when the upstream reports an error, after the words before the error', async () => {
     const { reply, upstream } = openReply((nth) =>
       nth === 0 ? textEvent('a') : finishEvent('error'),
     );
@@ -102,7 +102,7 @@ describe('CatalogueReply', () => {
     expect(upstream).toMatchObject({ events: 2, isStopped: true });
   });
 
-  it('takes an answer of the longest length in full', async () => {
+  it('CatalogueReply takes an answer of the longest length in full', async () => {
     const { reply, upstream } = openReply(
       () => textEvent('x'.repeat(LIMITS.realtimeReplyChars)),
       1,
@@ -112,7 +112,7 @@ describe('CatalogueReply', () => {
   });
 
   it.each([true, false])(
-    'has its tokens and its note on its span, which is recorded: %s',
+    'CatalogueReply puts tokens, model and finish reason on a span that is recorded: %s',
     async (isRecorded) => {
       const span = Object.assign(new RecordedSpan('chat m'), { isRecorded });
       let notes = 0;

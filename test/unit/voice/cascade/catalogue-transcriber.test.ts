@@ -93,7 +93,7 @@ async function openTranscriber(
 }
 
 describe('a bought transcriber', () => {
-  it('sends each utterance whole, sample for sample, and charges its seconds', async () => {
+  it('a catalogue transcriber sends each utterance whole, sample for sample, and charges its seconds', async () => {
     const { stream, push, sounds, heard, tab } = await openTranscriber();
     const [long, short] = [tone(5_000, RATE), tone(200, RATE)];
     for (const pcm of [long, short]) {
@@ -105,7 +105,7 @@ describe('a bought transcriber', () => {
     expect(tab.take().map(({ usage }) => usage.audio_second)).toEqual([5, 0.2]);
   });
 
-  it('sends the expected language and words, in the fields of a form as any other request does', async () => {
+  it('a catalogue transcriber sends the expected language and words in the same form fields as any other request', async () => {
     const expected = { language: 'de', prompt: 'Müller' };
     const { stream, push, calls } = await openTranscriber(undefined, expected);
     push(tone(200, RATE));
@@ -115,7 +115,7 @@ describe('a bought transcriber', () => {
     ]);
   });
 
-  it('sends nothing of a dropped utterance, or of one without sound', async () => {
+  it('a catalogue transcriber sends nothing of a dropped utterance, or of one without sound', async () => {
     const { stream, push, sounds, tab } = await openTranscriber();
     push(tone(500, RATE));
     await stream.dropUtterance?.();
@@ -123,7 +123,7 @@ describe('a bought transcriber', () => {
     expect([sounds, tab.take()]).toEqual([[], []]);
   });
 
-  it('buys only what can be paid beside all unbilled charges, in whole seconds', async () => {
+  it('a catalogue transcriber buys only what can be paid beside all unbilled charges, in whole seconds', async () => {
     const { stream, push, sounds, tab } = await openTranscriber(2n);
     for (const ms of [200, 1_000]) {
       push(tone(ms, RATE));
@@ -142,7 +142,7 @@ describe('a bought transcriber', () => {
 });
 
 describe('a local transcriber', () => {
-  it('is billed by the sound of finished utterances, and transcribes nothing that cannot be paid', async () => {
+  it('a local transcriber is billed by the audio of finished utterances, and transcribes nothing that cannot be paid', async () => {
     const tab = new UnbilledCharges();
     const { listener, finals } = listening();
     const hold = createHolds(tab, spending(2n));

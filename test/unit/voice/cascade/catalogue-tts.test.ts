@@ -116,7 +116,7 @@ function voiceOf(plays: Readonly<Record<string, readonly Play[]>>) {
 
 describe('a bought voice', () => {
   it.each(['breaks', 'stalls'] as const)(
-    'that %s in the middle of a sentence is followed by the next source, which says the rest; each is charged what it said',
+    'a synthesizer source that %s in mid-sentence is replaced by the next one, and each source is charged what it said',
     async (does) => {
       const w = voiceOf({ cheap: [{ ms: HALF_MS, does }], dear: [] });
       expect(await w.speaks()).toEqual([TEXT, '']);
@@ -128,7 +128,7 @@ describe('a bought voice', () => {
     },
   );
 
-  it('that breaks off rests: later sentences begin at the next source, until the rest is over', async () => {
+  it('a synthesizer source that breaks off backs off: later sentences begin at the next source until the backoff ends', async () => {
     const w = voiceOf({ cheap: [{ ms: HALF_MS, does: 'breaks' }], dear: [] });
     await w.speaks();
     await w.speaks('More.');
@@ -138,14 +138,14 @@ describe('a bought voice', () => {
     expect(w.asked.at(-1)).toBe('cheap: And more.');
   });
 
-  it('that sends no first sound in time is followed by the next source', async () => {
+  it('a synthesizer source that sends no first sound in time is replaced by the next source', async () => {
     const w = voiceOf({ cheap: [{ ms: 0, does: 'never begins' }], dear: [] });
     expect(await w.speaks()).toEqual([TEXT]);
     expect(w.asked).toEqual([`cheap: ${TEXT}`, `dear: ${TEXT}`]);
     expect(w.charged()).toEqual([['dear', TEXT.length]]);
   });
 
-  it('whose last source stalls too has failed within seconds, and each source was asked once', async () => {
+  it('a synthesizer whose last source stalls too fails within seconds, after one attempt of each source', async () => {
     const stalls = [{ ms: HALF_MS, does: 'stalls' } as const];
     const w = voiceOf({ cheap: stalls, dear: stalls });
     const beganMs = w.clock.monotonicMs();

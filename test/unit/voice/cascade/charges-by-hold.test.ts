@@ -3,7 +3,7 @@ import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 
 describe('the holds of a session', () => {
-  it('count each purchase in progress beside the next, however close together they are made', async () => {
+  it('the holds of a session count each purchase in progress beside the next, however close together they are made', async () => {
     const totals: bigint[] = [];
     const hold = createHolds(new UnbilledCharges(), async (totalRaw) => void totals.push(totalRaw));
     const [first] = await Promise.all([hold(5n), hold(7n), hold(1n, { floorRaw: 50n })]);
@@ -12,7 +12,7 @@ describe('the holds of a session', () => {
     expect(totals).toEqual([5n, 12n, 50n, 10n]);
   });
 
-  it('count no purchase that was refused, and go on', async () => {
+  it('the holds of a session do not count a purchase that was refused, and accept the next one', async () => {
     const tab = new UnbilledCharges();
     const hold = createHolds(tab, async (totalRaw) => {
       if (totalRaw > 10n) throw new Error('refused');

@@ -34,7 +34,7 @@ const bodyOf = (items: readonly ConversationItem[], config = DEFAULT_CONFIG) =>
   chatBody('acme/chat', { config, items, outputCap: 100 });
 
 describe('the chat request of an answer', () => {
-  it('puts every call right before its output, and has neither without the other', () => {
+  it('a chat body puts each tool call right before its output, and drops a call or an output without its counterpart', () => {
     const items = [call('a'), call('lost'), said('wait'), output('a'), output('unknown')];
     expect(bodyOf(items).messages).toEqual([
       SILENCE,
@@ -48,7 +48,7 @@ describe('the chat request of an answer', () => {
     ]);
   });
 
-  it('keeps the last tool outputs with their calls and the question, whatever their size', () => {
+  it("a chat body keeps the last tool outputs with their calls and the user's message, whatever their size", () => {
     const large = { ...output('a'), output: 'x'.repeat(LIMITS.realtimeItemChars) } as const;
     const config = { ...DEFAULT_CONFIG, instructions: 'y'.repeat(LIMITS.realtimeItemChars) };
     const items = [said('older'), said('asked'), call('a'), call('b'), output('b'), large];
@@ -64,7 +64,7 @@ describe('the chat request of an answer', () => {
     expect(messages.at(-2)).toMatchObject({ tool_call_id: 'a', content: large.output });
   });
 
-  it('puts an output with the last call of its id, where an upstream uses one again', () => {
+  it('a chat body pairs an output with the latest call of its id when an upstream repeats an id', () => {
     const first = { ...output('a'), output: 'first' } as ConversationItem;
     const second = { ...output('a'), output: 'second' } as ConversationItem;
     const { messages } = bodyOf([call('a'), first, said('again'), call('a'), second]);
@@ -78,7 +78,7 @@ describe('the chat request of an answer', () => {
     ]);
   });
 
-  it('has the instructions, the tools and the choice of the session, and its cap', () => {
+  it('a chat body has the instructions, the tools, the tool choice and the output cap of the session', () => {
     const tool = { type: 'function', name: 'f', description: 'd', parameters: {} } as const;
     const config = {
       ...DEFAULT_CONFIG,
@@ -103,7 +103,7 @@ describe('the chat request of an answer', () => {
     });
   });
 
-  it('asks for a prompt to a silent caller, with what was said before', () => {
+  it('a chat body of a prompt to a silent caller ends with the notice of silence, after what was said before', () => {
     const items = [said('hello'), said('Hello!', 'assistant'), said('')];
     const asked = { config: DEFAULT_CONFIG, items, isPrompt: true, outputCap: 100 };
     expect(chatBody('acme/chat', asked).messages).toEqual([
@@ -113,7 +113,7 @@ describe('the chat request of an answer', () => {
     ]);
   });
 
-  it('begins with the caller, and ends with the caller or a tool', () => {
+  it('a chat body begins with the caller, and ends with the caller or a tool', () => {
     const greeted = [said('Good morning!', 'assistant')];
     const instructed = { ...DEFAULT_CONFIG, instructions: 'Greet him.' };
     const system = { role: 'system', content: 'Greet him.' };
@@ -133,7 +133,7 @@ describe('the chat request of an answer', () => {
     expect(bodyOf([]).messages).toEqual([]);
   });
 
-  it("has the caller's images, with the words beside them", () => {
+  it("a chat body has the caller's images, with the words beside them", () => {
     const url = 'data:image/png;base64,AAAA';
     const image = { type: 'image', url, detail: 'low' } as const;
     const shown = (...content: object[]) => ({ ...said(''), content }) as ConversationItem;
@@ -150,7 +150,7 @@ describe('the chat request of an answer', () => {
     expect(kept * LIMITS.tokensPerOpaquePart).toBeLessThanOrEqual(LIMITS.cascadeConversationBytes);
   });
 
-  it('has as much of the conversation, however long the instructions and tools are', () => {
+  it('a chat body has the same share of the conversation, however long the instructions and tools are', () => {
     const items = Array.from({ length: 20 }, (_, i) => said(`${i}${'x'.repeat(1_000)}`));
     const tools = [
       { type: 'function', name: 'f', description: 'd'.repeat(60_000), parameters: {} },
@@ -160,7 +160,7 @@ describe('the chat request of an answer', () => {
     expect(bodyOf(items, config).messages).toHaveLength(21);
   });
 
-  it('keeps the newest of a conversation within its bound, the last whatever its size', () => {
+  it('a chat body keeps the newest items of a conversation within its bound, and the last item whatever its size', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 6_000 });
     fc.assert(
       fc.property(fc.array(text, { minLength: 2, maxLength: 12 }), (texts) => {

@@ -15,7 +15,7 @@ const LONG = ' '.repeat(LIMITS.realtimeItemChars);
 const push = (pieces: ChatPieces, text: string) => pieces.push(Buffer.from(text));
 
 describe('ChatPieces', () => {
-  it('returns words as they come, however many events a chunk has, and ignores other data', () => {
+  it('ChatPieces returns words as they come, however many events a chunk has, and ignores other data', () => {
     const pieces = new ChatPieces();
     expect(push(pieces, textEvent('a') + deltaEvent({ role: 'assistant', content: '' }))).toEqual([
       { kind: 'text', text: 'a' },
@@ -26,7 +26,7 @@ describe('ChatPieces', () => {
     expect(pieces.end()).toEqual([]);
   });
 
-  it('returns calls complete, in their order, under their own ids', () => {
+  it('ChatPieces returns tool calls complete, in their order, under their own ids', () => {
     const pieces = new ChatPieces();
     const calls = (...tool_calls: object[]) => push(pieces, deltaEvent({ tool_calls }));
     calls({ index: 1, id: 'b', function: { name: 'second' } });
@@ -41,7 +41,7 @@ describe('ChatPieces', () => {
     ]);
   });
 
-  it('reads a call without arguments as one with none', () => {
+  it('ChatPieces reads a tool call without arguments as one with none', () => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f' }) + finishEvent('tool_calls'));
     expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
@@ -58,7 +58,7 @@ describe('ChatPieces', () => {
       'longer than an item, and whole before',
       callEvent(1, { name: 'g', arguments: '{}' }) + callEvent(1, { arguments: LONG }),
     ],
-  ])('drops a call %s, and returns the complete one beside it', (_, events) => {
+  ])('ChatPieces drops a tool call %s, and returns the complete call beside it', (_, events) => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f', arguments: '{}' }) + events);
     expect(pieces.end()).toEqual([{ kind: 'call', name: 'f', argumentsJson: '{}' }]);
@@ -69,7 +69,7 @@ describe('ChatPieces', () => {
     ['no JSON', '{"a": 1', /no whole JSON/],
     ['nested deeply', '['.repeat(5_000) + ']'.repeat(5_000), /too deeply/],
     ['longer than an item', JSON.stringify(LONG), /more than 65536 characters/],
-  ])('tells of a call whose arguments are %s, with its name and its id', (_, given, problem) => {
+  ])('ChatPieces reports a tool call whose arguments are %s, with its name and its id', (_, given, problem) => {
     const pieces = new ChatPieces();
     const call = { index: 0, id: 'a', function: { name: 'f', arguments: given } };
     push(pieces, deltaEvent({ tool_calls: [call] }));
@@ -79,7 +79,7 @@ describe('ChatPieces', () => {
     ]);
   });
 
-  it('returns as many calls as there may be tools, and nothing after them', () => {
+  it('ChatPieces returns as many tool calls as a session may have tools, and nothing after them', () => {
     const pieces = new ChatPieces();
     const call = { name: 'f', arguments: '{}' };
     for (let i = 0; i < LIMITS.realtimeTools; i++) push(pieces, callEvent(i, call));
@@ -89,7 +89,7 @@ describe('ChatPieces', () => {
     expect([pieces.isFull, pieces.cut]).toEqual([true, 'max_output_tokens']);
   });
 
-  it('breaks off where the upstream reports an error, and not at an empty one', () => {
+  it('ChatPieces breaks off when the upstream reports an error, and not at an empty one', () => {
     const failed = (error: unknown) => chunkEvent([], { error });
     for (const event of [failed({ code: 502 }), failed('overloaded'), finishEvent('error')]) {
       expect(() => push(new ChatPieces(), event)).toThrow(StreamBroken);
@@ -101,13 +101,13 @@ describe('ChatPieces', () => {
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
     ['stop', undefined],
-  ])('goes on reading after the end for %s, since the usage comes then', (reason, cut) => {
+  ])('ChatPieces goes on reading after the finish reason %s, since the usage follows', (reason, cut) => {
     const pieces = new ChatPieces();
     push(pieces, finishEvent(reason));
     expect([pieces.isFull, pieces.cut]).toEqual([false, cut]);
   });
 
-  it('drops a call of a filtered answer, and still has the reason of the cut', () => {
+  it('ChatPieces drops a tool call of a filtered answer, and still reports the filter as the reason of the cut', () => {
     const pieces = new ChatPieces();
     push(pieces, callEvent(0, { name: 'f', arguments: '{' }) + finishEvent('content_filter'));
     expect([pieces.end(), pieces.cut]).toEqual([[], 'content_filter']);

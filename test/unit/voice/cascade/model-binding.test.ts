@@ -36,7 +36,7 @@ function groups(sources: readonly Source[], own: readonly Source[] = []) {
 }
 
 describe('a model of a session', () => {
-  it('is bought with its caller’s own keys first, then where it is cheapest, by ways to pay apart', () => {
+  it("the sources of a session's model are ordered by own keys, then by price, in separate groups for x402 and accounts", () => {
     const sources = [
       source('account', 'direct-account', 20n),
       source('router', 'x402-router', 10n),
@@ -51,7 +51,7 @@ describe('a model of a session', () => {
     ]);
   });
 
-  it('is bought at an account where a payment would cost as much', () => {
+  it('a session buys its model from an account when a payment by x402 would cost as much', () => {
     const sources = [source('router', 'x402-router', 10n), source('account', 'self-host', 10n)];
     expect(groups(sources)).toEqual([
       ['pool', 'account'],
@@ -59,7 +59,7 @@ describe('a model of a session', () => {
     ]);
   });
 
-  it('that nobody sells is refused', () => {
+  it('a session is refused a model that no source sells', () => {
     expect(() => groups([])).toThrow('no_source_available');
   });
 });

@@ -14,7 +14,7 @@ import { NO_KEYS } from '../../../support/cascade-world.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { AGENT, createVoiceWorld } from '../../../support/voice-world.ts';
 
-test('a session whose transcription model does not exist is refused by the name of the member, and nothing is held', async () => {
+test('a session with an unknown transcription model is refused with the path of the member, and nothing is held', async () => {
   const clock = new ManualClock();
   const { deps, ledger } = await createVoiceWorld({ clock, creditRaw: 10_000_000n });
   const rails = { railOf: () => ({ makes: () => true }) as never };

@@ -136,7 +136,7 @@ async function openTurns({
 }
 
 describe('a transcriber that finds the ends of turns', () => {
-  it('reports words and turns as they come, and charges the sound of the utterance once', async () => {
+  it('an end-of-turn transcriber reports words and turns as they come, and charges the audio of the utterance once', async () => {
     const { bill, said, session, stream } = await openTurns();
     stream.push(tone(2_000, RATE));
     session().say('words', 'I would');
@@ -157,7 +157,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(bill()).toEqual([]);
   });
 
-  it('ends a turn that its upstream has not ended', async () => {
+  it('an end-of-turn transcriber ends a turn that its upstream has not ended', async () => {
     const { bill, said, session, stream } = await openTurns();
     stream.push(tone(500, RATE));
     await stream.endUtterance();
@@ -165,7 +165,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(bill()).toEqual(['one 0.5']);
   });
 
-  it('takes the words so far of an upstream that does not end its turn, and leaves it', async () => {
+  it('an end-of-turn transcriber takes the interim words when its upstream never ends the turn, and closes that upstream', async () => {
     const { bill, clock, said, session, stream } = await openTurns();
     stream.push(tone(500, RATE));
     session().last = undefined;
@@ -179,7 +179,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(bill()).toEqual(['one 0.5']);
   });
 
-  it('charges the time of the session where the upstream bills that', async () => {
+  it('an end-of-turn transcriber charges the time of the session when the upstream bills that', async () => {
     const { bill, clock, session, stream } = await openTurns({ bills: 'session' });
     clock.advance(1_000);
     stream.push(tone(500, RATE));
@@ -193,7 +193,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(bill()).toEqual(['one 3', 'one 2']);
   });
 
-  it('ends its session without speech, and opens another for the next', async () => {
+  it('an end-of-turn transcriber ends its upstream session without speech, and opens another for the next utterance', async () => {
     const { asked, clock, session, stream } = await openTurns();
     stream.push(tone(500, RATE));
     await stream.endUtterance();
@@ -206,7 +206,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect([asked.length, session().samples]).toEqual([2, RATE / 2]);
   });
 
-  it('lets another source hear the whole utterance where one dies within it, and charges the other alone', async () => {
+  it('an end-of-turn transcriber replays the whole utterance to another source when one dies, and charges the other alone', async () => {
     const { bill, said, session, stream } = await openTurns({ providers: ['one', 'two'] });
     stream.push(tone(1_000, RATE));
     session('one').say('words', 'half');
@@ -220,7 +220,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(bill()).toEqual(['two 1.5']);
   });
 
-  it('does the same where a source dies while it ends the utterance, and where it takes no more sound', async () => {
+  it('an end-of-turn transcriber replaces a source that dies at the end of an utterance, or that takes no more audio', async () => {
     for (const way of ['dies', 'is full'] as const) {
       const { bill, session, stream } = await openTurns({ providers: ['one', 'two'] });
       stream.push(tone(1_000, RATE));
@@ -236,7 +236,7 @@ describe('a transcriber that finds the ends of turns', () => {
     }
   });
 
-  it('asks a flapping upstream a bounded number of times in an utterance, and charges nothing', async () => {
+  it('an end-of-turn transcriber calls a flapping upstream a bounded number of times in an utterance, and charges nothing', async () => {
     const { asked, bill, session, stream } = await openTurns();
     stream.push(tone(500, RATE));
     for (let time = 0; time < LIMITS.turnSessions; time++) {
@@ -249,7 +249,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(bill()).toEqual([]);
   });
 
-  it('does not open an upstream that cannot be reached where another can', async () => {
+  it('an end-of-turn transcriber does not open an upstream that cannot be reached when another can', async () => {
     const { asked, session, stream } = await openTurns({
       providers: ['one', 'two'],
       dead: ['one'],
@@ -259,7 +259,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect([asked, session('two').samples]).toEqual([['one', 'two'], RATE / 2]);
   });
 
-  it('takes an upstream for lost that says nothing of two long utterances in a row', async () => {
+  it('an end-of-turn transcriber treats an upstream as lost that sends no words in two long utterances in a row', async () => {
     const { clock, session, stream, sessions } = await openTurns({ providers: ['one', 'two'] });
     for (let time = 0; time < LIMITS.turnMute.utterances; time++) {
       session('one').last = undefined;
@@ -274,7 +274,7 @@ describe('a transcriber that finds the ends of turns', () => {
     expect(sessions.two?.[0]?.samples).toBe((LIMITS.turnMute.leastMs / 1_000) * RATE);
   });
 
-  it('transcribes nothing that cannot be paid, and asks nobody else for it', async () => {
+  it('an end-of-turn transcriber transcribes nothing that cannot be paid, and calls no other source', async () => {
     const { asked, session, stream } = await openTurns({
       providers: ['one', 'two'],
       balanceRaw: 120n,

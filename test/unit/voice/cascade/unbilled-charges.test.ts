@@ -11,7 +11,7 @@ const source: Source = {
 };
 
 describe('UnbilledCharges', () => {
-  it('bills each charge once, and none in progress', () => {
+  it('UnbilledCharges bills each charge once, and none in progress', () => {
     const tab = new UnbilledCharges();
     const line = {
       isOver: false,
@@ -28,7 +28,7 @@ describe('UnbilledCharges', () => {
     expect(tab.take()).toEqual([]);
   });
 
-  it('has the fee for an own key once a model, whichever of several providers it was for', () => {
+  it('UnbilledCharges has the fee for an own key once a model, whichever provider it was for', () => {
     const own = (provider: string): Source => ({
       ...source,
       rail: 'byok',
@@ -47,7 +47,7 @@ describe('UnbilledCharges', () => {
     expect(tab.take().map((one) => one.usage)).toEqual([usage, { character: 4 }, usage, usage]);
   });
 
-  it('knows the most that all charges can cost: what they have, and the rest of what is expected', () => {
+  it('UnbilledCharges bounds the total by the charges made and the rest of the charges expected', () => {
     const priced: Source = { ...source, rates: { character: 1_000_000n } };
     const tab = new UnbilledCharges();
     tab.add({ source: priced, usage: { character: 3 } });
@@ -69,7 +69,7 @@ describe('UnbilledCharges', () => {
     expect(tab.unbilledRaw()).toBe(0n);
   });
 
-  it('waits for the charge of each payment in progress, and for nothing else', async () => {
+  it('UnbilledCharges waits for the charge of each payment in progress, and for nothing else', async () => {
     const tab = new UnbilledCharges();
     tab.expect(1n);
     await tab.paymentsKnown();

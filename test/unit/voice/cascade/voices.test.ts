@@ -13,7 +13,7 @@ describe('spokenVoice', () => {
     ['kokoro/kokoro-82m', 'alloy', 'af_alloy'],
     ['kokoro/kokoro-82m', 'marin', 'af_heart'],
     ['kokoro/kokoro-82m', 'bf_emma', 'bf_emma'],
-  ])('requests of %s, where a session names %s, the voice %s', (model, wanted, voice) => {
+  ])('spokenVoice for %s, when a session names %s, is %s', (model, wanted, voice) => {
     expect(spokenVoice(model, wanted)).toBe(voice);
   });
 });
@@ -32,7 +32,7 @@ describe('inLanguage', () => {
     ['local/flite', 'slt', 'en-GB', { transcriptionLanguage: 'en', voice: 'slt' }],
     ['local/flite', 'slt', 'fr-FR', undefined],
     ['acme/speak', 'cedar', 'fil-PH', undefined],
-  ])('has %s with the voice %s speak %s as %j', (model, voice, tag, change) => {
+  ])('inLanguage for %s with the voice %s turns the language %s into the change %j', (model, voice, tag, change) => {
     expect(inLanguage(named(model), { voice }, tag)).toEqual(change);
   });
 });
