@@ -12,7 +12,7 @@ const told = (error: unknown) => refuseVendor({ accounts, log: silentLog }, 'v',
 const textOf = ({ body }: { readonly body: Uint8Array }) => Buffer.from(body).toString();
 
 describe('a vendor that gave a file up', () => {
-  it('has refused the file: 422 for nothing, with its reason, cut and without our key', () => {
+  it('a file that the vendor gave up is refused with 422 at no charge, with a shortened reason and without the operator’s key', () => {
     const answer = told(new VendorGaveUp(`could not: ${KEY} ${'x'.repeat(9_000)}`));
     expect(answer).toMatchObject({ status: 422, payment: 'passthrough', costRaw: 0n });
     const { error } = JSON.parse(textOf(answer));
@@ -20,7 +20,7 @@ describe('a vendor that gave a file up', () => {
     expect(error.message.length).toBeLessThanOrEqual(LIMITS.vendorReasonChars);
   });
 
-  it('is another one than a vendor that failed', () => {
+  it('a vendor that timed out is an error of the vendor and not a refusal of the file', () => {
     expect(() => told(new VendorFailed('took too long'))).toThrow(ApiError);
   });
 });
@@ -31,18 +31,18 @@ describe('a refusal that is relayed', () => {
     textOf(told(new VendorRefused({ status: 400, headers: {}, body: Buffer.from(body) })));
   const PIECE = KEY.slice(0, 6);
 
-  it('is cut to its bound', () => {
+  it('a relayed vendor refusal is cut to the byte limit', () => {
     expect(relayed('a'.repeat(most + 5))).toBe('a'.repeat(most));
     expect(relayed('short')).toBe('short');
   });
 
-  it('has no part of our key, wherever the bound would cut it', () => {
+  it('a relayed vendor refusal contains no part of the operator’s key, wherever the byte limit cuts the key', () => {
     for (let before = most - KEY.length - 1; before <= most; before++) {
       expect(relayed(`${'a'.repeat(before)}${KEY}b`), String(before)).not.toContain(PIECE);
     }
   });
 
-  it('has none where earlier ones move the end below the bound', () => {
+  it('a relayed vendor refusal contains no part of the key when earlier masked keys shorten the text', () => {
     const body = `${`${KEY} `.repeat(50)}${'a'.repeat(most)}`;
     for (let at = most - 2; at < most + 2 * KEY.length; at++) {
       expect(relayed(`${body.slice(0, at)}${KEY}bb`), String(at)).not.toContain(PIECE);

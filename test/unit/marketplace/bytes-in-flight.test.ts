@@ -3,7 +3,7 @@ import { createBytesInFlight } from '../../../src/marketplace/bytes-in-flight.ts
 
 const busy = expect.objectContaining({ status: 503, error: 'vendor_unavailable' });
 
-it('holds no more than the bound of all, and of each account', () => {
+it('the bytes in flight stay within the global limit and the limit of each account', () => {
   const shareOf = createBytesInFlight({ inAll: 100, perAccount: 60 });
   const [a, more, b] = [shareOf('a'), shareOf('a'), shareOf('b')];
   a.use(50);
@@ -16,7 +16,7 @@ it('holds no more than the bound of all, and of each account', () => {
   shareOf('c').use(50);
 });
 
-it('counts what is used against what was reserved first, and takes nothing where it refuses', () => {
+it('used bytes count against the reservation first, and a refused use takes no bytes', () => {
   const shareOf = createBytesInFlight({ inAll: 100, perAccount: 100 });
   const share = shareOf('a');
   share.reserve(30);

@@ -7,7 +7,7 @@ import type { SaleRequest } from '../../../src/marketplace/vendor-sales.ts';
 import type { PassthroughLine } from '../../../src/payments/proxy/passthrough-store.ts';
 import { standingsReader, standingsWith } from '../../support/standings.ts';
 
-it('sells under the address of the marketplace, with a receipt, and refuses in the words of the gateway', async () => {
+it('a direct sale has a marketplace URL and a receipt, and refuses a hold with the gateway’s error', async () => {
   const calls: SaleRequest[] = [];
   const lines: PassthroughLine[] = [];
   const sales = createDirectSales({

@@ -63,7 +63,7 @@ const to = (location: string): ScriptedAnswer => ({
 });
 
 describe('a file of sound', () => {
-  it('is fetched whole, and its length counted in its bytes', async () => {
+  it('the sound fetcher downloads a whole audio file and measures its duration from its bytes', async () => {
     const url = 'https://a.example/dir/talk.wav?x=1';
     const { get, sent } = web({ [url]: sound([['Content-Type', 'audio/wav']]) });
     const file = await get(url);
@@ -72,7 +72,7 @@ describe('a file of sound', () => {
     expect(sent[0]?.request).toMatchObject({ method: 'GET', maxResponseBytes: 26_214_400 });
   });
 
-  it('has a name and a type that cannot break a form', async () => {
+  it('a fetched audio file gets a safe name and content type when its own could break a form', async () => {
     const url = 'https://a.example/a%22b%0d%0a';
     const { get } = web({ [url]: sound([['content-type', 'text/html; x="']]) });
     expect(await get(url)).toMatchObject({
@@ -81,7 +81,7 @@ describe('a file of sound', () => {
     });
   });
 
-  it('is found behind three redirects, each judged by the guard, and not behind more', async () => {
+  it('the sound fetcher follows up to three redirects and has the guard check each of them', async () => {
     const pages = {
       'https://a.example/0': to('/1'),
       'https://a.example/1': to('https://b.example/2'),
@@ -117,7 +117,7 @@ describe('a file of sound', () => {
       400,
       /broke off/,
     ],
-  ])('%s is refused, and says why', async (_, page, status, message) => {
+  ])('an audio file %s is refused with the reason', async (_, page, status, message) => {
     const url = 'https://a.example/x';
     const refused = await web({ [url]: page }).refusal(url);
     expect(refused).toBeInstanceOf(ApiError);
@@ -127,7 +127,7 @@ describe('a file of sound', () => {
     ]);
   });
 
-  it('is asked of no host that its agent may not call, on the way neither', async () => {
+  it('the sound fetcher sends no request to a host that the agent may not call, redirects included', async () => {
     const pages = {
       'https://a.example/0': to('https://b.example/1'),
       'https://b.example/1': sound(),
@@ -146,7 +146,7 @@ describe('a file of sound', () => {
     }
   });
 
-  it('must come with 64 KiB a second after five seconds', async () => {
+  it('a download of an audio file must reach 64 KiB a second after five seconds', async () => {
     const url = 'https://a.example/x.wav';
     for (const [bytesPerSecond, isTaken] of [
       [64 * 1024, true],
@@ -162,7 +162,7 @@ describe('a file of sound', () => {
     }
   });
 
-  it('is refused where the memory for it is not free, by its stated length before it is read', async () => {
+  it('an audio file without free memory is refused, before the download when its length is stated', async () => {
     const url = 'https://a.example/x.wav';
     const twice = 2 * WAV.byteLength;
     const room = (bytes: number) => ({ inAll: bytes, perAccount: bytes });
@@ -186,7 +186,7 @@ describe('a file of sound', () => {
     }
   });
 
-  it('of a client that has left is not waited for', async () => {
+  it('the sound fetcher stops waiting for an audio file when its client has left', async () => {
     const url = 'https://a.example/x';
     const one = web({
       [url]: { body: failing(new SendFailed('aborted', { beforeBytes: false })) },

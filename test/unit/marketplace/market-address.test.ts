@@ -12,7 +12,7 @@ describe('the address of the marketplace', () => {
     ['http://127.0.0.1:3001', 'http://localhost:3001/v1/x', '/v1/x'],
     ['http://localhost:3001', 'http://[::1]:3001/v1/x', '/v1/x'],
     ['https://m.example', 'https://m.example/a/../v1/x', '/v1/x'],
-  ])('%s has %s below it', (base, url, path) => {
+  ])('the marketplace at %s contains the URL %s', (base, url, path) => {
     expect(at(base).pathOf(url)).toBe(path);
   });
 
@@ -28,11 +28,11 @@ describe('the address of the marketplace', () => {
     ['https://m.example', 'https://127.0.0.1/v1/x'],
     ['http://127.0.0.1:3001', 'http://127.0.0.1:3002/v1/x'],
     ['https://m.example', 'no url'],
-  ])('%s has not %s', (base, url) => {
+  ])('the marketplace at %s does not contain the URL %s', (base, url) => {
     expect(at(base).pathOf(url)).toBeUndefined();
   });
 
-  it('is known by one host, and follows the port that the server listens on', () => {
+  it('the marketplace address has one host and follows the port that the server listens on', () => {
     let base = 'http://127.0.0.1:1';
     const address = createMarketAddress(() => base);
     base = 'http://127.0.0.1:2';

@@ -68,7 +68,7 @@ function market(
 const readable = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
 
 describe('memory at the marketplace', () => {
-  it('runs each operation as the agent that calls, for nothing', async () => {
+  it('the memory service of the marketplace runs each operation as the calling agent at no charge', async () => {
     const { call, runs } = market();
     for (const op of ['query', 'ingest', 'status', 'list', 'delete', 'tenant/create']) {
       const told = await call(`/v1/db/vectordb/${op}`, '{"tenantId":"other"}');
@@ -87,7 +87,7 @@ describe('memory at the marketplace', () => {
     expect(runs[0]?.body).toBe('{"tenantId":"other"}');
   });
 
-  it('relays its refusals as answers that cost nothing', async () => {
+  it('the marketplace relays refusals of the memory service at no charge', async () => {
     const { call } = market({
       status: 404,
       body: { error: 'tenant_not_found' },
@@ -103,14 +103,14 @@ describe('memory at the marketplace', () => {
     ['an operation that there is not', '/v1/db/vectordb/drop', '{}', 404, 'not_found'],
     ['one below another', '/v1/db/vectordb/query/x', '{}', 404, 'not_found'],
     ['a member of every object', '/v1/db/vectordb/toString', '{}', 404, 'not_found'],
-  ])('is not asked with %s', async (_, path, body, status, error) => {
+  ])('the marketplace answers 404 without calling the memory service for %s', async (_, path, body, status, error) => {
     const { call, runs } = market();
     const told = await call(path, body);
     expect([told.status, readable(told.body).error]).toEqual([status, error]);
     expect(runs).toEqual([]);
   });
 
-  it('throws what is a bug or a lost database', async () => {
+  it('the memory service of the marketplace throws on a bug and when the client has left', async () => {
     await expect(market(new Error('bug')).call('/v1/db/vectordb/query', '{}')).rejects.toThrow(
       'bug',
     );
@@ -125,7 +125,7 @@ describe('a price at the marketplace', () => {
     return { priced, price: place.priceOf({ url: `${BASE}${path}`, body }) };
   };
 
-  it('is that of the vendor for what would be sent, and memory has none', async () => {
+  it('a marketplace price is the vendor’s price for the given body, and memory is free', async () => {
     const { priced, price } = priceOf('/v1/tts/acme', '{"text":"Hello."}');
     expect(await price).toEqual({ kind: 'sold', priceRaw: 7n });
     expect(priced).toEqual([{ service: 'tts', vendor: 'acme', body: { text: 'Hello.' } }]);
@@ -134,7 +134,7 @@ describe('a price at the marketplace', () => {
   });
 
   it.each(['/v1/nothing/acme', '/v1/tts/acme/more', '/v1/db/vectordb/drop'])(
-    'is refused where there is nothing: %s',
+    'the price of a marketplace path that does not exist is refused with 404: %s',
     async (path) => {
       await expect(priceOf(path).price).rejects.toMatchObject({ status: 404 });
     },
@@ -142,7 +142,7 @@ describe('a price at the marketplace', () => {
 });
 
 describe('a service at the marketplace', () => {
-  it('is sold under its whole address, without a fragment, and reports the budget', async () => {
+  it('a marketplace service is sold under its full URL without the fragment and reports the budget advisory', async () => {
     const { call, place, sold } = market();
     const told = await call('/v1/tts/deepgram?a=b#c', '{"text":"hello"}');
     expect(told.headers).toEqual({ 'x-svc-budget-advisory': '{"near":true}' });
@@ -162,7 +162,7 @@ describe('a service at the marketplace', () => {
     ]);
   });
 
-  it('reads no body as an empty one', async () => {
+  it('the marketplace treats a missing body as an empty object', async () => {
     const { call, sold } = market();
     await call('/v1/lid/sarvam');
     expect(sold).toMatchObject([{ body: {} }]);

@@ -26,7 +26,7 @@ it.each([
     /^Too many such calls/,
   ],
 ])(
-  '%s has so much under way, and as much again when it is over',
+  '%s has a limited number of slots, and all of them again when its calls have ended',
   async (_, most, guest, name, message) => {
     const room = createNamedSlots(BOUNDS);
     const ends: (() => void)[] = [];
@@ -50,7 +50,7 @@ it.each([
   },
 );
 
-it('leaves room for other accounts', async () => {
+it('an account that fills its slots leaves slots for other accounts', async () => {
   const room = createNamedSlots(BOUNDS);
   const never = () => new Promise<void>(() => {});
   for (let n = 0; n < BOUNDS.perAccount; n++)

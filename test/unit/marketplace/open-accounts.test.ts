@@ -7,14 +7,14 @@ const open = (secrets: Readonly<Record<string, string>>) =>
   openAccounts(REMOTE_VENDORS, (name) => secrets[name]);
 
 describe('accounts with vendors', () => {
-  it('are open where all their variables are set, and no others', () => {
+  it('a vendor account is open only when all its variables are set', () => {
     expect([...open({}).keys()]).toEqual([]);
     expect([...open({ POLLY_ACCESS_KEY_ID: 'a', AZURE_SPEECH_KEY: 'b' }).keys()]).toEqual([]);
     const both = { POLLY_ACCESS_KEY_ID: 'a', POLLY_SECRET_ACCESS_KEY: 'b', DEEPGRAM_API_KEY: 'c' };
     expect([...open(both).keys()]).toEqual(['deepgram', 'polly']);
   });
 
-  it('are asked where the vendor is, over an encrypted connection, unless a variable says otherwise', () => {
+  it('a vendor account has the vendor’s HTTPS address unless a variable overrides it', () => {
     for (const { account, name } of REMOTE_VENDORS) {
       if (account?.baseUrl !== null)
         expect([name, account?.baseUrl]).toEqual([
@@ -30,7 +30,7 @@ describe('accounts with vendors', () => {
   });
 
   it.each(['nowhere', 'ftp://a.example', 'https://a.example?x=1'])(
-    'at %s stop the start, with the name of the variable',
+    'a vendor address of %s stops the start with the name of the variable',
     (address) => {
       const start = () => open({ DEEPGRAM_API_KEY: 'c', VENDOR_DEEPGRAM_BASE_URL: address });
       expect(start).toThrow(ConfigError);

@@ -14,7 +14,7 @@ const OFFERED = REMOTE_VENDORS.flatMap(({ name, services }) =>
 );
 
 describe('the price of an order', () => {
-  it('counts its text, at the list price and 5 %, rounded up once', () => {
+  it('the price of a text order is its characters at the list price plus 5 %, rounded up once', () => {
     expect(priced('tts', 'deepgram', { text: 'x'.repeat(100) })).toEqual({
       kind: 'sold',
       priceRaw: 3_150n,
@@ -24,7 +24,7 @@ describe('the price of an order', () => {
     expect(priced('tts', 'elevenlabs', full)).toMatchObject({ priceRaw: 105_000n });
   });
 
-  it('is for as much as the list price is for where its text is not known, and of a file', () => {
+  it('the price of an order with a file or an unknown text is for one unit of the list price', () => {
     expect(priced('tts', 'deepgram')).toEqual({
       kind: 'sold',
       priceRaw: 31_500n,
@@ -41,12 +41,12 @@ describe('the price of an order', () => {
     });
   });
 
-  it.each(OFFERED)('needs no body: %s of %s', (service, vendor) => {
+  it.each(OFFERED)('the price of an order needs no body: %s of %s', (service, vendor) => {
     const price = priced(service, vendor);
     expect(price).toMatchObject({ kind: 'sold', per: { unit: expect.any(String) } });
   });
 
-  it('is refused for what the vendor would not be asked', () => {
+  it('the price of an order is refused for a body that the vendor would not be sent', () => {
     for (const body of [
       { text: 'x'.repeat(2_001) },
       { text: 7 },

@@ -14,11 +14,11 @@ describe('a list price', () => {
     ['a millisecond by the second', LIST.xai.stt, 0.001, 1n],
     ['nothing', LIST.xai.stt, 0, 0n],
     ['what is free', LIST.free, 1_000_000, 0n],
-  ])('is exact and rounded up once: %s', (_, price, units, raw) => {
+  ])('a list price is exact and rounded up once: %s', (_, price, units, raw) => {
     expect(listPriceRaw(price, units * 1_000, 500)).toBe(raw);
   });
 
-  it('of two parts together is never above that of each, nor more than a unit below it', () => {
+  it('the list price of two parts together is at most the sum of both, and at most one raw unit below it', () => {
     const units = fc.integer({ min: 0, max: 100_000 });
     const of = (count: number) => listPriceRaw(LIST.elevenlabs.flash, count * 1_000, 500);
     fc.assert(
@@ -29,7 +29,7 @@ describe('a list price', () => {
     );
   });
 
-  it('that is no price throws', () => {
+  it('a list price that is not a decimal number throws', () => {
     expect(() => listPriceRaw({ ...LIST.free, usd: '1e3' }, 1, 500)).toThrow(RangeError);
   });
 });

@@ -21,7 +21,7 @@ function health() {
 const refused = (status: number) =>
   new VendorRefused({ status, headers: {}, body: Buffer.alloc(0) });
 
-it('is written once for all sales of a vendor since it was written last', async () => {
+it('the sale health of a vendor is written once for all its sales since the last write', async () => {
   const { noted, sell, tick } = health();
   await sell('acme');
   await sell('acme', new VendorFailed('is away'));
@@ -40,7 +40,7 @@ it('is written once for all sales of a vendor since it was written last', async 
   expect(noted[1]).toEqual([{ vendor: 'acme', latency: 5, failures: 0, delivered: true }]);
 });
 
-it('does not count what is no fault of the vendor', async () => {
+it('the sale health of a vendor does not count failures that are not the vendor’s fault', async () => {
   const { noted, sell, tick } = health();
   for (const error of [
     refused(400),

@@ -54,13 +54,13 @@ function till() {
 }
 
 describe('a sale', () => {
-  it('is charged where its client leaves while the vendor works', async () => {
+  it('a sale is charged when its client leaves while the vendor works', async () => {
     const { buy, leave, settled } = till();
     expect(await buy(leave)).toMatchObject({ chargedRaw: PRICE_RAW });
     expect(settled).toEqual([PRICE_RAW]);
   });
 
-  it('costs nothing where its client has left before, and the vendor is not asked', async () => {
+  it('a sale whose client left beforehand costs nothing and sends the vendor no request', async () => {
     const { buy, leave, settled } = till();
     leave();
     let asked = 0;
@@ -68,7 +68,7 @@ describe('a sale', () => {
     expect([asked, settled]).toEqual([0, [0n]]);
   });
 
-  it('costs nothing where the vendor fails, whether its client is there or not', async () => {
+  it('a sale costs nothing when the vendor fails, even after its client has left', async () => {
     const { buy, leave, settled } = till();
     const fails = () => {
       leave();
@@ -78,13 +78,13 @@ describe('a sale', () => {
     expect(settled).toEqual([0n]);
   });
 
-  it('of something free is over when its client leaves', async () => {
+  it('a free sale ends when its client leaves', async () => {
     const { buy, leave, settled } = till();
     await expect(buy(leave, 0n)).rejects.toMatchObject({ status: 499 });
     expect(settled).toEqual([0n]);
   });
 
-  it('is a span with its vendor, its hold, its units and what was charged; or with why it failed', async () => {
+  it('the span of a sale has its vendor, hold, units and charge, or the error that ended it', async () => {
     const { buy, span } = till();
     await buy(() => {});
     const fails = () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { signAws } from '../../../src/marketplace/sign-aws.ts';
 
-it('signs the example of the documentation as the documentation does', () => {
+it('the AWS signer produces the signature of the example in the AWS documentation', () => {
   const signed = signAws(
     {
       method: 'GET',

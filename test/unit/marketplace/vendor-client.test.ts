@@ -26,7 +26,7 @@ function doorOf(soundMs?: number) {
 }
 
 describe('the time of an order', () => {
-  it('is a minute, and ten for an hour of sound', async () => {
+  it('a request of a vendor order times out after one minute, or ten for an hour of audio', async () => {
     const { door, sent } = doorOf();
     await door.send({ method: 'GET', path: '/a' });
     const long = doorOf(HOUR_MS);
@@ -34,7 +34,7 @@ describe('the time of an order', () => {
     expect([sent[0]?.timeoutMs, long.sent[0]?.timeoutMs]).toEqual([60_000, 600_000]);
   });
 
-  it('being over, its job is still abandoned, under a bound of its own and without a word of how that went', async () => {
+  it('a timed-out vendor order still abandons its job, within a time limit and ignoring errors', async () => {
     const { clock, door, leaving, sent } = doorOf();
     clock.advance(60_000);
     leaving.abort();

@@ -78,7 +78,7 @@ describe('an order under an Idempotency-Key', () => {
   it.each([
     ['that can be kept is charged, though its client has left', 1_000, true, 63n],
     ['that cannot be kept is charged to a client that is there', LONG, false, 63n],
-  ])('%s', async (_, bytes, leaves, chargedRaw) => {
+  ])('an order under an Idempotency-Key %s', async (_, bytes, leaves, chargedRaw) => {
     const leaving = new AbortController();
     const { buy, ledger } = await shop(async () => {
       if (leaves) leaving.abort();
@@ -89,7 +89,7 @@ describe('an order under an Idempotency-Key', () => {
     expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([chargedRaw, 0]);
   });
 
-  it('that cannot be kept costs nothing where its client has left, and frees the key', async () => {
+  it('an order under an Idempotency-Key costs nothing when its response is too large to store and its client has left', async () => {
     const leaving = new AbortController();
     const { buy, ledger } = await shop(async () => {
       leaving.abort();
@@ -106,7 +106,7 @@ describe('the memory of all calls', () => {
   /** Sound so long is all that one account may have. */
   const WHOLE = Math.floor(perAccount / answer);
 
-  it('is refused beyond the part of an account, for nothing, and is free again when an answer is sent', async () => {
+  it('an account’s limit of response bytes in memory refuses an order at no charge until a response is sent', async () => {
     const over: (() => void)[] = [];
     const size = { bytes: 1_000_000 };
     const { buy, ledger } = await shop(async () => sound(size.bytes));
@@ -128,7 +128,7 @@ describe('the memory of all calls', () => {
     expect((await buy()).status).toBe(200);
   });
 
-  it('is counted while an answer comes over the network, and a full one is no failure of the vendor', async () => {
+  it('a vendor’s response counts against the memory limit during its download, and a full limit costs nothing', async () => {
     const far: Vendor = {
       name: 'far',
       title: 'Far',

@@ -37,7 +37,7 @@ describe('the pages of a PDF', () => {
       2,
     ],
   ])(
-    'are counted where it is %s, and may be as many as the vendor takes',
+    'the pages of a PDF %s are counted, with the vendor’s page limit as the upper bound',
     async (_, bytes, pages) => {
       expect(await count(bytes)).toEqual({ kind: 'pdf', pages, most: documents.pages });
     },
@@ -47,7 +47,7 @@ describe('the pages of a PDF', () => {
     ['a tree names fewer than there are', pdfOf(9).toString().replace('/Count 9', '/Count 1')],
     // A name may have any of its characters as a number (ISO 32000-1, 7.3.5).
     ['others are spelt otherwise', `${decoy}${'<< /Type /#50age >>'.repeat(8)}`],
-  ])('may be as many as the vendor takes where %s', async (_, text) => {
+  ])('the upper bound of a PDF’s pages is the vendor’s page limit when %s', async (_, text) => {
     expect(await count(Buffer.from(text))).toEqual({ ...UNKNOWN, pages: 1 });
   });
 
@@ -81,11 +81,11 @@ describe('the pages of a PDF', () => {
       'under more marks than are looked at',
       Buffer.from(`%PDF-1.7\n${'/Type /Font '.repeat(documents.marks + 1)}`),
     ],
-  ])('are as many as the vendor takes where they are %s', async (_, bytes) => {
+  ])('a PDF whose pages are %s has an unknown page count and the vendor’s page limit as the upper bound', async (_, bytes) => {
     expect(await count(bytes)).toEqual(UNKNOWN);
   });
 
-  it('behind a stream are counted, and marks within one are none', async () => {
+  it('PDF pages in a stream that follows another stream are counted, and page marks inside compressed data are not', async () => {
     const marked = pdf('1 0 obj /ObjStm stream\n', deflateSync('/Type /Page '), '\nendstream');
     expect(await count(Buffer.concat([marked, marked]))).toMatchObject({ pages: 2 });
   });
@@ -108,13 +108,13 @@ describe('the pages of a PDF', () => {
         END,
       ),
     ],
-  ])('are counted in bounded time and hold nothing up: %s', async (_, bytes) => {
+  ])('counting the pages of a PDF takes bounded time and does not block the event loop: %s', async (_, bytes) => {
     const began = threadCpuMs();
     expect(await usualStallMs(MOST_STALL_MS, () => count(bytes))).toBeLessThan(MOST_STALL_MS);
     expect(threadCpuMs() - began).toBeLessThan(1_500 * slowness());
   });
 
-  it('are not counted on for a client that has left', async () => {
+  it('counting the pages of a PDF stops when the client leaves', async () => {
     const leaving = new AbortController();
     const counting = countPages(pdf(Buffer.alloc(4 * MIB, '/')), leaving.signal);
     leaving.abort();
@@ -123,7 +123,7 @@ describe('the pages of a PDF', () => {
 });
 
 describe('the pages of an archive', () => {
-  it('are its images, and not what systems add', async () => {
+  it('the pages of a ZIP archive are its images, without hidden files and files that the system added', async () => {
     const archive = zipOf({
       'a.png': '1',
       'b/c.JPG': '2',
@@ -135,7 +135,7 @@ describe('the pages of an archive', () => {
     expect(await count(archive)).toEqual({ kind: 'zip', pages: 3, most: 3 });
   });
 
-  it('are looked for in bounded time where the end of the archive is not at its end', async () => {
+  it('counting the pages of a ZIP archive without an end record does not block the event loop', async () => {
     const bytes = Buffer.alloc(12 * MIB, '\x06');
     bytes.write('PK\x03\x04', 'latin1');
     const counting = async () => expect(await count(bytes)).toBeUndefined();
@@ -148,12 +148,12 @@ describe('the pages of an archive', () => {
       'of too many files',
       zipOf(Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`${index}.png`, '']))),
     ],
-  ])('are not counted where it is %s', async (_, archive) => {
+  ])('the pages of a ZIP archive that is %s are not counted', async (_, archive) => {
     expect(await count(archive)).toBeUndefined();
   });
 });
 
-it('is no document where it is neither', async () => {
+it('a file that is neither a PDF nor a ZIP archive has no page count', async () => {
   expect(await count(Buffer.from('a text'))).toBeUndefined();
   expect(await count(Buffer.alloc(0))).toBeUndefined();
 });

@@ -14,7 +14,7 @@ const contents = async (bytes: Buffer, mostBytes = 20_000) => {
   );
 };
 
-it('reads the files of an archive, also behind a comment', async () => {
+it('the ZIP reader reads all files of an archive, also of one with a trailing comment', async () => {
   const files = [
     ['a.md', 'one'],
     ['deep/b.json', 'x'.repeat(10_000)],
@@ -23,14 +23,14 @@ it('reads the files of an archive, also behind a comment', async () => {
   expect(await contents(Buffer.concat([archive, Buffer.from('a comment')]))).toEqual(files);
 });
 
-it('reads no more of a file than it may, whatever the archive says of it', async () => {
+it('the ZIP reader reads no more of a file than its limit, whatever size the archive states', async () => {
   expect(await contents(archive, 100)).toEqual([
     ['a.md', 'one'],
     ['deep/b.json', undefined],
   ]);
 });
 
-it('never reads beyond an archive that was cut or changed', async () => {
+it('the ZIP reader never reads beyond the end of a cut or changed archive', async () => {
   for (let length = 0; length < archive.length; length += 7) {
     expect(await contents(archive.subarray(0, length))).toEqual([]);
   }

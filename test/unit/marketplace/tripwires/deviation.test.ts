@@ -14,11 +14,11 @@ describe('what a vendor reports of its own work', () => {
     ['within ten characters', { character: 5 }, reportedCharacters('15'), undefined],
     ['of something else', { character: 5 }, reportedSeconds(900), undefined],
     ['nothing', { character: 5 }, undefined, undefined],
-  ])('is no departure where it is %s', (_, measured, report, expected) => {
+  ])('a vendor’s usage report is no deviation when it is %s', (_, measured, report, expected) => {
     expect(deviationOf(measured, report)).toBe(expected);
   });
 
-  it('departs where it is more or less than that', () => {
+  it('a vendor’s usage report is a deviation when it differs by more than the tolerance', () => {
     expect(deviationOf({ audio_second: 100 }, reportedSeconds(105.1))).toEqual({
       tripwire: 'seconds',
       expected: '100 seconds',
@@ -45,7 +45,7 @@ describe('what a vendor reports of its own work', () => {
     Number.POSITIVE_INFINITY,
     {},
     '1'.repeat(400),
-  ])('is none where it is %j', (value) => {
+  ])('a vendor’s usage report is ignored when it is %j', (value) => {
     expect(reportedCharacters(value)).toBeUndefined();
   });
 });

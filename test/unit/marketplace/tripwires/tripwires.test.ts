@@ -25,7 +25,7 @@ function tripwires(claim: () => Promise<boolean> = async () => true) {
   return { clock, claimed, find };
 }
 
-it('is told with what was expected and what was observed, to the agent and by the hold of the sale', async () => {
+it('a tripwire event names the agent and the sale’s hold, with the expected and the observed value', async () => {
   const { find } = tripwires();
   expect(await find()).toEqual([
     {
@@ -38,7 +38,7 @@ it('is told with what was expected and what was observed, to the agent and by th
   ]);
 });
 
-it('is looked up once an hour for each vendor, however many sales depart', async () => {
+it('a tripwire is claimed once an hour for each vendor, however many sales deviate', async () => {
   const { claimed, clock, find } = tripwires();
   for (let sale = 0; sale < 50; sale++) await find();
   expect(claimed).toEqual([{ agentId: 1, vendor: 'acme', tripwire: 'seconds' }]);
@@ -49,7 +49,7 @@ it('is looked up once an hour for each vendor, however many sales depart', async
   expect(claimed).toHaveLength(3);
 });
 
-it('is told at the next sale where it could not be claimed at this one', async () => {
+it('a tripwire whose claim failed is reported at the next sale', async () => {
   let isDown = true;
   const { claimed, find } = tripwires(async () => {
     if (isDown) throw new Error('no database');
@@ -62,7 +62,7 @@ it('is told at the next sale where it could not be claimed at this one', async (
   expect(claimed).toHaveLength(2);
 });
 
-it('is not told where another process has told it, and never fails a sale', async () => {
+it('a tripwire that another process has reported is not reported again, and a failed claim fails no sale', async () => {
   expect(await tripwires(async () => false).find()).toEqual([]);
   const down = tripwires(() => Promise.reject(new Error('no database')));
   expect(await down.find()).toEqual([]);

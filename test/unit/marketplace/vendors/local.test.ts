@@ -55,7 +55,7 @@ const spoken = (...pieces: string[]): Outcome<Speech> => {
 };
 
 describe('the engines as a vendor', () => {
-  it('deliver speech whole, as mp3 where that is made here', async () => {
+  it('the local vendor delivers whole speech, as mp3 when this server makes mp3, else as WAV', async () => {
     const one = local({ speech: spoken('a', 'b') });
     expect(await one.speak()).toEqual({ audio: Buffer.from('ab'), contentType: 'audio/mpeg' });
     expect(one.calls).toMatchObject([
@@ -66,13 +66,13 @@ describe('the engines as a vendor', () => {
     expect(other.calls).toMatchObject([{ format: 'wav' }]);
   });
 
-  it('cost nothing', () => {
+  it('the local vendor’s services cost nothing', () => {
     const { services } = local({});
     expect(services.tts?.plan({ text: 'hello' }).price.usd).toBe('0');
     expect(services.stt?.plan({ file: FILE }).price.usd).toBe('0');
   });
 
-  it('fail as a vendor does, and refuse under the names of the caller', async () => {
+  it('the local vendor reports engine failures as vendor failures and names the caller’s own field in refusals', async () => {
     await expect(local({}).speak()).rejects.toThrow(VendorFailed);
     const unfit = { kind: 'unfit', detail: 'English only', param: 'language' } as const;
     const refused = await local({ hearing: unfit })
@@ -93,7 +93,7 @@ describe('the engines as a vendor', () => {
     ).rejects.toThrow(VendorFailed);
   });
 
-  it('have one model each', () => {
+  it('the local vendor refuses a model name for speech because its engine has a single model', () => {
     const { services } = local({});
     expect(() => services.tts?.plan({ text: 'a', model: 'aura' })).toThrow(ApiError);
   });
