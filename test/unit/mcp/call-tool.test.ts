@@ -70,7 +70,7 @@ const fine = {
 const textOf = (char: string, chars: number) => ({ ...fine, body: char.repeat(chars) });
 
 describe('a tool call', () => {
-  it('asks its route under its key, and tells the cost in dollars and raw', async () => {
+  it('a tool call calls its route under its idempotency key and returns its cost in dollars and raw units', async () => {
     const { asked, make } = calling(fine);
     expect((await make({ n: 1 })).structuredContent).toEqual({
       told: 'hello',
@@ -81,7 +81,7 @@ describe('a tool call', () => {
     expect(asked).toMatchObject([{ route: target, body: { n: 1 }, idempotencyKey: 'k' }]);
   });
 
-  it('refuses arguments of another shape before it asks', async () => {
+  it('a tool call with invalid arguments is refused before its route is called', async () => {
     const { asked, make } = calling(fine);
     expect(await make({ n: 'x' })).toMatchObject({
       isError: true,
@@ -104,7 +104,7 @@ describe('a tool call', () => {
     ['openai', errors.gateway.budgetExhausted({ available: '1' }), undefined],
     ['flat', errors.request.paidButLost({ hold: 'h', chargedRaw: '5' }), false],
   ] as const)(
-    'tells a refusal of a %s route by its code, with what belongs to it',
+    'a tool call returns the error code and the fields of a refusal by a %s route',
     async (envelope, refusal, mayRetry) => {
       const { content, isError, structuredContent } = await calling(
         refused(refusal, envelope),
@@ -123,7 +123,7 @@ describe('a tool call', () => {
     },
   );
 
-  it('says nothing of a bug', async () => {
+  it('a tool call does not disclose the message of an internal error', async () => {
     const { make } = calling(() => Promise.reject(new Error('the secret')));
     const told = await make();
     expect(JSON.stringify(told)).not.toContain('secret');
@@ -137,7 +137,7 @@ describe('a tool call', () => {
     );
   const unpaid = refused(errors.request.clientClosed(), 'flat');
 
-  it('is given up when it takes too long, and says so where nothing was paid', async () => {
+  it('a tool call that times out unpaid returns tool_timed_out and may be retried', async () => {
     const { clock, make } = calling(waiting(unpaid));
     const told = make();
     clock.advance(LIMITS.mcp.callMs);
@@ -147,14 +147,14 @@ describe('a tool call', () => {
     });
   });
 
-  it('answers what was paid by then', async () => {
+  it('a tool call that times out returns the response that was paid by then', async () => {
     const { clock, make } = calling(waiting(fine));
     const told = make();
     clock.advance(LIMITS.mcp.callMs);
     expect((await told).structuredContent).toMatchObject({ told: 'hello', costRaw: '1234567' });
   });
 
-  it('takes its result as JSON out of the budget of its request, and beyond it is refused with its cost', async () => {
+  it('a tool result counts as JSON against the result budget, and is refused with its cost when the budget is empty', async () => {
     const long = textOf('a', LIMITS.mcp.smallResultBytes);
     const told = await calling(long).make();
     const bytes = Buffer.byteLength(JSON.stringify(told));
@@ -179,7 +179,7 @@ describe('a tool call', () => {
     });
   });
 
-  it('counts its result with every escape', async () => {
+  it('a tool result counts against the result budget with its JSON escapes', async () => {
     const bytes = 4 * LIMITS.mcp.smallResultBytes;
     const ofTwo = async (char: string) =>
       (await calling(textOf(char, bytes / 3), { bytes }).make()).isError;
@@ -187,12 +187,12 @@ describe('a tool call', () => {
     expect(await ofTwo('"')).toBe(true);
   });
 
-  it('has its small result, such as a refusal with a reservation, whatever was taken before', async () => {
+  it('a small tool result is returned even when the result budget is empty', async () => {
     const { make } = calling(fine, { bytes: 0 });
     expect((await make()).structuredContent).toMatchObject({ told: 'hello' });
   });
 
-  it('makes a long result in a turn of the event loop of its own, so that a batch holds nothing else up', async () => {
+  it('a batch of tool calls with long results yields to the event loop after each result', async () => {
     const { make } = calling(textOf('a', LIMITS.jsonBytesPerTurn + 1));
     let done = 0;
     const calls = [1, 2, 3].map(() => make().then(() => done++));
@@ -205,7 +205,7 @@ describe('a tool call', () => {
     expect([1, 2, 3].filter((n) => seen.has(n))).toEqual([1, 2, 3]);
   });
 
-  it('ends with its client', async () => {
+  it('a tool call ends when its client leaves', async () => {
     const { left, make } = calling(waiting(unpaid));
     const told = make();
     left.abort();

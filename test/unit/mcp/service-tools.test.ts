@@ -5,7 +5,7 @@ import { objectionTo } from '../../support/strict/judge.ts';
 const NAMES = ['recall', 'remember', 'balance', 'estimate', 'think', 'call_vendor'] as const;
 const tools = createServiceTools({ memory: {} } as ServiceToolDeps);
 
-it.each(NAMES)('%s is offered with a schema that vendors of models take', (name) => {
+it.each(NAMES)('the MCP tool %s has a schema that model vendors accept', (name) => {
   const offered = tools.offered(name);
   const body = {
     model: 'm',
@@ -17,7 +17,7 @@ it.each(NAMES)('%s is offered with a schema that vendors of models take', (name)
   expect(objectionTo({ headers, path, text: JSON.stringify(body) })).toBeUndefined();
 });
 
-it('the memory is not offered by a server without one', () => {
+it('the MCP tools recall and remember are missing on a server without memory', () => {
   const none = createServiceTools({ memory: undefined } as ServiceToolDeps);
   expect([none.offered('recall'), none.offered('remember')]).toEqual([undefined, undefined]);
 });

@@ -19,12 +19,12 @@ describe('the key of a call', () => {
       ...named,
     });
 
-  it('is the call’s own where it has one, as the route knows it', async () => {
+  it('the idempotency key of a tool call is the key in its _meta when it has one', async () => {
     expect(await keyOf({ metaKey: 'mine' })).toBe('mine');
     expect(await keyOf({ metaKey: '' })).toBe('');
   });
 
-  it('is no key where it is no string, which is refused: the call would be paid for twice', async () => {
+  it('a tool call whose _meta key is not a string is refused', async () => {
     for (const metaKey of [7, null, {}, ['k'], false]) {
       await expect(keyOf({ metaKey })).rejects.toMatchObject({
         status: 400,
@@ -34,7 +34,7 @@ describe('the key of a call', () => {
     }
   });
 
-  it('is made of the header, the id of the message, the tool and its arguments, in one length and alphabet', async () => {
+  it('the idempotency key of a tool call is a hash of the header key, message id, tool and arguments', async () => {
     const long = { audio: 'A'.repeat(2 * LIMITS.copyBytesPerTurn) };
     const calls = [
       ...[1, 2, '1', '2', 'é'.repeat(200)].map((id) => ({ id })),
@@ -53,7 +53,7 @@ describe('the key of a call', () => {
     expect(await keyOf({ args: { ...long } })).toBe(keys[8]);
   });
 
-  it('is none where the client names nothing', async () => {
+  it('a tool call without a key in its header or _meta has no idempotency key', async () => {
     expect(await keyOf({ headerKey: undefined })).toBeUndefined();
   });
 });
@@ -61,7 +61,7 @@ describe('the key of a call', () => {
 describe('the origin of a request', () => {
   const check = (origin: string | undefined, own?: string) => () => createCheckOrigin(own)(origin);
 
-  it('may be absent, this server, or this machine', () => {
+  it('an MCP request may have no origin, this server’s origin or a localhost origin', () => {
     expect(check(undefined)).not.toThrow();
     expect(check('https://a.example', 'https://a.example/base/')).not.toThrow();
     for (const own of ['http://localhost:1', 'http://127.0.0.1', 'http://[::1]:9']) {
@@ -69,7 +69,7 @@ describe('the origin of a request', () => {
     }
   });
 
-  it('is refused otherwise, also where a name points to this machine', () => {
+  it('an MCP request from a foreign origin is refused, even from a host name that points to this machine', () => {
     for (const foreign of ['https://a.example', 'null', '', 'http://127.0.0.1.nip.example']) {
       expect(check(foreign)).toThrow(ApiError);
     }
@@ -82,13 +82,13 @@ describe('the messages of a body', () => {
   const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
   const note = { jsonrpc: '2.0', method: 'notifications/cancelled' };
 
-  it('are left as they are, but for the notifications of a batch', () => {
+  it('the MCP message reader changes no message, and drops notifications from a batch', () => {
     for (const body of [ping(1), note, 7, null, 'x', {}]) expect(readMessages(body)).toBe(body);
     expect(readMessages([ping(1), note, ping('1')])).toEqual([ping(1), ping('1')]);
     expect(readMessages([note, note])).toBeUndefined();
   });
 
-  it('are refused in a batch that is too long or names two alike, and with an id that is too long', () => {
+  it('an MCP batch that is empty, too long or has duplicate ids is refused, and so is a message with too long an id', () => {
     const many = Array.from({ length: LIMITS.mcp.batch + 1 }, (_, id) => ping(id));
     expect(readMessages(many.slice(1))).toHaveLength(LIMITS.mcp.batch);
     const long = 'i'.repeat(LIMITS.mcp.idChars + 1);
@@ -99,7 +99,7 @@ describe('the messages of a body', () => {
 });
 
 describe('the calls of an agent under way', () => {
-  it('are at most so many, of each agent, and make room as they end', async () => {
+  it('an agent’s concurrent tool calls are limited, and a finished call frees its slot', async () => {
     const slots = createToolSlots(2);
     const ends: (() => void)[] = [];
     const work = () => new Promise<void>((resolve) => ends.push(resolve));
@@ -135,7 +135,7 @@ describe('the answer of a route', () => {
     }
   }
 
-  it('is read whole up to its bound, and no further', async () => {
+  it('a route’s response is read up to its byte limit and no further', async () => {
     expect(await read(answer('abc'))).toMatchObject({ contentType: 'x/y', isCut: false });
     expect((await read(answer('abcd'))).bytes.toString()).toBe('abc');
     expect(await read(answer('abcd'))).toMatchObject({ isCut: true });
@@ -145,12 +145,12 @@ describe('the answer of a route', () => {
     expect([cut.bytes.length, cut.isCut, left]).toEqual([3, true, 1]);
   });
 
-  it('keeps what has come of one that breaks off', async () => {
+  it('a route’s response that breaks off keeps the bytes that arrived', async () => {
     const broken = await read(answer(pieces([2], true)));
     expect([broken.bytes.length, broken.isCut]).toEqual([2, true]);
   });
 
-  it('is left when the call is over, though it hangs', async () => {
+  it('reading a hanging route’s response ends with its tool call', async () => {
     let returned = 0;
     const hanging = {
       [Symbol.asyncIterator]: () => ({
