@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { documentsOf } from '../../../src/memory/app-knowledge.ts';
 
 describe('appKnowledge', () => {
-  it('is a list of documents in each form that it may have', () => {
+  it('appKnowledge becomes a list of documents from each form that it may have', () => {
     const document = { text: 'a', title: 't' };
     expect(documentsOf([document, 'b'])).toEqual([document, { text: 'b' }]);
     expect(documentsOf(document)).toEqual([document]);
@@ -15,7 +15,7 @@ describe('appKnowledge', () => {
     ]);
   });
 
-  it('that is none of these is left for the check to refuse', () => {
+  it('appKnowledge in an invalid form is passed on unchanged to the validation', () => {
     expect(documentsOf(7)).toBe(7);
     expect(documentsOf([7, null])).toEqual([7, null]);
     expect(documentsOf({ a: 7 })).toEqual([7]);

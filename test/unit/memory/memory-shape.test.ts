@@ -9,7 +9,7 @@ const issuesOf = (op: keyof typeof BODIES, body: unknown) =>
   BODIES[op].safeParse(body).error?.issues ?? [];
 
 describe('the body of an operation', () => {
-  it('with far too many fields is refused once, whatever is wrong with each of them', () => {
+  it('a memory request with far too many metadata fields gets one error for all of them', () => {
     const most = bodyJson.members;
     const refused = [{ message: `has at most ${metadataFields} fields` }];
     expect(issuesOf('query', { query: 'a', filter: members(most, []) })).toMatchObject([
@@ -23,7 +23,7 @@ describe('the body of an operation', () => {
     expect(issuesOf('ingest', { type: 'knowledge', appKnowledge })).toHaveLength(1);
   });
 
-  it('is refused for one field of each metadata: for its name or for its value', () => {
+  it('a memory request gets one error per metadata object, for a field’s name or its value', () => {
     const metadata = { good: 1, ...members(metadataFields - 1, []) };
     const memories = Array.from({ length: itemsPerIngest }, () => ({ text: 'a', metadata }));
     const issues = issuesOf('ingest', { type: 'memory', memories });
@@ -36,7 +36,7 @@ describe('the body of an operation', () => {
     }
   });
 
-  it('keeps as many fields as it may have, of each type', () => {
+  it('a memory query keeps the maximum number of filter fields, of each type', () => {
     const filter = { ...members(metadataFields - 3, 7), text: 'b', yes: true, 'ein Wort': '' };
     const parsed = BODIES.query.parse({ query: 'a', filter });
     expect(parsed.filter).toEqual(filter);

@@ -9,7 +9,7 @@ import {
 } from '../../../src/memory/metadata.ts';
 
 describe('metadata', () => {
-  it('is found by its values and by its words, within its own namespace and field', () => {
+  it('metadata is found by its values and its words, within its own namespace and field', () => {
     const terms = termsOf(7, { role: 'Lead engineer', age: 40, remote: true });
     const has = (some: readonly string[]) => some.every((term) => terms.includes(term));
     expect(has(filterTerms(7, { role: 'Lead engineer', age: 40, remote: true }))).toBe(true);
@@ -21,7 +21,7 @@ describe('metadata', () => {
     expect(has(queryTerms(7, ['team'], 'engineer'))).toBe(false);
   });
 
-  it('is looked for by few words, however many fields there are and however long the query is', () => {
+  it('a query searches metadata with a limited number of words, for any number of fields and any length', () => {
     const fields = Array.from({ length: 32 }, (_, n) => `f${n}`);
     const query = Array.from({ length: 100 }, (_, n) => `word${n}`).join(' ');
     const terms = queryTerms(7, [...fields, ...fields], query);
@@ -33,13 +33,13 @@ describe('metadata', () => {
     expect(queryTerms(7, [], query)).toEqual([]);
   });
 
-  it('is refused where a declared field has another type, and nowhere else', () => {
+  it('metadata is refused only when a declared field has another type', () => {
     const details = checkMetadata({ age: 'number' }, { age: 'x', toString: 'y' }, ['memories', 3]);
     expect(details).toMatchObject([{ path: ['memories', 3, 'age'] }]);
     expect(checkMetadata({ age: 'number' }, { age: 3 }, [])).toEqual([]);
   });
 
-  it('has a schema that fields are added to, and whose types stay', () => {
+  it('a metadata schema can gain fields up to its limit, and its types cannot change', () => {
     expect(extendSchema({ a: 'string' }, { b: 'number' })).toEqual({
       schema: { a: 'string', b: 'number' },
       details: [],

@@ -3,7 +3,7 @@ import { Arena } from '../../../../src/memory/index/arena.ts';
 import { BLOCK_BYTES } from '../../../../src/memory/index/block-layout.ts';
 
 describe('the memory of the index', () => {
-  it('hands out blocks that follow each other where there are, and else fewer', () => {
+  it('the arena of the memory index hands out consecutive blocks, or fewer when there is no longer run', () => {
     const arena = new Arena(8 * BLOCK_BYTES);
     expect(arena.reserve(1)).toBe(true);
     const [a, b, c] = [arena.take(2), arena.take(2), arena.take(2)];
@@ -16,7 +16,7 @@ describe('the memory of the index', () => {
     expect(() => arena.take(1)).toThrow('reserved');
   });
 
-  it('never hands out a block twice or the scratch block, and takes it back zeroed', () => {
+  it('the arena of the memory index hands out each block once, never the scratch block, and zeroes returned blocks', () => {
     const arena = new Arena(600 * BLOCK_BYTES);
     const runs = [];
     for (let size = 1; arena.reserve(1); size = size === 32 ? 1 : 2 * size)

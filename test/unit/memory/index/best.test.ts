@@ -8,7 +8,7 @@ const offers = fc.uniqueArray(
 );
 
 describe('the best of what is offered', () => {
-  it('are the highest scores and of equal ones the lowest ids, in that order', () => {
+  it('the best-results list keeps the highest scores in order, with equal scores ordered by lowest id', () => {
     fc.assert(
       fc.property(offers, fc.integer({ min: 1, max: 20 }), (all, size) => {
         const best = new Best(size);

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { BLOCK_BYTES, GROUP_ROWS, layoutOf } from '../../../../src/memory/index/block-layout.ts';
 
 describe('the layout of blocks', () => {
-  it('holds whole groups of rows, apart from each other and in line, for every number of dimensions', () => {
+  it('the block layout has whole row groups and aligned sections without overlap for every number of dimensions', () => {
     const everyDims = Array.from({ length: LIMITS.memory.indexDims }, (_, i) => i + 1);
     const wrong = everyDims.filter((dims) => {
       const blocks = 2 ** (dims % 6);
@@ -24,7 +24,7 @@ describe('the layout of blocks', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('wastes little of a block on the models that are common', () => {
+  it('the block layout uses over 90 % of a block for the dimensions of common embedding models', () => {
     for (const dims of [384, 512, 768, 1_024, 1_536, 3_072]) {
       const { rows } = layoutOf(dims);
       expect((rows * (5 * dims + 20)) / BLOCK_BYTES).toBeGreaterThan(0.9);

@@ -31,7 +31,7 @@ function boundsOf(extent: Extent, asked: Float32Array, rows: number) {
 }
 
 describe('the rows of an extent', () => {
-  it('have their exact scores within the bounds that the coarse ones give', () => {
+  it('the exact score of a row lies within the bounds of its coarse score', () => {
     const value = fc.float({ min: -1, max: 1, noNaN: true });
     const vectors = fc.integer({ min: 1, max: 40 }).chain((dims) =>
       fc.array(
@@ -58,7 +58,7 @@ describe('the rows of an extent', () => {
     );
   });
 
-  it('have narrow bounds: a fiftieth for 512 numbers, so that few rows have to be scored', () => {
+  it('the score bounds of rows with 512 dimensions are narrower than 0.02', () => {
     const chance = chanceOf(1);
     const rows = Array.from({ length: 24 }, () => randomVector(chance, 512));
     const extent = extentWith(rows, 512);
@@ -68,7 +68,7 @@ describe('the rows of an extent', () => {
     arena.give(extent);
   });
 
-  it('are found by bounds also where their numbers are too small for a scale, or largest by far', () => {
+  it('the score bounds of a row hold for numbers too small for a scale and for a single large number', () => {
     const tiny = new Float32Array(16).fill(1e-40);
     const single = Float32Array.from({ length: 16 }, (_, i) => (i === 3 ? -1 : 0));
     const extent = extentWith([tiny, single], 16);
@@ -79,7 +79,7 @@ describe('the rows of an extent', () => {
     arena.give(extent);
   });
 
-  it('are left out where they cannot reach the score that is asked for', () => {
+  it('a scan leaves out rows that cannot reach the requested score', () => {
     const chance = chanceOf(2);
     const rows = Array.from({ length: 100 }, () => randomVector(chance, 64));
     const extent = extentWith(rows, 64);
@@ -90,7 +90,7 @@ describe('the rows of an extent', () => {
     arena.give(extent);
   });
 
-  it('are copied whole, and wiped without a trace of them or a scratch on their neighbours', () => {
+  it('copying a row changes no other row, and wiping all rows leaves a block of zeros', () => {
     const chance = chanceOf(3);
     const rows = Array.from({ length: 9 }, () => randomVector(chance, 50));
     const extent = extentWith(rows, 50);
@@ -112,7 +112,7 @@ describe('the rows of an extent', () => {
 });
 
 describe('a vector', () => {
-  it('is refused when it is longer than a unit vector or not finite', () => {
+  it('a vector is refused when it is longer than a unit vector or not finite', () => {
     expect(isShort(Float32Array.of(0.6, 0.8))).toBe(true);
     expect(isShort(new Float32Array(4))).toBe(true);
     for (const wrong of [1.01, Number.NaN, Number.POSITIVE_INFINITY, 3e38]) {

@@ -32,7 +32,7 @@ function heldTurns() {
 }
 
 describe('turns of spaces', () => {
-  it('let a short search wait for one step of each long one under way at most', async () => {
+  it('a short search waits for at most one step of each long search under way', async () => {
     const world = heldTurns();
     for (let space = 1; space <= 50; space++) void world.run(space, `long ${space}`, 1_000);
     world.turn(75);
@@ -45,7 +45,7 @@ describe('turns of spaces', () => {
     expect(done).toBe(true);
   });
 
-  it('give a space that asks again and again no more turns than one that works on', () => {
+  it('a space with repeated short searches gets no more turns than a space with one long search', () => {
     const world = heldTurns();
     void world.run(1, 'long', 1_000);
     const again = () => void world.run(2, 'short', 1);
@@ -57,7 +57,7 @@ describe('turns of spaces', () => {
     expect(long).toBeGreaterThanOrEqual(95);
   });
 
-  it('do the work of one space in the order it was asked for, each whole', async () => {
+  it('the searches of one space run to their end in the order of their arrival', async () => {
     const world = heldTurns();
     const asked = ['a', 'b', 'c'].map((name) => world.run(7, name, 3));
     world.turn(9);
@@ -65,7 +65,7 @@ describe('turns of spaces', () => {
     expect(world.log.join('')).toBe('aaabbbccc');
   });
 
-  it('go on behind work that fails, and rest when there is none', async () => {
+  it('the fair turns continue after a search that fails, and are idle without work', async () => {
     const world = heldTurns();
     const failed = world.fail(1);
     const next = world.run(1, 'next', 1);

@@ -14,7 +14,7 @@ function spacesOf(answer: { value?: unknown; bytes?: number; evicted?: readonly 
 }
 
 describe('the spaces that are loaded', () => {
-  it('are those of the thread that runs: one that is lost has taken all', () => {
+  it('the loaded spaces are forgotten when the index thread that held them is lost', () => {
     const { spaces, thread } = spacesOf();
     const space = spaces.begin(7, 3);
     spaces.finish(space, 1);
@@ -24,7 +24,7 @@ describe('the spaces that are loaded', () => {
     expect(() => spaces.requireKept(space)).toThrow(SpaceNotLoaded);
   });
 
-  it('are without those that an answer says had to go, whichever call it is of', async () => {
+  it('a loaded space is forgotten when any reply of the index reports its eviction', async () => {
     const { client, spaces } = spacesOf({ bytes: 12, evicted: [1] });
     const first = spaces.begin(7, 3);
     spaces.finish(first, 1);
@@ -35,7 +35,7 @@ describe('the spaces that are loaded', () => {
     expect(client.calls).toHaveLength(1);
   });
 
-  it('take no more calls than may wait, but are still forgotten', async () => {
+  it('a space’s search is refused when too many calls wait at the index, while its wipe still drops the space', async () => {
     const { client, spaces } = spacesOf();
     const space = spaces.begin(7, 3);
     spaces.finish(space, 1);

@@ -78,7 +78,7 @@ const ids = (found: readonly Found[]) => found.map(({ id }) => id);
 const isZero = (bytes: Uint8Array) => Buffer.from(bytes).equals(Buffer.alloc(bytes.length));
 
 describe('a search', () => {
-  it('finds what a search through everything in Float64 finds, in the same order', () => {
+  it('a memory search finds the same rows in the same order as an exhaustive Float64 search', () => {
     for (const [dims, count] of [
       [512, 600],
       [384, 400],
@@ -101,7 +101,7 @@ describe('a search', () => {
     }
   });
 
-  it('does so for any rows and query: equal scores come by id', () => {
+  it('a memory search orders equal scores by id and agrees with an exhaustive search for arbitrary rows', () => {
     const vector = fc
       .array(fc.integer({ min: -2, max: 2 }), { minLength: 3, maxLength: 3 })
       .map((values) => toUnit(Float32Array.from(values)));
@@ -137,14 +137,14 @@ describe('a search', () => {
     );
   });
 
-  it('orders thousands of equal vectors by id', () => {
+  it('a memory search orders thousands of equal vectors by id', () => {
     const vector = randomVector(chanceOf(3), 16);
     const rows = Array.from({ length: 6_000 }, (_, i) => ({ id: 6_000 - i, tag: 0, vector }));
     const spaces = spacesWith(rows, 16);
     expect(ids(find(spaces, 1, { vector, k: 5 }))).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('misses none of the ten best where vectors lie close together', () => {
+  it('a memory search finds all ten best rows when vectors lie close together', () => {
     const dims = 512;
     const chance = chanceOf(11);
     const shape = { count: 1_500, dims, centres: 4, spread: 0.25 };
@@ -157,7 +157,7 @@ describe('a search', () => {
     }
   });
 
-  it('finds rows of one tag only, however few they are', () => {
+  it('a memory search with a tag finds only rows of that tag, even a single one', () => {
     const rows = randomRows(5, 2_000, 64).map((row) => ({ ...row, tag: row.id === 1_234 ? 1 : 0 }));
     const spaces = spacesWith(rows, 64);
     const vector = randomVector(chanceOf(6), 64);
@@ -166,7 +166,7 @@ describe('a search', () => {
     expect(find(spaces, 1, { vector, k: 10, tag: 7 })).toEqual([]);
   });
 
-  it('finds rows among the ids it is given only, and no others for ids that are unknown', () => {
+  it('a memory search among given ids finds only rows with those ids and ignores unknown ids', () => {
     const rows = randomRows(7, 2_000, 64);
     const spaces = spacesWith(rows, 64);
     const query = {
@@ -180,7 +180,7 @@ describe('a search', () => {
     expect(find(spaces, 1, { ...query, among: [] })).toEqual([]);
   });
 
-  it('is of one space: another one that lies between is never found', () => {
+  it('a memory search finds no rows of another space whose rows are interleaved', () => {
     const spaces = spacesOf(64 * BLOCK_BYTES);
     open(spaces, 1, 512);
     open(spaces, 2, 512);
@@ -193,7 +193,7 @@ describe('a search', () => {
     expect(ids(find(spaces, 1, query))).toEqual(ids(searchAll(mine, query)));
   });
 
-  it('is cut into steps: of so many bytes that are scanned, and of so many that are scored', () => {
+  it('a memory search is cut into steps of limited size', () => {
     const dims = 3_072;
     const rows = manyRows(4_000, dims);
     const spaces = spacesWith(rows, dims, 1_001 * BLOCK_BYTES);
@@ -207,7 +207,7 @@ describe('a search', () => {
 });
 
 describe('the rows of a space', () => {
-  it('are replaced by id, added and removed, and searches see what is left', () => {
+  it('memory searches see a space’s rows after they are added, replaced by id and removed', () => {
     const dims = 48;
     const op = fc.oneof(
       fc.record({
@@ -246,7 +246,7 @@ describe('the rows of a space', () => {
     );
   });
 
-  it('are refused together when one is no unit vector, and change nothing', () => {
+  it('an insertion with one vector that is no unit vector is refused as a whole and changes no row', () => {
     const rows = randomRows(14, 10, 8);
     const spaces = spacesWith(rows, 8);
     const wrong = { id: 11, tag: 0, vector: new Float32Array(8).fill(1) };
@@ -258,7 +258,7 @@ describe('the rows of a space', () => {
 });
 
 describe('memory that is given back', () => {
-  it('holds zeros where a row was removed, whole blocks or not', () => {
+  it('the index memory of a removed row is zeroed and the other rows stay', () => {
     const rows = randomRows(15, 100, 512);
     const spaces = spacesWith(rows, 512);
     const traces = (row: IndexedRow) =>
@@ -270,7 +270,7 @@ describe('memory that is given back', () => {
     expect(rows.filter((row) => !gone.includes(row)).every(traces)).toBe(true);
   });
 
-  it('is zero everywhere when all rows are removed one by one, after a search', () => {
+  it('the index memory is all zeros after every row was removed one by one', () => {
     const rows = randomRows(16, 60, 512);
     const spaces = spacesWith(rows, 512);
     find(spaces, 1, { vector: randomVector(chanceOf(17), 512), k: 10 });
@@ -280,7 +280,7 @@ describe('memory that is given back', () => {
     expect(spaces.bytes).toBe(0);
   });
 
-  it('is zero everywhere when the space is dropped, replaced rows included', () => {
+  it('the index memory is all zeros after a space was dropped, replaced rows included', () => {
     const rows = randomRows(18, 300, 512);
     const spaces = spacesWith(rows, 512);
     expect(add(spaces, 1, rows.slice(0, 50), 512)).toBe('done');
@@ -295,7 +295,7 @@ describe('the bound of the memory', () => {
   const dims = 512;
   const perBlock = layoutOf(dims).rows;
 
-  it('is kept by letting go the spaces that were used longest ago', () => {
+  it('a full memory index evicts the least recently used spaces', () => {
     const spaces = spacesOf(4 * BLOCK_BYTES);
     const rows = randomRows(19, 2 * perBlock, dims);
     const query = { vector: randomVector(chanceOf(20), dims), k: 3 };
@@ -313,7 +313,7 @@ describe('the bound of the memory', () => {
     expect(ids(find(spaces, 1, query))).toEqual(ids(searchAll(rows, query)));
   });
 
-  it('refuses a space that alone is larger, keeps nothing of it and lets nobody else go', () => {
+  it('a space larger than the whole memory index is refused and evicts no other space', () => {
     const spaces = spacesOf(4 * BLOCK_BYTES);
     const rows = randomRows(21, 5 * perBlock, dims);
     open(spaces, 1, dims);
@@ -324,7 +324,7 @@ describe('the bound of the memory', () => {
     expect(spaces.takeEvicted()).toEqual([]);
   });
 
-  it('lets the spaces of an owner go that has more than its share, and none of the others', () => {
+  it('an owner above its share of the memory index loses its own spaces, and other owners keep theirs', () => {
     const spaces = spacesOf(16 * BLOCK_BYTES, 1 / 4);
     const rows = randomRows(24, 2 * perBlock, dims);
     open(spaces, 1, dims, 7);
@@ -341,7 +341,7 @@ describe('the bound of the memory', () => {
     expect(spaces.takeEvicted()).toEqual([]);
   });
 
-  it("holds for the number of spaces: the one that was used longest ago goes, of an owner beyond its share of that owner's", () => {
+  it('the number of spaces is limited: the least recently used goes first, from an owner above its share', () => {
     const { indexSpaces } = LIMITS.memory;
     const spaces = spacesOf(4 * BLOCK_BYTES, 1 / 4);
     for (let key = 1; key <= indexSpaces / 2; key++) open(spaces, key, dims, 0);
@@ -353,7 +353,7 @@ describe('the bound of the memory', () => {
     expect(spaces.takeEvicted()).toHaveLength(indexSpaces / 4);
   });
 
-  it('lets no space go for room that is being made already', () => {
+  it('the memory index evicts no second space for room that is already being freed', () => {
     const spaces = spacesOf(1_060 * BLOCK_BYTES);
     const vectors = new Float32Array(4_000 * dims);
     const start = (key: number, count: number) => {
@@ -383,7 +383,7 @@ describe('the bound of the memory', () => {
     expect(spaces.takeEvicted()).toEqual([1]);
   });
 
-  it('ends a search whose space had to go in the middle of it, without a row of another space', () => {
+  it('a memory search whose space is evicted midway ends without rows of another space', () => {
     const spaces = spacesOf(1_201 * BLOCK_BYTES);
     const many = manyRows(25_000, dims);
     open(spaces, 1, dims);

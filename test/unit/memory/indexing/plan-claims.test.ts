@@ -13,7 +13,7 @@ const spaces = (queues: readonly Queue[]) => queues.map(({ spaceId }) => spaceId
 const full = Array.from({ length: spacesPerLook }, (_, n) => n + 1);
 
 describe('namespaces to claim of', () => {
-  it('are one of each agent before a second one of any, and no more than two of one', () => {
+  it('claims take one namespace of each agent before a second one of any, and at most two of one agent', () => {
     const looked: Looked = new Map([due(1, full), due(2, [100]), due(3, [200, 201])]);
     const plan = planClaims(looked, { busy: new Map(), room: 8 });
     expect(spaces(plan.queues)).toEqual([1, 100, 200, 2, 201]);
@@ -24,7 +24,7 @@ describe('namespaces to claim of', () => {
     expect(tight.places.get(3)).toBe(200);
   });
 
-  it('count what is under way, and are none that is', () => {
+  it('claims count an agent’s namespaces that are being indexed, and take none of them again', () => {
     const looked: Looked = new Map([due(1, [1, 2, 3]), due(2, [4, 5, 6])]);
     const busy = new Map([
       [1, 1],
@@ -36,7 +36,7 @@ describe('namespaces to claim of', () => {
     expect(plan.places.has(2)).toBe(false);
   });
 
-  it('go on behind what was looked at and was not due, and begin again behind the last one', () => {
+  it('the claim scan continues behind namespaces that were not due, and starts over behind the last one', () => {
     const looked: Looked = new Map([due(1, full, false), due(2, [7, 8], false), due(3, [])]);
     const { after, places, queues } = planClaims(looked, { busy: new Map(), room: 8 });
     expect([queues, after]).toEqual([[], 3]);
@@ -47,7 +47,7 @@ describe('namespaces to claim of', () => {
     ]);
   });
 
-  it('leave agents that found no room for the next look', () => {
+  it('the claim scan leaves agents without room for the next scan', () => {
     const looked: Looked = new Map([due(1, [1]), due(2, [2]), due(3, [3])]);
     const { after, queues } = planClaims(looked, { busy: new Map(), room: 2 });
     expect([spaces(queues), after]).toEqual([[1, 2], 2]);

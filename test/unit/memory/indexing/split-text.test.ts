@@ -8,13 +8,13 @@ const { chunkChars, chunksPerItem, documentBytes, factsPerItem, textBytes, title
 const memory = { type: 'memory', infer: false, title: null } as const;
 
 describe('an item', () => {
-  it('of one memory is one chunk, whose first line is its whole text', () => {
+  it('a memory item of one text is one chunk on a single line', () => {
     expect(splitItem({ ...memory, text: ' The user\nlikes   tea. ' })).toEqual([
       'The user likes tea.',
     ]);
   });
 
-  it('that is long is cut at sentences, and nothing of it is lost', () => {
+  it('a long memory item is cut at sentence ends without losing text', () => {
     const sentence = 'She wrote forty pages about the history of the lighthouse.';
     const chunks = splitItem({ ...memory, text: Array(100).fill(sentence).join(' ') });
     expect(chunks.length).toBeGreaterThan(1);
@@ -22,7 +22,7 @@ describe('an item', () => {
     expect(chunks.join(' ')).toBe(Array(100).fill(sentence).join(' '));
   });
 
-  it('whose facts are inferred keeps each fact once, without greetings and filler', () => {
+  it('a memory item with inferred facts keeps each fact once, without greetings and filler', () => {
     const text = `Hi there! How are you? Well, my name is Ada. I'm allergic to peanuts.
       Thanks a lot! My name is Ada. Oh, by the way, the meeting moved to 3 p.m. on Friday. Bye!`;
     expect(splitItem({ ...memory, infer: true, text })).toEqual([
@@ -32,7 +32,7 @@ describe('an item', () => {
     ]);
   });
 
-  it('whose facts are inferred keeps the words of each sentence and its abbreviations', () => {
+  it('a memory item with inferred facts keeps the words and abbreviations of each sentence', () => {
     for (const text of [
       'No-code tools are what she sells.',
       'Dr. Smith lives in St. Louis.',
@@ -51,13 +51,13 @@ describe('an item', () => {
     ]);
   });
 
-  it('in which no fact is found stays as it is', () => {
+  it('a memory item in which no fact is found stays unchanged', () => {
     expect(splitItem({ ...memory, infer: true, text: 'Hello, how are you?' })).toEqual([
       'Hello, how are you?',
     ]);
   });
 
-  it('of knowledge is its paragraphs, each with the title below', () => {
+  it('a knowledge item becomes one chunk per paragraph, each with the title below', () => {
     const text = 'Refunds take\nfive days.\n\n\nShipping is free.';
     expect(splitItem({ type: 'knowledge', infer: false, title: 'Shop rules', text })).toEqual([
       'Refunds take five days.\nShop rules',
@@ -65,7 +65,7 @@ describe('an item', () => {
     ]);
   });
 
-  it('is cut into few chunks that are not empty, whatever it says, and always into the same ones', () => {
+  it('any item is cut into a limited number of non-empty chunks, the same ones each time', () => {
     const piece = fc.constantFrom('a. ', 'Hi! ', '\n\n', 'word ', '?! ', '9', '….', 'ß', '😀');
     const text = fc
       .array(piece, { minLength: 1, maxLength: 20_000 })
@@ -85,7 +85,7 @@ describe('an item', () => {
     );
   });
 
-  it('has no piece that an engine would refuse, whatever long and short parts lie beside each other', () => {
+  it('no chunk of an item is longer than the embedding engine accepts, for any mix of long and short parts', () => {
     const part = fc.constantFrom(
       'x',
       'a.',

@@ -7,7 +7,7 @@ const vectors = [Float32Array.of(1, -0.5, 3e-7), Float32Array.of(0, 1, 2)];
 const of = { model: 'acme/vectors-1', texts: ['her car', 'his house'], dims: 0 };
 
 describe('vectors that are kept', () => {
-  it('come back as they were, number by number, wherever their bytes begin', () => {
+  it('stored vectors are decoded exactly, at any byte offset', () => {
     const codec = vectorCodec(of);
     expect(codec.decode(codec.encode(vectors))).toEqual(vectors);
     const inside = new Float32Array([9, 1, -0.5, 3e-7]).subarray(1);
@@ -22,11 +22,11 @@ describe('vectors that are kept', () => {
     ['more texts', { ...of, texts: [...of.texts, 'a boat'] }],
     ['another model', { ...of, model: 'acme/vectors-2' }],
     ['a namespace with vectors of another length', { ...of, dims: 4 }],
-  ])('do not come back for %s', (_, other) => {
+  ])('stored vectors are not reused for %s', (_, other) => {
     expect(vectorCodec(other).decode(vectorCodec(of).encode(vectors))).toBeUndefined();
   });
 
-  it('come back to a namespace with vectors of their length', () => {
+  it('stored vectors are reused for a namespace with vectors of the same length', () => {
     expect(vectorCodec({ ...of, dims: 3 }).decode(vectorCodec(of).encode(vectors))).toEqual(
       vectors,
     );
@@ -37,7 +37,7 @@ describe('facts that are kept', () => {
   it.each([
     [{ facts: ['Tom is a cat.'], inferError: null }],
     [{ facts: [], inferError: 'unreadable_answer' }] as const,
-  ])('come back as they were, also where there are none: %j', (outcome) => {
+  ])('stored facts are decoded unchanged, also when there are none: %j', (outcome) => {
     expect(factsCodec.decode(factsCodec.encode(outcome))).toEqual(outcome);
   });
 });
@@ -45,7 +45,7 @@ describe('facts that are kept', () => {
 describe('vectors that an index takes', () => {
   const long = (numbers: number) => [new Float32Array(numbers)];
 
-  it('are one a text, of one length, and not too long', () => {
+  it('the index accepts one vector per text, all of one length within the limit', () => {
     expect(areSearchable(vectors, 2)).toBe(true);
     expect(areSearchable(vectors, 3)).toBe(false);
     expect(areSearchable([...vectors, Float32Array.of(1)], 3)).toBe(false);

@@ -39,6 +39,6 @@ it.each([
     errors.credential.invalidKey(),
     { kind: 'hopeless', reason: 'key_revoked' },
   ],
-])('after %s an item knows what to do', (_, error, setback) => {
+])('indexing maps the cause of a failure to what happens with the item: %s', (_, error, setback) => {
   expect(indexingFailureOf(error)).toEqual(setback);
 });
