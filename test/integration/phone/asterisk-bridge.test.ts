@@ -82,7 +82,7 @@ async function answered() {
 }
 
 describe('the bridge to Asterisk', () => {
-  it('rings as Twilio does, with its signature, and carries sound, keys and marks in both directions', async () => {
+  it('the bridge to Asterisk signs its callbacks as Twilio does, and carries audio, keys and marks in both directions', async () => {
     const { channel, codec, marks, of, peer, send } = await answered();
     const asked = asterisk.asked.map(({ path }) => path).filter((path) => path.includes(channel));
     expect(asked).toEqual([`/channels/${channel}/ring`, `/channels/${channel}/answer`]);
@@ -105,7 +105,7 @@ describe('the bridge to Asterisk', () => {
     expect(peer.droppedBytes).toBe(0);
   });
 
-  it('echoes every mark that waits at a flush, at once and once, because Asterisk forgets them', async () => {
+  it('the bridge to Asterisk returns each pending mark once on a clear, because Asterisk forgets the marks', async () => {
     const { codec, marks, peer, send } = await answered();
     send(codec.media(new Uint8Array(16_000).fill(0x11)));
     for (const name of ['0.1', '0.2', '0.3']) send(codec.mark(name));
@@ -118,7 +118,7 @@ describe('the bridge to Asterisk', () => {
     await soon(marks).toEqual(['0.1', '0.2', '0.3', '1.4']);
   });
 
-  it('asks what to do when the stream ends, and hangs up where the server does', async () => {
+  it('the bridge to Asterisk requests instructions when the media stream ends, and hangs up when the server says so', async () => {
     const first = await answered();
     const before = edge.events.length;
     const streams = edge.streams.length;
@@ -137,7 +137,7 @@ describe('the bridge to Asterisk', () => {
     await soon(() => edge.events.at(-1)).toMatchObject({ kind: 'status', status: 'completed' });
   });
 
-  it('reports a caller who hangs up, and the call can be asked for afterwards', async () => {
+  it('the bridge to Asterisk reports that the caller hung up, and the ended call can still be read', async () => {
     const { carrierCallId, channel } = await answered();
     asterisk.hangUp(channel);
     await soon(() => edge.events.at(-1)).toMatchObject({
@@ -158,7 +158,7 @@ describe('the bridge to Asterisk', () => {
     ['busy', 17],
     ['rejected', 21],
   ] as const)(
-    'rejects a caller as %s with that cause, before the call is answered',
+    'the bridge to Asterisk rejects a caller as %s with the matching hang-up cause, before the call is answered',
     async (reason, cause) => {
       edge.instruct = () => ({ kind: 'reject', reason });
       onTestFinished(() => {
@@ -179,7 +179,7 @@ describe('the bridge to Asterisk', () => {
     [1, 'invalid'],
     [28, 'invalid'],
     [38, 'failed'],
-  ])('reports a call that ends by the cause %i as %s, after its ringing', async (cause, status) => {
+  ])('the bridge to Asterisk reports hang-up cause %i as %s, after the ringing', async (cause, status) => {
     asterisk.callee = () => ({ cause });
     onTestFinished(() => {
       asterisk.callee = () => ({ answers: true });
@@ -192,7 +192,7 @@ describe('the bridge to Asterisk', () => {
     await soon(told).toEqual(['ringing', status]);
   });
 
-  it('leaves no hole within words: the rest of a frame waits for more until all before it was played', async () => {
+  it('the bridge to Asterisk holds back a partial frame until the audio before it was played, so that speech has no gap', async () => {
     const { codec, peer, send } = await answered();
     // 1 s less ten bytes and then pieces of 100 ms less ten bytes, each long before the one before it was played.
     for (const bytes of [7_990, 790, 790, 790, 790]) {
@@ -206,7 +206,7 @@ describe('the bridge to Asterisk', () => {
     );
   });
 
-  it('sends keys to the far side, and opens the stream again', async () => {
+  it('the bridge to Asterisk sends keys to the callee, and opens the media stream again', async () => {
     const { channel, leg } = await answered();
     const streams = edge.streams.length;
     await carrier.calls.sendDigits(leg, '12w#');
@@ -215,7 +215,7 @@ describe('the bridge to Asterisk', () => {
     expect(keys.map(({ query }) => query.get('dtmf'))).toEqual(['12', '#']);
   });
 
-  it('transfers a call by REFER, and reports that as answered', async () => {
+  it('the bridge to Asterisk transfers a call by REFER, and reports the transfer as answered', async () => {
     const { channel, leg } = await answered();
     const before = edge.events.length;
     await carrier.calls.transfer(leg, { to: CALLER, longestSeconds: 60, whispers: false });
@@ -228,7 +228,7 @@ describe('the bridge to Asterisk', () => {
     expect(sent?.query.get('context')).toBe('agent-refer');
   });
 
-  it('brings a call back whose REFER fails, and says why', async () => {
+  it('the bridge to Asterisk resumes a call whose REFER fails, and reports the reason', async () => {
     asterisk.referOutcome = ['FAILURE', '486'];
     onTestFinished(() => {
       asterisk.referOutcome = undefined;
@@ -244,7 +244,7 @@ describe('the bridge to Asterisk', () => {
     expect(asterisk.causes.has(channel)).toBe(false);
   });
 
-  it('records both sides, each in its channel, with silence while it pauses', async () => {
+  it('the bridge to Asterisk records caller and callee in separate channels, with silence during a pause', async () => {
     const { codec, leg, peer, send } = await answered();
     const recordingId = await carrier.calls.startRecording(leg);
     peer.say(new Uint8Array(1_600).fill(0x2a));
@@ -271,7 +271,7 @@ describe('the bridge to Asterisk', () => {
     expect(await carrier.calls.findRecording(leg, null)).toEqual({ kind: 'none' });
   });
 
-  it('tells a machine that goes on talking from a person, where the call asks for it', async () => {
+  it('the bridge to Asterisk reports a machine when the callee talks on, if the call requests machine detection', async () => {
     const before = edge.events.length;
     const peers = asterisk.peers.length;
     const { carrierCallId } = await carrier.calls.dial({ ...order(), detectsMachine: true });
@@ -283,7 +283,7 @@ describe('the bridge to Asterisk', () => {
     await carrier.calls.hangUp(carrierCallId);
   });
 
-  it('sends silence of a line on hold, so that the server does not take it for dead', async () => {
+  it('the bridge to Asterisk streams silence for a call on hold, so that the server does not think the stream dead', async () => {
     const { channel, of } = await answered();
     asterisk.hold(channel, true);
     const before = of('media').length;
@@ -292,7 +292,7 @@ describe('the bridge to Asterisk', () => {
     asterisk.hold(channel, false);
   });
 
-  it('tries a status that the server did not take again', async () => {
+  it('the bridge to Asterisk retries a status callback that the server did not accept', async () => {
     const { channel, carrierCallId } = await answered();
     edge.failsStatuses = 2;
     asterisk.hangUp(channel);
@@ -300,12 +300,12 @@ describe('the bridge to Asterisk', () => {
     expect(edge.failsStatuses).toBe(0);
   });
 
-  it('sells a number outside the United States by its name', async () => {
+  it('the bridge to Asterisk finds a number outside the United States when the search names that number', async () => {
     const found = await carrier.numbers.search({ phoneNumber: ABROAD, limit: 5 });
     expect(found.map(({ phoneNumber }) => phoneNumber)).toEqual([ABROAD]);
   });
 
-  it('sells the numbers of the trunk once, and takes them back', async () => {
+  it('the bridge to Asterisk sells each number of the trunk once, and takes a returned number back', async () => {
     const { numbers } = carrier;
     const found = await numbers.search({ areaCode: '415', limit: 5 });
     expect(found.map(({ phoneNumber }) => phoneNumber)).toEqual([OURS]);
@@ -318,7 +318,7 @@ describe('the bridge to Asterisk', () => {
     expect(await numbers.search({ areaCode: '415', limit: 5 })).toHaveLength(1);
   });
 
-  it('takes no socket without its password, and no request without the token', async () => {
+  it('the bridge to Asterisk refuses a socket without its password, and a request without the token', async () => {
     const stranger = await fetch(
       `http://127.0.0.1:${bridge.port}/2010-04-01/Accounts/x/Calls.json`,
     );

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe('a call whose process was lost', () => {
-  it('costs no more than the time that has passed since its answer, however long the carrier says that it was', async () => {
+  it('a call whose process was lost costs no more than the time since its answer, even if the carrier reports a longer duration', async () => {
     for (const [toldSeconds, leastSeconds, mostSeconds] of [
       // One second for rounding, and what the sweep itself takes.
       [86_400, 21, 24],
@@ -48,7 +48,7 @@ describe('a call whose process was lost', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('costs the time until its carrier reported the end, however much later it is swept', async () => {
+  it('a call whose process was lost costs the time until its carrier reported the end, however late the sweep is', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.loseProcess(callId);

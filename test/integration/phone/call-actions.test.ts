@@ -55,7 +55,7 @@ async function until(passes: (ms: number) => Promise<void>, isSo: () => boolean)
 }
 
 describe('the carrier tells one process what another one does', () => {
-  it('a machine has answered: the process of the media drops the call', async () => {
+  it('the process of the media drops the call when another process receives the report of an answering machine', async () => {
     const { carrierCallId, learned, other, over, passes } = await twoProcesses({
       detectsMachine: true,
       onMachine: 'hangup',
@@ -67,7 +67,7 @@ describe('the carrier tells one process what another one does', () => {
     expect(learned).toEqual(['machine_start']);
   });
 
-  it('its greeting is over: the message is said whole, though the carrier says it twice and then takes it back', async () => {
+  it('a voicemail message is spoken whole once the greeting is over, even if the carrier repeats or withdraws that report', async () => {
     const { callId, carrierCallId, engines, other, over, passes } = await twoProcesses({
       detectsMachine: true,
       onMachine: 'leave_message',
@@ -82,7 +82,7 @@ describe('the carrier tells one process what another one does', () => {
     expect(engines.tts.flite.spoken.at(-1)).toBe('Please call me back.');
   });
 
-  it('a person has answered: the call goes on', async () => {
+  it('a call goes on when the carrier reports that a person answered', async () => {
     const { carrierCallId, learned, other, over, passes } = await twoProcesses({
       detectsMachine: true,
       onMachine: 'hangup',
@@ -92,7 +92,7 @@ describe('the carrier tells one process what another one does', () => {
     expect([learned, over]).toEqual([['human'], []]);
   });
 
-  it('a transfer was answered: the call ends as one, once', async () => {
+  it('a call ends as transferred, once, when the carrier reports that the transfer was answered', async () => {
     const { call, callId, carrierCallId, other, over, own, passes } = await twoProcesses();
     call.actions.transferring();
     watchTransfer(own, callId, call.actions);
@@ -110,7 +110,7 @@ describe('the carrier tells one process what another one does', () => {
     expect(over).toEqual(['call_transfer']);
   });
 
-  it('the caller has left while the other person rings: the call ends as left', async () => {
+  it('a call ends as left by the caller when the caller hangs up while the transfer rings', async () => {
     const { call, callId, carrierCallId, other, over, own, passes } = await twoProcesses();
     call.actions.transferring();
     watchTransfer(own, callId, call.actions);
@@ -129,7 +129,7 @@ describe('the carrier tells one process what another one does', () => {
   });
 });
 
-it('in the same process a verdict is heard at once', async () => {
+it('a machine-detection result reaches a call in the same process at once', async () => {
   const { carrierCallId, own, over, passes } = await twoProcesses({
     detectsMachine: true,
     onMachine: 'hangup',
@@ -139,7 +139,7 @@ it('in the same process a verdict is heard at once', async () => {
   expect(over).toEqual(['voicemail_reached']);
 });
 
-it('a call whose carrier stops the stream and then refuses the transfer comes back, and its responder learns that', async () => {
+it('a call whose transfer is refused after its stream stopped comes back, and its responder is told', async () => {
   const { call, callId, carrierCallId, connection, over, own, passes, says, answers, prompt } =
     await twoProcesses();
   await passes(1_000);
@@ -182,7 +182,7 @@ it('a call whose carrier stops the stream and then refuses the transfer comes ba
   ]);
 });
 
-it('a transfer that came to nothing is one turn of the history, though its callback comes twice', async () => {
+it('a failed transfer adds one turn to the history of the call, even if its callback comes twice', async () => {
   const { callId, carrierCallId, other } = await twoProcesses();
   const asked = {
     kind: 'answered',
@@ -201,7 +201,7 @@ it('a transfer that came to nothing is one turn of the history, though its callb
   ]);
 });
 
-it('a summary is told by any process, and none where there is none', async () => {
+it('any process can whisper the summary of a transfer, and whispers nothing when the call has no summary', async () => {
   const { callId, other } = await twoProcesses();
   const answered = (summary: string | null) => ({
     status: 200,

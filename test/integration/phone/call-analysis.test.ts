@@ -63,7 +63,7 @@ const reportOf = (agentId: number, callId: string) =>
   createCallRecords(world.deps).report({ agentId }, callId);
 
 describe('call.analyzed', () => {
-  it('comes once of a call with a report, over two processes, and not before the last words can be written', async () => {
+  it('call.analyzed is sent once for a call with a report, over two processes, and only after the last words are written', async () => {
     const { agentId, callId } = await endedCall();
     await tick();
     expect(await analyzed(callId)).toEqual([]);
@@ -83,7 +83,7 @@ describe('call.analyzed', () => {
     expect(await world.row(callId)).toMatchObject({ analysis_due_at: null });
   });
 
-  it('comes though the process that claimed the call died', async () => {
+  it('call.analyzed is sent although the process that claimed the call died', async () => {
     const { callId } = await endedCall();
     await due(callId);
     expect(await claimUnanalyzed(world.sql, { limit: 10, claimMs: 60_000 })).toEqual([
@@ -96,7 +96,7 @@ describe('call.analyzed', () => {
     expect(await analyzed(callId)).toHaveLength(1);
   });
 
-  it('is in one commit with what is kept of it', async () => {
+  it('call.analyzed and the stored analysis are committed together, or neither is', async () => {
     const { callId } = await endedCall();
     await world.sql`alter table events add constraint no_analysis
       check (name <> 'call.analyzed') not valid`;
@@ -109,7 +109,7 @@ describe('call.analyzed', () => {
     expect(await analyzed(callId)).toHaveLength(1);
   });
 
-  it('has the word of a model where the call asked for it, with the facts of the record', async () => {
+  it('call.analyzed has the verdict of a model when the call requests a model, with the facts of the call record', async () => {
     const [judged, plain] = [await endedCall({ asksModel: true }), await endedCall()];
     const said = { success: false, sentiment: 'negative', structuredData: { method: 'model' } };
     word = said;
@@ -121,7 +121,7 @@ describe('call.analyzed', () => {
     expect(await analyzed(plain.callId)).toMatchObject([{ success: true, sentiment: null }]);
   });
 
-  it('has the word of a model also where the database cannot hold all of its text', async () => {
+  it('call.analyzed has the verdict of a model even if the database cannot store all characters of its text', async () => {
     const { agentId, callId } = await endedCall({ asksModel: true });
     const reason = 'It\0 went well \ud83d';
     word = { success: true, sentiment: 'positive', structuredData: { method: 'model', reason } };
@@ -132,7 +132,7 @@ describe('call.analyzed', () => {
     expect((await reportOf(agentId, callId)).analysis).toMatchObject(kept);
   });
 
-  it('is by rules where the model brings nothing, and where a process died that may have asked it', async () => {
+  it('call.analyzed falls back to rules when the model fails, and when a process died that may have called the model', async () => {
     asked.length = 0;
     for (const nothing of [undefined, new Error('not paid')]) {
       word = nothing;
@@ -151,7 +151,7 @@ describe('call.analyzed', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('never comes of a call without a report, of one that was not answered, and of words that are deleted', async () => {
+  it('call.analyzed is not sent for a call without a report, an unanswered call, or a call whose words are deleted', async () => {
     const silent = await endedCall({ wantsReport: false });
     const busy = await endedCall({ answered: false });
     const old = await endedCall();

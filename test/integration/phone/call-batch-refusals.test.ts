@@ -38,7 +38,7 @@ async function refusalOf(order: Partial<BatchOrder>, of = agent): Promise<Record
 const [one = { to: '' }, two = { to: '' }, three = { to: '' }] = numbered(3);
 
 describe('a batch with recipients that cannot be called is refused whole, and its error', () => {
-  it('names each number that is none, or may not be called', async () => {
+  it('a batch is refused whole, and its error names each recipient whose number is invalid or not allowed', async () => {
     const { accountId } = agent;
     await world.sql`
       insert into do_not_call (account_id, phone_number) values (${accountId}, ${two.to})`;
@@ -62,7 +62,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
     });
   });
 
-  it('names a recipient whose number came before', async () => {
+  it('a batch is refused whole, and its error names each recipient whose number is a duplicate', async () => {
     expect(await refusalOf({ recipients: [one, two, one] })).toMatchObject({
       fields: {
         recipients: [
@@ -77,7 +77,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
     });
   });
 
-  it('names a recipient that lacks a variable, also where it has none at all', async () => {
+  it('a batch is refused whole, and its error names each recipient that lacks a variable, even one without any variables', async () => {
     const overrides = { ...PLAIN_ORDER.overrides, texts: { beginMessage: 'Hello {{name}}.' } };
     const refused = await refusalOf({
       shared: { ...PLAIN_ORDER, overrides },
@@ -98,7 +98,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
     });
   });
 
-  it('names a recipient of another shape, and one with settings that no call has', async () => {
+  it('a batch is refused whole, and its error names recipients of a wrong shape or with unknown settings', async () => {
     const recipients = [
       one,
       { to: 7 },
@@ -121,7 +121,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
     });
   });
 
-  it('names those that no hour of the day is left for', async () => {
+  it('a batch is refused whole, and its error names recipients for whom its calling hours leave no allowed hour', async () => {
     const callingHours = { from: 8, until: 9 };
     const own = world.processOf({
       dialling: { countries: ['US'], callingHours: { from: 9, until: 21 } },
@@ -134,7 +134,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
     });
   });
 
-  it('names the first hundred of many', async () => {
+  it('the error of a refused batch names at most the first hundred recipients', async () => {
     const recipients = Array.from({ length: 1_000 }, (_, n) => ({ to: `${n}` }));
     const { fields } = (await refusalOf({ recipients })) as {
       fields: { refused: number; recipients: { index: number }[] };
@@ -145,7 +145,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
 });
 
 describe('a batch is refused', () => {
-  it('for more calls at a time than its agent may have', async () => {
+  it('a batch is refused for more concurrent calls than its agent may have', async () => {
     expect(await refusalOf({ maxConcurrent: 4 })).toMatchObject({
       status: 400,
       error: 'max_concurrent_too_high',
@@ -153,14 +153,14 @@ describe('a batch is refused', () => {
     });
   });
 
-  it('for less than a minute of each call, and for a start in more than thirty days', async () => {
+  it('a batch is refused for calls under a minute, and for a start more than thirty days ahead', async () => {
     const shared = { ...PLAIN_ORDER, maxSpendRaw: 10n };
     expect(await refusalOf({ shared })).toMatchObject({ error: 'max_spend_too_low' });
     const startAtMs = Date.now() + 31 * 86_400_000;
     expect(await refusalOf({ startAtMs })).toMatchObject({ status: 400, error: 'invalid_start' });
   });
 
-  it('where its agent has no number, or its phone service is suspended', async () => {
+  it('a batch is refused when its agent has no number, or its phone service is suspended', async () => {
     await world.sql`
       update phone_numbers set status = 'released' where agent_id = ${agent.agentId}`;
     expect(await refusalOf({})).toMatchObject({ status: 409, error: 'number_required' });
@@ -169,7 +169,7 @@ describe('a batch is refused', () => {
     expect(await refusalOf({})).toMatchObject({ status: 403, error: 'telephony_suspended' });
   });
 
-  it('where the balance does not cover the reserves of its first calls together', async () => {
+  it('a batch is refused when the balance does not cover the holds of its first calls together', async () => {
     const poor = await world.agent(250_000n);
     const recipients = numbered(3);
     expect(await refusalOf({ recipients }, poor)).toMatchObject({
@@ -184,7 +184,7 @@ describe('a batch is refused', () => {
     );
   });
 
-  it('where a cap does not leave them, and a cap that stops its agent lets the agent be', async () => {
+  it('a batch is refused when a cap does not cover its holds, and a kill-switch cap does not suspend the agent for this', async () => {
     const cap = { accountId: agent.accountId, agentId: agent.agentId, kind: 'session' } as const;
     await addPolicy(world.sql, { ...cap, limitRaw: 250_000n, action: 'suspend_agent' });
     expect(await refusalOf({ recipients: numbered(3) })).toMatchObject({
@@ -195,7 +195,7 @@ describe('a batch is refused', () => {
     expect(row).toEqual({ status: 'active' });
   });
 
-  it('beyond twenty that are not over', async () => {
+  it('a batch is refused while its agent already has twenty unfinished batches', async () => {
     const startAtMs = Date.now() + 3_600_000;
     const [first] = await Promise.all(
       Array.from({ length: LIMITS.phone.batch.openPerAgent }, () =>
@@ -214,7 +214,7 @@ describe('a batch is refused', () => {
 });
 
 describe('a batch under an Idempotency-Key', () => {
-  it('is written once, and not by a process whose work was given to another one', async () => {
+  it('a batch under an Idempotency-Key is found by its key, and a second write under the same key is refused', async () => {
     const startAtMs = Date.now() + 3_600_000;
     const workId = `work ${agent.agentId}`;
     const batchId = await world.order(agent, { startAtMs, workId });
@@ -228,7 +228,7 @@ describe('a batch under an Idempotency-Key', () => {
 });
 
 describe('batches of others', () => {
-  it('read as absent', async () => {
+  it('a batch of another account reads as absent', async () => {
     const batchId = await world.order(agent, { startAtMs: Date.now() + 3_600_000 });
     const strangers = [{ agentId: agent.agentId + 1 }, { accountId: 'acct_other' }];
     const absent = { status: 404, error: 'not_found' };
@@ -252,7 +252,7 @@ describe('batches of others', () => {
 });
 
 describe('lists of batches', () => {
-  it('have each batch and each recipient once, page by page', async () => {
+  it('lists of batches and of recipients have each item once, page by page', async () => {
     const startAtMs = Date.now() + 3_600_000;
     const made: string[] = [];
     for (let n = 0; n < 5; n++) {

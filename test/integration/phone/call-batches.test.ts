@@ -24,7 +24,7 @@ const rungOf = (recipients: readonly { to: string }[]) =>
     .sort();
 
 describe('a batch of calls', () => {
-  it('calls each recipient once, at most maxConcurrent at a time, and is completed when all are done', async () => {
+  it('a batch calls each recipient once, at most maxConcurrent at a time, and is completed when all calls are done', async () => {
     const agent = await world.agent();
     const recipients = fresh(5);
     const [a = '', b = '', c = '', d = '', e = ''] = tosOf(recipients);
@@ -69,7 +69,7 @@ describe('a batch of calls', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('never has more calls at a time than its agent may have', async () => {
+  it('a batch never has more concurrent calls than its agent may have', async () => {
     const agent = await world.agent();
     const recipients = fresh(5);
     await world.order(agent, { recipients });
@@ -81,7 +81,7 @@ describe('a batch of calls', () => {
     expect(rungOf(recipients)).toHaveLength(4);
   });
 
-  it('calls nobody before its start', async () => {
+  it('a batch calls nobody before its start', async () => {
     const agent = await world.agent();
     const recipients = fresh(1);
     const startAtMs = Date.now() + 3_600_000;
@@ -92,7 +92,7 @@ describe('a batch of calls', () => {
     expect(row?.due_at.getTime()).toBeGreaterThan(Date.now() + 3_500_000);
   });
 
-  it('gives each call the shared order with what its recipient has of its own', async () => {
+  it('a batch gives each call the shared settings, merged with those of its recipient', async () => {
     const agent = await world.agent();
     const [one, two] = fresh(2);
     const overrides = {
@@ -132,7 +132,7 @@ describe('a batch of calls', () => {
 });
 
 describe('the cost of a recipient', () => {
-  it('has every charge of its calls, also one that is written while its batch has a turn', async () => {
+  it('the cost of a recipient has every charge of its calls, even one dated after the batch turn began', async () => {
     const agent = await world.agent();
     const recipients = fresh(1);
     const [a = ''] = tosOf(recipients);
@@ -153,7 +153,7 @@ describe('the cost of a recipient', () => {
 });
 
 describe('the retries of a batch', () => {
-  it('follow the outcome, after its wait, and end with its count', async () => {
+  it('the retries of a batch depend on the outcome, wait their delay, and stop at the maximum count', async () => {
     const agent = await world.agent();
     const recipients = fresh(2);
     const [a = '', b = ''] = tosOf(recipients);
@@ -187,7 +187,7 @@ describe('the retries of a batch', () => {
     });
   });
 
-  it('call again after a voicemail where they are asked to, and never after a conversation', async () => {
+  it('a batch calls again after a voicemail when the batch allows that, and never after a conversation', async () => {
     const agent = await world.agent();
     const recipients = fresh(2);
     const [a = '', b = ''] = tosOf(recipients);
@@ -212,7 +212,7 @@ describe('the retries of a batch', () => {
 describe('a batch with calling hours', () => {
   const NOON_UTC = Date.UTC(2026, 0, 15, 12);
 
-  it('calls those for whom it is one of them, and others once it is', async () => {
+  it('a batch calls recipients whose local time is in the calling hours, and the others once theirs is', async () => {
     const agent = await world.agent();
     const [{ to: west } = { to: '' }] = fresh(1);
     const east = `+1212${west.slice(5)}`;
@@ -237,7 +237,7 @@ describe('a batch with calling hours', () => {
 });
 
 describe('a batch that is stopped', () => {
-  it('calls nobody else once it is canceled, and ends with its last call', async () => {
+  it('a canceled batch calls nobody else, and ends with its last call', async () => {
     const agent = await world.agent();
     const recipients = fresh(4);
     const [a = '', b = ''] = tosOf(recipients);
@@ -271,7 +271,7 @@ describe('a batch that is stopped', () => {
     });
   });
 
-  it('hangs its calls up where that is asked for', async () => {
+  it('a canceled batch hangs up its live calls when the request says so', async () => {
     const agent = await world.agent();
     const recipients = fresh(1);
     const batchId = await world.order(agent, { recipients });
@@ -286,7 +286,7 @@ describe('a batch that is stopped', () => {
     ]);
   });
 
-  it('calls nobody while it is paused, and goes on once it is resumed', async () => {
+  it('a paused batch calls nobody, and goes on once it is resumed', async () => {
     const agent = await world.agent();
     const recipients = fresh(2);
     const [a = '', b = ''] = tosOf(recipients);
@@ -307,7 +307,7 @@ describe('a batch that is stopped', () => {
     expect(rungOf(recipients)).toEqual([a, b]);
   });
 
-  it('gives its recipients up thirty days after its start', async () => {
+  it('a batch gives up its remaining recipients thirty days after its start', async () => {
     const agent = await world.agent();
     const recipients = fresh(1);
     const batchId = await world.order(agent, { recipients });

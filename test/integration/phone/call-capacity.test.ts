@@ -54,7 +54,7 @@ async function costOf({ agentId }: Agent): Promise<readonly unknown[]> {
   return [funds?.held, funds?.consumed, calls.length];
 }
 
-it('of twenty calls that are placed at once as many ring as can be transcribed, and the rest are 503 and free', async () => {
+it('of twenty calls placed at once, as many ring as can be transcribed, and the rest get 503 and cost nothing', async () => {
   const { deps, dialled, places } = roomFor(10);
   const agents: Agent[] = [];
   for (let nth = 0; nth < 20; nth++) agents.push(await world.agent());
@@ -71,7 +71,7 @@ it('of twenty calls that are placed at once as many ring as can be transcribed, 
   }
 });
 
-it('a call from outside that could not be transcribed finds the number busy, and its owner is told why', async () => {
+it('an inbound call that cannot be transcribed hears busy, and its developer is told why', async () => {
   const { deps, places } = roomFor(0);
   places.takeOver();
   const agent = await world.agent();
@@ -82,7 +82,7 @@ it('a call from outside that could not be transcribed finds the number busy, and
   expect(event?.payload.reason).toBe('capacity');
 });
 
-it('a call that nobody answers gives its place back when its carrier says so', async () => {
+it('an unanswered call gives its transcription slot back when the carrier reports its end', async () => {
   const { deps, places } = roomFor(1);
   const agent = await world.agent();
   const placed = await placeCall(deps, order(agent));
@@ -98,7 +98,7 @@ it('a call that nobody answers gives its place back when its carrier says so', a
   expect(places.taken).toBe(0);
 });
 
-it('a call whose end another process hears of gives its place back at once, and one that still rings keeps it', async () => {
+it('a call whose end another process receives gives its transcription slot back at once, and a ringing call keeps it', async () => {
   const { deps, places } = roomFor(2);
   const freer = createPlaceFreer(deps);
   const over = await placeCall(deps, order(await world.agent()));
@@ -122,7 +122,7 @@ it('a call whose end another process hears of gives its place back at once, and 
   expect(places.taken).toBe(0);
 });
 
-it('a place is not kept longer than a call may ring, and goes to the media of the call once', () => {
+it('a call keeps a transcription slot no longer than it may ring, and hands the slot to its media once', () => {
   const clock = new ManualClock();
   const places = createListeningPlaces({ cores: 1, most: 2 });
   const recogniser = {

@@ -19,7 +19,7 @@ const TASK_CAP_RAW = 9_000_000n;
 
 const model = { id: 'acme/fast', rail: 'direct-account' } as const;
 
-it('a thousand calls that race for one balance and one task on two processes overspend neither by a raw unit', async () => {
+it('a thousand concurrent calls on two processes overspend neither one balance nor one task by a raw unit', async () => {
   await using world = await startCallWorld();
   const { sql } = world;
   const agent = await world.agent(BALANCE_RAW);

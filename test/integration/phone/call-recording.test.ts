@@ -54,7 +54,7 @@ const isDue = (callId: string) =>
   world.sql`update call_recordings set due_at = now() where call_id = ${callId}`;
 
 describe('the recording of a call', () => {
-  it('begins once, whichever process has announced it', async () => {
+  it('a recording begins once, whichever process announced it', async () => {
     const { asked, carrierCallId, process, until } = await answeredCall();
     const [one, two] = [process(), process()];
     one.recorder.announced();
@@ -64,7 +64,7 @@ describe('the recording of a call', () => {
     expect(asked().filter((what) => what.startsWith('start'))).toHaveLength(1);
   });
 
-  it('is reported once, though its callback comes twice, and can be fetched from then on', async () => {
+  it('a recording is reported once, even if its callback comes twice, and can be fetched from then on', async () => {
     const { callId, carrierCallId, process, read, saved, until } = await answeredCall();
     const { money, recorder } = process();
     await expect(read()).rejects.toMatchObject({ status: 404 });
@@ -87,7 +87,7 @@ describe('the recording of a call', () => {
     expect(Buffer.concat(pieces).toString()).toBe(`RE${carrierCallId}`);
   });
 
-  it('that was never announced is not there, whatever the carrier says', async () => {
+  it('a recording that was never announced reads as absent, even if the carrier reports one', async () => {
     const { callId, read, recording, saved } = await answeredCall();
     await saved();
     expect(await recording()).toBeUndefined();
@@ -95,7 +95,7 @@ describe('the recording of a call', () => {
     await expect(read()).rejects.toMatchObject({ status: 404 });
   });
 
-  it('costs nothing and is no reason to end the call where the carrier does not begin', async () => {
+  it('a recording that the carrier does not start costs nothing, and the call goes on', async () => {
     const { process, until } = await answeredCall({ ...RATE_CARD, recordingMinuteRaw: 60_000n });
     const { money, recorder } = process();
     world.recordings.fails = 1;
@@ -106,7 +106,7 @@ describe('the recording of a call', () => {
     expect(money.recording.facts).toMatchObject({ status: 'failed' });
   });
 
-  it('that may have begun is paused and ended all the same, and one that was refused is not', async () => {
+  it('a recording that may have begun is paused and stopped all the same, and one that the carrier refused is not', async () => {
     for (const failure of ['away', 'refused'] as const) {
       const { asked, carrierCallId, process, until } = await answeredCall();
       const { recorder } = process();
@@ -124,7 +124,7 @@ describe('the recording of a call', () => {
     world.recordings.failure = 'away';
   });
 
-  it('that two want paused goes on when neither does', async () => {
+  it('a recording that was paused twice resumes only after both pauses are lifted', async () => {
     const { asked, carrierCallId, process } = await answeredCall();
     const { recorder } = process();
     recorder.announced();
@@ -139,7 +139,7 @@ describe('the recording of a call', () => {
   });
 
   describe('of a side that does not agree', () => {
-    it('stops, is deleted at the carrier, and is never reported', async () => {
+    it('a recording without consent stops, is deleted at the carrier, and is never reported', async () => {
       const { asked, callId, carrierCallId, process, read, saved, until } = await answeredCall();
       const { money, recorder } = process();
       recorder.announced();
@@ -160,7 +160,7 @@ describe('the recording of a call', () => {
       expect(money.recording.facts).toMatchObject({ status: 'stopped' });
     });
 
-    it('never begins where it says so during the announcement', async () => {
+    it('a recording never begins when it is stopped during the announcement', async () => {
       const { asked, process, recording } = await answeredCall();
       const { recorder } = process();
       recorder.stop();
@@ -171,7 +171,7 @@ describe('the recording of a call', () => {
     });
   });
 
-  it('ends before others join the call, and stays', async () => {
+  it('a recording that is finished before the end of the call has a stop time, and is kept', async () => {
     const { process, recording, saved, until } = await answeredCall();
     const { recorder } = process();
     recorder.announced();
@@ -181,7 +181,7 @@ describe('the recording of a call', () => {
     await until({ status: 'ready' });
   });
 
-  it('is deleted after its time once, in any number of processes, and again where the carrier is away', async () => {
+  it('a recording is deleted once after its retention time by any number of processes, and again after a carrier failure', async () => {
     const { asked, callId, process, read, saved, until } = await answeredCall();
     process().recorder.announced();
     await until({ beganMs: expect.any(Number) });
@@ -200,7 +200,7 @@ describe('the recording of a call', () => {
   });
 });
 
-it('a call whose process was lost pays the recording from its begin, and says that it was announced', async () => {
+it('a call whose process was lost pays for its recording from its begin, and reports that it was announced', async () => {
   const { agent, callId, carrierCallId, process, until } = await answeredCall({
     ...RATE_CARD,
     recordingMinuteRaw: 6_000n,

@@ -70,7 +70,7 @@ async function reportEvents(callId: string) {
 const records = () => createCallRecords(world.deps);
 
 describe('the report of a call', () => {
-  it('is announced once, with what was said and what was heard of it', async () => {
+  it('a call report is announced once, with what was said and what was heard', async () => {
     const { callId } = await spokenCall();
     expect(await reportEvents(callId)).toEqual([]);
     await Promise.all([endCall(callId), endCall(callId)]);
@@ -84,7 +84,7 @@ describe('the report of a call', () => {
     expect(ready?.summary).toContain('spoke 1 time, the agent 2 times');
   });
 
-  it('ends its call whatever was said in it', async () => {
+  it('a call ends with a report even if the summary must cut the transcript inside an emoji', async () => {
     const agent = await world.agent();
     const { callId } = await world.call(agent, { answered: true, wantsReport: true });
     const content = `${'a'.repeat(199)}🔑 and more`;
@@ -96,7 +96,7 @@ describe('the report of a call', () => {
     expect(ready?.transcript).toBe(`Caller: ${content}`);
   });
 
-  it('has the receipt, the turns with their times, the latency and the line', async () => {
+  it('a call report has the receipt, the turns with their times, the latency and the phone line', async () => {
     const { agent, callId } = await spokenCall();
     await addLine(world.sql, callId, { ...LINE, jitterMs: 9 });
     await endCall(callId);
@@ -136,7 +136,7 @@ describe('the report of a call', () => {
     });
   });
 
-  it('comes also where the process of the call was lost, once', async () => {
+  it('a call report is sent once even if the process of the call was lost', async () => {
     const { agent, callId, carrierCallId } = await spokenCall();
     await world.loseProcess(callId);
     await world.record(carrierCallId, 'completed', 61);
@@ -151,7 +151,7 @@ describe('the report of a call', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('is not there before the end, for another agent or account, and where none was asked for', async () => {
+  it('a call report is absent before the end, for another agent or account, and when the call requested none', async () => {
     const { agent, callId } = await spokenCall();
     const own = { agentId: agent.agentId };
     await expect(records().report(own, callId)).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe('the report of a call', () => {
     await expect(asked).rejects.toMatchObject({ status: 404 });
   });
 
-  it('is no reason to keep what was said in a call without one; how that went is kept', async () => {
+  it('a call without a report keeps none of its words, but its measurements are kept', async () => {
     const { callId } = await spokenCall({ wantsReport: false });
     await endCall(callId);
     expect(await findTurns(world.sql, callId, 10)).toEqual([]);
@@ -185,7 +185,7 @@ describe('the report of a call', () => {
     expect(await findTurns(world.sql, callId, 10)).toEqual([]);
   });
 
-  it('is deleted after its time, by whichever process looks first', async () => {
+  it('a call report is deleted once after its retention time, by whichever process comes first', async () => {
     const [old, young] = [await spokenCall(), await spokenCall()];
     await endCall(old.callId);
     await endCall(young.callId);
@@ -202,7 +202,7 @@ describe('the report of a call', () => {
   });
 });
 
-it('another process goes on with the words that were heard', async () => {
+it('another process reads the turns of a live call as they were heard', async () => {
   const { callId } = await spokenCall();
   expect(await findTurns(world.sql, callId, 10)).toEqual([
     { role: 'assistant', content: 'Hello, this is the agent.' },

@@ -73,7 +73,7 @@ async function talking() {
 }
 
 describe('the tools of a hosted call', () => {
-  it('are called with what the model says, and the model answers what they bring', async () => {
+  it("the tools of a hosted call are called with the model's arguments, and the model answers with their results", async () => {
     const w = await talking();
     w.calls('book', '{"people":2}');
     await w.says('a table for two', 400);
@@ -96,7 +96,7 @@ describe('the tools of a hosted call', () => {
     });
   });
 
-  it('have a filler said while they take long, and the caller is answered meanwhile', async () => {
+  it('a slow tool of a hosted call has a filler spoken, and the caller gets answers meanwhile', async () => {
     const w = await talking();
     w.calls('book', '{}');
     await w.says('a table please', 400);
@@ -112,7 +112,7 @@ describe('the tools of a hosted call', () => {
     expect(w.made).toHaveLength(1);
   });
 
-  it('are called at most once under an id, whichever process wrote it down', async () => {
+  it('a tool of a hosted call is called at most once per call id, whichever process wrote the id down', async () => {
     const w = await talking();
     const toolCallId = 'call_7';
     expect(
@@ -132,7 +132,7 @@ describe('the tools of a hosted call', () => {
     ]);
   });
 
-  it('that a model doubles are called once, and its ids may begin anew with other arguments', async () => {
+  it('a tool call that a model repeats is made once, and the same id with other arguments is another call', async () => {
     const w = await talking();
     w.answers('Both are booked.');
     for (const [id, args] of [
@@ -151,7 +151,7 @@ describe('the tools of a hosted call', () => {
     await w.until(() => w.turns.includes('assistant: Both are booked.'));
   });
 
-  it('are bounded: the sixth answer with a tool call for one turn of the caller gets none', async () => {
+  it('the sixth response with a tool call in one turn of a hosted call gets no tools', async () => {
     const w = await talking();
     for (let round = 0; round < 5; round++) w.calls('book', `{"n":${round}}`);
     w.answers('That is all.');
@@ -165,7 +165,7 @@ describe('the tools of a hosted call', () => {
     expect(w.made).toHaveLength(5);
   });
 
-  it('of a model that calls on although it may not end in words, and the model is not asked again', async () => {
+  it('a model that goes on calling tools past the limit gets no further request, and the agent apologizes', async () => {
     const w = await talking();
     for (let n = 0; n < 6; n++) {
       w.tools.call({ id: `item_${n}`, callId: `c${n}`, name: 'book', arguments: `{"n":${n}}` });
@@ -181,7 +181,7 @@ describe('the tools of a hosted call', () => {
     expect(w.engines.guide.asked).toHaveLength(5);
   });
 
-  it('are bounded at a time: of twelve calls in one answer, eight are made', async () => {
+  it('eight of twelve tool calls in one model response are made', async () => {
     const w = await talking();
     w.answers('Eight are booked.');
     for (let n = 0; n < 12; n++) {
@@ -195,7 +195,7 @@ describe('the tools of a hosted call', () => {
     expect(refused).toHaveLength(4);
   });
 
-  it('are bounded in a whole call: a model that calls one more after each turn makes 100', async () => {
+  it('a model that makes one more tool call after each turn gets 100 tool calls in one hosted call', async () => {
     const w = await talking();
     for (let n = 0; n < 105; n++) {
       w.tools.callerSpoke();
@@ -210,7 +210,7 @@ describe('the tools of a hosted call', () => {
     expect(await findToolCalls(world.sql, w.callId, 200)).toHaveLength(100);
   });
 
-  it('that do not exist, whose arguments are no object, and those of a call that is over are not called', async () => {
+  it('a hosted call makes no tool call with an unknown tool, with arguments that are no object, or after its end', async () => {
     const w = await talking();
     w.answers('I cannot.');
     w.tools.call({ id: 'item_1', callId: 'a', name: 'rob', arguments: '{}' });

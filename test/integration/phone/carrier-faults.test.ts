@@ -4,7 +4,7 @@ import { OURS, openTwilio as open, THEIRS, twilioOf } from '../../support/open-c
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
 
 describe('faults of the simulated carrier', () => {
-  it('sends callbacks twice, in another order, and forged ones that nothing believes', async () => {
+  it('the simulated carrier sends callbacks twice, out of order and forged, and the forged ones are not believed', async () => {
     const { edge, placed, sim, statuses } = await open({
       callee: () => ({ hangsUpAtMs: 100 }),
       faults: { duplicatesCallbacks: true, reordersCallbacks: true, forgesCallbacks: true },
@@ -29,7 +29,7 @@ describe('faults of the simulated carrier', () => {
     expect(sequences).toEqual([1, 1, 0, 0, 3, 3, 2, 2]);
   });
 
-  it('has the price of a call later than its end', async () => {
+  it('the simulated carrier has the price of a call only after its end', async () => {
     const { placed, carrier, sim, edge } = await open({ faults: { priceDelayMs: 60_000 } });
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
@@ -42,7 +42,7 @@ describe('faults of the simulated carrier', () => {
     expect(await carrier.calls.find(call.sid)).toMatchObject({ priceRaw: 14_000n });
   });
 
-  it('knows its customer, and reports what was spent', async () => {
+  it('the simulated carrier identifies its customer, and reports the spend', async () => {
     const { carrier, sim, edge, outbound } = await open();
     const stranger = twilioOf({ ...sim, authToken: 'another token' }, outbound);
     await expect(stranger.calls.find('CA1')).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('faults of the simulated carrier', () => {
 });
 
 describe('the simulated carrier as a program', () => {
-  it('is steered over HTTP', async () => {
+  it('the simulated carrier runs as a program that is controlled over HTTP', async () => {
     const { sim, edge } = await open();
     const post = async (path: string, body: string) =>
       (await fetch(`${sim.baseUrl}/sim/${path}`, { method: 'POST', body })).json();

@@ -102,7 +102,7 @@ async function tripped(callId: string) {
 const about = (ms: number) => expect.closeTo(ms / 10_000, 0);
 
 describe('the price of a carrier', () => {
-  it('is asked a minute after the end, later where it is late, and compared once over two processes', async () => {
+  it("the carrier's price is read a minute after the end, retried while it is missing, and compared once over two processes", async () => {
     const { counted, tick, warned } = twoProcesses();
     const callId = await endedCall(MINUTE_RAW + 700n);
     expect(((await dueInMs(callId)) ?? 0) / 10_000).toEqual(about(60_000));
@@ -128,7 +128,7 @@ describe('the price of a carrier', () => {
     expect(await tripped(callId)).toEqual([]);
   });
 
-  it('that exceeds the charge, and another duration, are told once to operator and developer and charged to no agent', async () => {
+  it('a carrier price above the charge, or another duration, is reported once to operator and developer, and no agent is charged', async () => {
     sim.faults.priceDelayMs = 0;
     const { counted, tick, warned } = twoProcesses();
     const callId = await endedCall(245n, 30);
@@ -160,7 +160,7 @@ describe('the price of a carrier', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('is not written where its event cannot be: the carrier is asked again', async () => {
+  it("the carrier's price is not stored when its event cannot be, and is read from the carrier again", async () => {
     sim.faults.priceDelayMs = 0;
     const { counted, tick, warned } = twoProcesses();
     const callId = await endedCall(245n, 30);
@@ -179,7 +179,7 @@ describe('the price of a carrier', () => {
     expect(warned).toHaveLength(2);
   });
 
-  it('that a callback has brought is compared, though the carrier tells it no more', async () => {
+  it('a carrier price from a callback is compared, even if the carrier does not return the price any more', async () => {
     const { counted, tick } = twoProcesses();
     const callId = await endedCall(9_000n);
     await world.sql`update calls set carrier_price_raw = 8000 where id = ${callId}`;
@@ -192,7 +192,7 @@ describe('the price of a carrier', () => {
     expect(await counted('svc_carrier_margin_raw')).toBe(1_000);
   });
 
-  it('that never comes is given up after a day', async () => {
+  it('a carrier price that never comes is given up after a day', async () => {
     const { counted, tick } = twoProcesses();
     const callId = await endedCall(245n);
     await world.sql`update calls set ended_at = now() - interval '24 hours' where id = ${callId}`;
@@ -202,7 +202,7 @@ describe('the price of a carrier', () => {
     expect(await counted('svc_carrier_prices{outcome="unknown"}')).toBe(1);
   });
 
-  it('is not asked of a call that was never answered', async () => {
+  it("the carrier's price of an unanswered call is never read", async () => {
     const { callId } = await world.call(await world.agent());
     await advanceRow(world.sql, callId, { type: 'carrier.ended', status: 'busy' });
     expect(await dueInMs(callId)).toBeNull();

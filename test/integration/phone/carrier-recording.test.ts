@@ -15,7 +15,7 @@ async function dialled(callee: () => Callee) {
   return { call: await placed(), carrier, edge };
 }
 
-it('a call is recorded on demand, in two channels without what a pause hides, and reported once more', async () => {
+it('a call is recorded on demand in two channels, without the paused parts, and the recording is reported once', async () => {
   const says = [{ atMs: 0, bytes: Buffer.alloc(120_000 * 8, 0x2a) }];
   const { carrier, edge, call } = await dialled(() => ({ says }));
   await soon(() => call.stream?.isOpen === true).toBe(true);

@@ -5,7 +5,7 @@ const tone = (length: number, byte = 0x2a) => Buffer.alloc(length, byte);
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
 
 describe('a call of the simulated carrier', () => {
-  it('that rings is canceled', async () => {
+  it('a ringing call of the simulated carrier can be canceled', async () => {
     const { placed, carrier, statuses } = await open({ callee: () => ({ ringMs: 20_000 }) });
     const call = await placed();
     await carrier.calls.hangUp(call.sid);
@@ -13,7 +13,7 @@ describe('a call of the simulated carrier', () => {
     expect(statuses().at(-1)).toBe('canceled');
   });
 
-  it('says that a machine has answered', async () => {
+  it('a call of the simulated carrier reports that a machine has answered', async () => {
     const { placed, edge } = await open({
       callee: () => ({ answers: 'machine_end_beep', recognisedAtMs: 100, hangsUpAtMs: 300 }),
     });
@@ -26,7 +26,7 @@ describe('a call of the simulated carrier', () => {
     });
   });
 
-  it('is said to be of a machine at once where the end of its greeting is not waited for', async () => {
+  it('a call of the simulated carrier reports a machine at once when the call does not wait for the end of the greeting', async () => {
     const { placed, edge } = await open({
       callee: () => ({ answers: 'machine_end_beep', recognisedAtMs: 100, hangsUpAtMs: 300 }),
     });
@@ -37,7 +37,7 @@ describe('a call of the simulated carrier', () => {
     ]);
   });
 
-  it('tells the person whom it is transferred to what was asked for, once they have answered', async () => {
+  it('the simulated carrier whispers to the callee of a transfer once they have answered', async () => {
     const { placed, edge, carrier } = await open({ callee: () => ({ ringMs: 100 }) });
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
@@ -52,7 +52,7 @@ describe('a call of the simulated carrier', () => {
     );
   });
 
-  it('ends at its longest', async () => {
+  it('a call of the simulated carrier ends at its maximum duration', async () => {
     const { placed } = await open();
     const call = await placed({ longestSeconds: 2 });
     await call.over;
@@ -63,7 +63,7 @@ describe('a call of the simulated carrier', () => {
 });
 
 describe('playback of the simulated carrier', () => {
-  it('clears what was not heard, and returns all its marks at once', async () => {
+  it('the simulated carrier clears audio that was not heard, and returns all of its marks at once', async () => {
     const { edge, placed, carrier } = await open();
     edge.onMedia = (event, { codec, send, events }) => {
       if (event.kind === 'started') {
@@ -84,7 +84,7 @@ describe('playback of the simulated carrier', () => {
     expect(call.heardBytes.length).toBeLessThan(80_000);
   });
 
-  it('returns marks late and twice where it is told to', async () => {
+  it('the simulated carrier returns marks late and twice when it is configured to', async () => {
     const { edge, placed } = await open({ faults: { markDelayMs: 400, doublesMarks: true } });
     edge.onMedia = (event, { codec, send }) => {
       if (event.kind === 'started') send(codec.mark('late'));

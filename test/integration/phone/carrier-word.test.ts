@@ -42,7 +42,7 @@ const status = (callId: string, carrierCallId: string, said: CarrierStatus, sequ
   });
 
 describe('what a carrier reports', () => {
-  it('late, twice or out of order changes nothing that a later word has said', async () => {
+  it('a carrier callback that is late, repeated or out of order changes nothing that a later callback has set', async () => {
     const { callId, carrierCallId } = await world.call(await world.agent());
     await status(callId, carrierCallId, 'busy', 3);
     for (const [said, sequence] of [
@@ -78,7 +78,7 @@ describe('what a carrier reports', () => {
     ['invalid', 'dial_invalid', 'failed'],
     ['completed', 'call_ended', 'pending'],
   ] as const)(
-    'a call that ends %s without an answer is reported once, with the reason that it is read with',
+    'an unanswered call that ends as %s is reported once, with the reason that belongs to this status',
     async (said, reason, state) => {
       const agent = await world.agent();
       const { callId, carrierCallId } = await world.call(agent);
@@ -93,7 +93,7 @@ describe('what a carrier reports', () => {
     },
   );
 
-  it('of the end erases what the person was to hear to whom the call was transferred', async () => {
+  it("a carrier's end of a call erases the summary for the person to whom the call was transferred", async () => {
     const { callId, carrierCallId } = await world.call(await world.agent(), { answered: true });
     await world.sql`update calls set transfer_summary = 'A refund.' where id = ${callId}`;
     await status(callId, carrierCallId, 'in-progress', 2);
@@ -102,7 +102,7 @@ describe('what a carrier reports', () => {
     expect(await world.row(callId)).toMatchObject({ transfer_summary: null });
   });
 
-  it('admits one media stream for each time that it asks, and none before it asks', async () => {
+  it('a call admits one media stream for each request for instructions, and none before the first', async () => {
     const { callId, carrierCallId } = await world.call(await world.agent());
     expect(await admitStream(world.sql, callId)).toBeUndefined();
     const asks = {
@@ -120,7 +120,7 @@ describe('what a carrier reports', () => {
     expect(await admitStream(world.sql, callId)).toMatchObject({ callId });
   });
 
-  it('of its spend stops the phone service of every account, also where the first number is rented later', async () => {
+  it('a carrier callback about its spend limit suspends the phone service of every account, even one that rents a number later', async () => {
     const said = { kind: 'usage', thresholdRaw: null, firedAtMs: null } as const;
     const suspensions = createSuspensions(world.deps);
     const deps = { ...world.deps, carrierLimitUsd: 20 };
@@ -149,7 +149,7 @@ describe('what a carrier reports', () => {
 });
 
 describe('a call from outside', () => {
-  it('to a number of an agent that can pay is a call, and once however often it is reported', async () => {
+  it('an inbound call to a number of an agent that can pay is admitted once, however often it is reported', async () => {
     const agent = await world.agent();
     const ringing = { carrierCallId: 'LBin', from: '+14155550111', to: agent.phoneNumber };
     const callId = await admitted(ringing);
@@ -163,7 +163,7 @@ describe('a call from outside', () => {
     expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 0n });
   });
 
-  it('is refused where the balance does not cover a minute, and its owner is told why', async () => {
+  it('an inbound call is refused when the balance does not cover a minute, and its developer is told why', async () => {
     const agent = await world.agent(1_000n);
     const ringing = { carrierCallId: 'LBpoor', from: '+14155550111', to: agent.phoneNumber };
     expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
@@ -198,7 +198,7 @@ describe('a call from outside', () => {
       isAgain: false,
     });
 
-  it('whose caller gave up before it was admitted is over, and holds no place of its agent', async () => {
+  it('an inbound call whose caller gave up before admission is over, and takes no concurrency slot of its agent', async () => {
     const agent = await world.agent();
     for (const n of [1, 2, 3, 4]) {
       await givesUp(`LBearly${n}`);
@@ -211,7 +211,7 @@ describe('a call from outside', () => {
     expect(await rung('LBearly5', agent.phoneNumber)).toMatchObject({ kind: 'stream' });
   });
 
-  it('holds no place either where its caller gives up while it is admitted, in any order', async () => {
+  it('an inbound call whose caller gives up during admission takes no concurrency slot, in any order of callbacks', async () => {
     const agent = await world.agent();
     await Promise.all(
       [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
@@ -223,7 +223,7 @@ describe('a call from outside', () => {
     expect(open).toEqual({ count: 0 });
   });
 
-  it('is not ended by an end that came more than a minute before it', async () => {
+  it('an inbound call is not ended by a report of an end more than a minute before it', async () => {
     const agent = await world.agent();
     await givesUp('LBold');
     await world.sql`update calls_ended_early set at = now() - interval '61 seconds'`;
@@ -231,7 +231,7 @@ describe('a call from outside', () => {
     expect(await rung('LBold', agent.phoneNumber)).toMatchObject({ kind: 'stream' });
   });
 
-  it('is one of as many as its agent and its account are set to have, which may be more than usual', async () => {
+  it('inbound calls are limited by the concurrency of their agent and account, which may exceed the default', async () => {
     const agent = await world.agent();
     await world.sql`insert into voice_settings (agent_id, calls_at_once) values (${agent.agentId}, 5)`;
     const ring = (n: number) => rung(`LBset${n}`, agent.phoneNumber);
@@ -248,7 +248,7 @@ describe('a call from outside', () => {
     await expect(limits.read('nobody')).rejects.toMatchObject({ status: 404 });
   });
 
-  it('finds the number busy while its agent talks to as many as it may, and one more once that is over', async () => {
+  it('an inbound call hears busy while its agent has its maximum of calls, and is admitted once one is over', async () => {
     const agent = await world.agent();
     const rings = (n: number) =>
       directCall(world.deps, {
@@ -268,7 +268,7 @@ describe('a call from outside', () => {
     expect(await rings(5)).toMatchObject({ kind: 'stream' });
   });
 
-  it('is refused where nobody can buy the model of the voice, and taken once a key opens it', async () => {
+  it('an inbound call is refused when no key may buy the voice model, and is admitted once a key allows it', async () => {
     const agent = await world.agent();
     const ringing = { carrierCallId: 'LBkeyed', from: '+14155550111', to: agent.phoneNumber };
     const voice = await world.deps.voiceOf(agent.agentId);
@@ -287,13 +287,13 @@ describe('a call from outside', () => {
     expect(await receiveCall(keyed, ringing)).toMatchObject({ kind: 'admitted' });
   });
 
-  it('to a number that is not rented is refused', async () => {
+  it('an inbound call to a number that is not rented is refused', async () => {
     const ringing = { carrierCallId: 'LBno', from: '+14155550111', to: '+14155559999' };
     expect(await receiveCall(world.deps, ringing)).toEqual(REJECTED);
   });
 });
 
-it('an agent in hosted mode has no responder of its own', async () => {
+it('an inbound call to an agent in hosted mode has no webhook as its responder', async () => {
   const { callId } = await world.call(await world.agent());
   const [row] = await world.sql<
     { options: never }[]

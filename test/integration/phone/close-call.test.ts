@@ -45,7 +45,7 @@ async function ended(reason: string, answers: Partial<Ledger>) {
 }
 
 describe('a call whose session has ended', () => {
-  it('loses its line where the ledger does not say whether it is settled, and the sweeper settles it', async () => {
+  it('a call whose session has ended is hung up when its settlement is uncertain, and the sweeper settles it', async () => {
     const { callId, carrierCallId, closed } = await ended('ledger_unavailable', AWAY);
     expect(closed).toEqual(['error']);
     expect(world.hungUp).toContain(carrierCallId);
@@ -59,13 +59,13 @@ describe('a call whose session has ended', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('goes on at the carrier where it was transferred, whatever the ledger says', async () => {
+  it('a transferred call goes on at the carrier after its session has ended, even if the ledger is uncertain', async () => {
     const { carrierCallId, closed } = await ended('call_transfer', AWAY);
     expect(closed).toEqual(['call_transfer']);
     expect(world.hungUp).not.toContain(carrierCallId);
   });
 
-  it('keeps its line where another process has it', async () => {
+  it('a call whose session has ended is not hung up when another process has taken it over', async () => {
     const { callId, carrierCallId, closed } = await ended('ledger_unavailable', {
       closeSession: async () => ({ kind: 'already_resolved' }),
     });

@@ -5,7 +5,7 @@ import { placeCall } from '../../../src/phone/calls/place-call.ts';
 import type { DialRequest } from '../../../src/phone/carriers/carrier.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
-it('the carrier cuts a call so late that its own end comes first, with its last words', async () => {
+it("the carrier's time limit for a call leaves room for the call's own end and its last words", async () => {
   await using world = await startCallWorld();
   const { accountId, agentId } = await world.agent();
   const dialled: DialRequest[] = [];

@@ -25,7 +25,7 @@ const add = (headers: Record<string, string>, phoneNumber: unknown) =>
   edge.ask('POST', PATH, { headers, body: { phoneNumber } });
 
 describe('the do-not-call list of an account', () => {
-  it('has what was added, once, and lets it be removed', async () => {
+  it('the do-not-call list has each added number once, and lets it be removed', async () => {
     const headers = await edge.developer('adder');
     const first = await add(headers, '+14155550100');
     expect([first.status, first.body]).toEqual([
@@ -45,7 +45,7 @@ describe('the do-not-call list of an account', () => {
     expect([again.status, again.body.error]).toEqual([404, 'not_found']);
   });
 
-  it('is read page by page, by number', async () => {
+  it('the do-not-call list is read page by page, ordered by number', async () => {
     const headers = await edge.developer('reader');
     const numbers = ['+14155550101', '+14155550102', '+14155550103'];
     for (const number of numbers.toReversed()) await add(headers, number);
@@ -62,7 +62,7 @@ describe('the do-not-call list of an account', () => {
   });
 
   it.each([['4155550100'], ['+1 415 555 0100'], ['+0155550100'], ['']])(
-    'takes no %j',
+    'the do-not-call list refuses %j',
     async (phoneNumber) => {
       const headers = await edge.developer('misspeller');
       const { body, status } = await add(headers, phoneNumber);
@@ -70,7 +70,7 @@ describe('the do-not-call list of an account', () => {
     },
   );
 
-  it('is the own of its account, and no agent reads it', async () => {
+  it('the do-not-call list belongs to its account, and no agent can read it', async () => {
     const { headers, key } = await edge.agentOf('owner');
     await add(headers, '+14155550100');
     const other = await edge.developer('other');
@@ -79,7 +79,7 @@ describe('the do-not-call list of an account', () => {
     expect((await edge.ask('GET', PATH, { headers: key })).status).toBe(401);
   });
 
-  it('says of one number whether it is on it', async () => {
+  it('the do-not-call list tells whether one number is on it', async () => {
     await doNotCall.add('acct_x', '+14155550100');
     expect([
       await doNotCall.has('acct_x', '+14155550100'),
@@ -88,7 +88,7 @@ describe('the do-not-call list of an account', () => {
     ]).toEqual([true, false, false]);
   });
 
-  it('has no more than the limit, also where two are added at a time', async () => {
+  it('the do-not-call list never exceeds its limit, even when two numbers are added at a time', async () => {
     const accountId = 'acct_full';
     await db.sql`insert into developers (account_id, wallet) values (${accountId}, ${accountId})`;
     await db.sql`insert into do_not_call (account_id, phone_number)

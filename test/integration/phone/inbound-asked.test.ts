@@ -92,7 +92,7 @@ const says = (answer: unknown) =>
 const STORED: Partial<CallOptions> = { isRecorded: false, wantsReport: false };
 
 describe('the developer of an agent who is asked about a call that rings', () => {
-  it('the request is signed by Standard Webhooks and names both sides', async () => {
+  it('the request to an inbound URL is signed by Standard Webhooks and names caller and callee', async () => {
     says({ action: 'accept' });
     const { agent, options } = await ring();
     const asked = backend.received.at(-1);
@@ -113,7 +113,7 @@ describe('the developer of an agent who is asked about a call that rings', () =>
     expect(options).toMatchObject({ ...STORED, voice: { beginMessage: 'Stored.' } });
   });
 
-  it('an accepted call has the words of the answer', async () => {
+  it('an inbound call that its inbound URL accepts speaks the words of the response', async () => {
     says({
       action: 'accept',
       beginMessage: 'Hello {{name}}.',
@@ -131,7 +131,7 @@ describe('the developer of an agent who is asked about a call that rings', () =>
     });
   });
 
-  it('a rejected call is not answered, costs nothing and is reported', async () => {
+  it('an inbound call that its inbound URL rejects is not answered, costs nothing and is reported', async () => {
     says({ action: 'reject' });
     const { options, received, rejected } = await ring();
     expect(received).toEqual({ kind: 'reject', reason: 'rejected' });
@@ -139,7 +139,7 @@ describe('the developer of an agent who is asked about a call that rings', () =>
     expect(options).toBeUndefined();
   });
 
-  it('a forwarded call is transferred at its answer and says nothing before', async () => {
+  it('an inbound call that its inbound URL forwards is transferred at its answer and speaks nothing before', async () => {
     says({ action: 'forward', to: '+14155550177' });
     const { options } = await ring();
     expect(options).toMatchObject({ forwardTo: '+14155550177', voice: { beginMessage: null } });
@@ -204,7 +204,7 @@ const LIES: Readonly<Record<string, () => void>> = {
 
 describe('an inbound URL that lies', () => {
   it.each(Object.entries(LIES))(
-    'a call is answered by the stored settings where its inbound URL %s',
+    'an inbound call is answered with the stored settings when its inbound URL %s',
     async (_, lie) => {
       lie();
       const { options, received, tookMs } = await ring();
@@ -224,7 +224,7 @@ describe('an inbound URL that lies', () => {
     ['a host whose name is not resolved in time', 'https://slow.example/'],
     ['plain HTTP', 'http://here.example/'],
   ])(
-    'a call is answered by the stored settings where its inbound URL leads to %s',
+    'an inbound call is answered with the stored settings when its inbound URL leads to %s',
     async (_, url) => {
       const before = backend.received.length;
       const { options, tookMs } = await ring({ client: strict, url });

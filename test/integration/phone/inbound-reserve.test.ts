@@ -61,7 +61,7 @@ async function capMaker(
     where agent_id = ${agentId}`;
 }
 
-it('a call of an agent is not placed where a cap of the maker of its model leaves no answer', async () => {
+it('a call is not placed when a cap on the maker of its model leaves too little for one response', async () => {
   const agent = await world.agent();
   await capMaker(agent, 10_000n);
   const { dialled, calls } = placing();
@@ -74,7 +74,7 @@ it('a call of an agent is not placed where a cap of the maker of its model leave
 });
 
 describe('a call from outside', () => {
-  it('is not picked up where what is left pays for a minute and for no turn of its model', async () => {
+  it('an inbound call is not answered when the balance pays for a minute but for no turn of its model', async () => {
     const agent = await world.agent(30_000n);
     const voice = await world.deps.voiceOf(agent.agentId);
     const deps = { ...world.deps, voiceOf: async () => ({ ...voice, model: 'dear/talker' }) };
@@ -84,7 +84,7 @@ describe('a call from outside', () => {
     expect(await funds(agent.agentId)).toEqual({ spendable: 30_000n, held: 0n, consumed: 0n });
   });
 
-  it('is not picked up where a cap of the maker of its model leaves no answer, and is where it leaves a short one', async () => {
+  it("an inbound call is answered only when the cap on its model's maker leaves at least a short response", async () => {
     const agent = await world.agent();
     const least = await leastReserve(world.deps, aCall());
     const shortestRaw = least?.answer.raw ?? 0n;
@@ -101,7 +101,7 @@ describe('a call from outside', () => {
     });
   });
 
-  it('costs nothing and says why where a rival has taken the room between its ring and its answer', async () => {
+  it('an inbound call costs nothing and reports why when another call took the balance between its ring and its answer', async () => {
     const agent = await world.agent(100_000n);
     const { agentId, accountId } = agent;
     const received = await receiveCall(world.deps, ringing(agent.phoneNumber));

@@ -30,7 +30,7 @@ const rungOf = (recipients: readonly { to: string }[]) =>
     .sort();
 
 describe('a batch whose calls are refused while it runs', () => {
-  it('is paused with the error of its next call, and spends with the key that resumes it', async () => {
+  it('a batch whose next call is refused pauses with that error, and spends with the key that resumes it', async () => {
     const agent = await world.agent(250_000n);
     const recipients = fresh(3);
     const [a = ''] = tosOf(recipients);
@@ -55,7 +55,7 @@ describe('a batch whose calls are refused while it runs', () => {
     expect(row?.spender).toEqual({ keyId: 77, keyRootId: 77 });
   });
 
-  it('waits for money that its own calls give back', async () => {
+  it('a batch without balance keeps running while its own calls hold money that they may release', async () => {
     const agent = await world.agent(250_000n);
     const recipients = fresh(2);
     const [a = ''] = tosOf(recipients);
@@ -77,7 +77,7 @@ describe('a batch whose calls are refused while it runs', () => {
     });
   });
 
-  it('gives up the recipient whose number was put on the do-not-call list, and goes on', async () => {
+  it('a batch gives up a recipient whose number was put on the do-not-call list, and goes on', async () => {
     const agent = await world.agent();
     const recipients = fresh(2);
     const [a = '', b = ''] = tosOf(recipients);
@@ -93,7 +93,7 @@ describe('a batch whose calls are refused while it runs', () => {
     ]);
   });
 
-  it('places a call again that the carrier had no turn for, and counts it once', async () => {
+  it('a batch retries a call that found no turn at the carrier, and counts it once', async () => {
     const agent = await world.agent();
     const recipients = fresh(1);
     let turns = 0;
@@ -118,7 +118,7 @@ describe('a batch whose calls are refused while it runs', () => {
 });
 
 describe('a batch whose calls wait for the carrier', () => {
-  it('fills half of the line, and those of its calls that wait never ring once it is canceled', async () => {
+  it('a batch fills half of the dial queue, and its queued calls never ring once it is canceled', async () => {
     const agent = await world.agent();
     await world.sql`
       insert into voice_settings (agent_id, calls_at_once) values (${agent.agentId}, 100)`;
@@ -153,7 +153,7 @@ describe('a batch whose calls wait for the carrier', () => {
     });
   });
 
-  it('leaves places for the batches of other agents while its own calls are not taken', async () => {
+  it('a batch leaves dial slots to the batches of other agents while the carrier does not answer its own dials', async () => {
     const slow = await world.agent();
     const other = await world.agent();
     await world.sql`
@@ -197,7 +197,7 @@ describe('a batch whose calls wait for the carrier', () => {
 });
 
 describe('a batch at several processes', () => {
-  it('frees the places of its calls at the recogniser, also where another process hears of their end', async () => {
+  it('a batch frees the transcription slots of its calls, even when another process receives their end', async () => {
     const agent = await world.agent();
     const recipients = fresh(2);
     const [a = '', b = ''] = tosOf(recipients);
@@ -226,7 +226,7 @@ describe('a batch at several processes', () => {
     expect([kept.size, rungOf(recipients)]).toEqual([1, [a, b]]);
   });
 
-  it('has its lost calls placed by another process, and those that were written never again', async () => {
+  it('the lost calls of a batch are placed by another process, and calls that were written are not placed again', async () => {
     const agent = await world.agent();
     const recipients = fresh(2);
     const [a = '', b = ''] = tosOf(recipients);
@@ -283,7 +283,7 @@ describe('a batch at several processes', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('lets the call of no other batch wait, however many batches one agent has', async () => {
+  it('a batch is claimed beside those of a busy agent, however many batches that agent has', async () => {
     const busy = await world.agent();
     const other = await world.agent();
     await world.sql`

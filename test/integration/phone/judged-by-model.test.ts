@@ -69,7 +69,7 @@ const judge = (call = callWith(HOSTED), stopping = new AbortController().signal)
   );
 
 describe('a model that judges a call', () => {
-  it('is asked about what was said and what for, and paid by the agent under the tags of the call', async () => {
+  it('the model that judges a call gets its words and its purpose, and is paid by the agent under the tags of the call', async () => {
     upstream.content = '```json\n{"success": false, "sentiment": "negative", "reason": "No."}\n```';
     expect(await judge()).toEqual({
       success: false,
@@ -88,7 +88,7 @@ describe('a model that judges a call', () => {
     expect(ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
   });
 
-  it('fills the schema of the developer, in one request that is paid once', async () => {
+  it('the model that judges a call fills the schema of the developer, in one request that is paid once', async () => {
     const schema = {
       type: 'object',
       properties: { wantsBoat: { type: 'boolean' } },
@@ -114,17 +114,17 @@ describe('a model that judges a call', () => {
     '{"success": "yes", "sentiment": null, "reason": ""}',
     '{"success": true, "sentiment": "jubilant", "reason": ""}',
     '{"success": true',
-  ])('has no verdict where it answers something else: %s', async (content) => {
+  ])('the model that judges a call gives no verdict when it answers outside the schema: %s', async (content) => {
     upstream.content = content;
     expect(await judge()).toBeUndefined();
   });
 
-  it('is not asked of a call that a webhook answered', async () => {
+  it('the model that judges calls gets no request for a call that a webhook answered', async () => {
     expect(await judge(callWith({ ...HOSTED, voiceMode: 'webhook' }))).toBeUndefined();
     expect(upstream.seen).toEqual([]);
   });
 
-  it('is neither waited for nor paid by a process that stops, and refused where the balance is used up', async () => {
+  it('a stopping process neither waits for nor pays the model that judges a call, and an empty balance refuses it', async () => {
     upstream.faults.push({ kind: 'silence' });
     const stopping = new AbortController();
     const judged = judge(undefined, stopping.signal).catch((error: unknown) => error);

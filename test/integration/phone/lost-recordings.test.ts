@@ -61,7 +61,7 @@ const dueInMinutes = async (callId: string) => {
 };
 
 describe('a recording whose callback never comes', () => {
-  it('is asked for, reported once, and kept as long as any', async () => {
+  it('a recording whose callback never comes is looked up, reported once, and kept as long as any other', async () => {
     const { callId, deletes, finds, looks, read, recordingId, until } = await over('1 minute');
     expect(await dueInMinutes(callId)).toBeLessThanOrEqual(5);
     finds({ kind: 'unsure', recordingId });
@@ -78,7 +78,7 @@ describe('a recording whose callback never comes', () => {
     expect(deletes()).toEqual([`delete ${recordingId}`]);
   });
 
-  it('is found by what the carrier says of its call, where its start was not answered', async () => {
+  it("a recording whose start got no answer is found in the carrier's list for its call", async () => {
     const { callId, finds, looks, recordingId, until } = await over('1 minute');
     await world.sql`update call_recordings set status = 'failed', began_ms = null,
       carrier_recording_id = null where call_id = ${callId}`;
@@ -90,7 +90,7 @@ describe('a recording whose callback never comes', () => {
     await until({ status: 'ready' });
   });
 
-  it('is deleted at the carrier once that has it, where the side did not agree', async () => {
+  it('a recording without consent is deleted at the carrier once the carrier has it, even if its callback never comes', async () => {
     const { callId, deletes, finds, looks, recorder, recordingId, until } = await over('1 minute');
     recorder.stop();
     await until({ status: 'stopped' });
@@ -110,7 +110,7 @@ describe('a recording whose callback never comes', () => {
     ['was never made', 'none', '61 minutes', 'failed', 'deleted'],
     ['may be at the carrier', 'unsure', '29 days', 'recording', 'stopped'],
     ['may be there for ever', 'unsure', '31 days', 'failed', 'stopped'],
-  ] as const)('and that %s (%s for %s) is %s, or %s', async (_, kind, ago, kept, refused) => {
+  ] as const)('a recording without callback that %s (%s for %s) is %s with consent, or %s without', async (_, kind, ago, kept, refused) => {
     for (const status of [kept, refused]) {
       const { callId, finds, looks, read, recorder, until } = await over(ago);
       if (status === refused) {

@@ -32,7 +32,7 @@ const count = (outcomes: readonly string[], wanted: string) =>
   outcomes.filter((each) => each === wanted).length;
 
 describe('a purchase', () => {
-  it('makes the number active, and charges its first month under its own target', async () => {
+  it('a number purchase makes the number active, and charges its first month under its own target', async () => {
     const agent = await world.agent(5_000_000n);
     const { number, chargedRaw } = await world.buy(agent);
     expect(chargedRaw).toBe(RENTAL_RAW);
@@ -56,7 +56,7 @@ describe('a purchase', () => {
     expect(await world.funds(agent)).toEqual({ spendableRaw: 3_000_000n, heldRaw: 0n });
   });
 
-  it('is traced below its request, with what it has cost or why it was refused', async () => {
+  it('a number purchase is traced below its request, with its cost or the reason of its refusal', async () => {
     const agent = await world.agent(5_000_000n);
     const request = new RecordedSpan('request');
     await world.buy(agent, { areaCode: '212' }, request);
@@ -78,7 +78,7 @@ describe('a purchase', () => {
     expect(JSON.stringify(request.children)).not.toContain('12125550100');
   });
 
-  it('of twenty at once for one agent is one number and one month', async () => {
+  it('twenty concurrent purchases of one agent buy one number and one month', async () => {
     const agent = await world.agent(100_000_000n);
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcome(world.buy(agent))));
     expect([count(outcomes, 'ok'), count(outcomes, 'number_exists')]).toEqual([1, 19]);
@@ -87,7 +87,7 @@ describe('a purchase', () => {
     expect(await world.rows(agent)).toMatchObject([{ status: 'active' }]);
   });
 
-  it('gives agents that buy in one area at once a number each, and the same exact number to one', async () => {
+  it('concurrent purchases give each agent in one area a number of its own, and one exact number to one agent', async () => {
     const agents = await world.agents(12, 5_000_000n);
     const bought = await Promise.all(agents.map((agent) => world.buy(agent)));
     expect(new Set(bought.map(({ number }) => number.number)).size).toBe(12);
@@ -97,7 +97,7 @@ describe('a purchase', () => {
     expect([count(outcomes, 'ok'), count(outcomes, 'no_numbers_available')]).toEqual([1, 5]);
   });
 
-  it('asks no carrier and leaves no trace where the first month is not covered', async () => {
+  it('a number purchase makes no carrier request and leaves no trace when the first month is not covered', async () => {
     const agent = await world.agent(RENTAL_RAW - 1n);
     await expect(world.buy(agent)).rejects.toMatchObject({
       status: 402,
@@ -112,7 +112,7 @@ describe('a purchase', () => {
   it.each([
     ['refused', 502, 'provisioning_failed'],
     ['taken', 409, 'no_numbers_available'],
-  ] as const)('that the carrier has %s costs nothing and leaves the place free', async (...row) => {
+  ] as const)('a number purchase that the carrier reports as %s costs nothing and leaves the agent free to buy', async (...row) => {
     const [deal, status, error] = row;
     const agent = await world.agent(5_000_000n);
     world.carrier.deal = deal;
@@ -130,7 +130,7 @@ describe('a purchase of a number that another customer has bought since it was o
   const holding = async (agent: { agentId: number; accountId: string }) =>
     (await world.rows(agent)).map((row) => [row.phone_number, row.status, row.due_at === null]);
 
-  it('goes on with the next number of the area, and holds and charges one month', async () => {
+  it('a number purchase goes on with the next number of the area when one is taken, and holds and charges one month', async () => {
     const agent = await world.agent(RENTAL_RAW);
     for (const number of numbers(2)) world.carrier.gone.add(number);
     const { number } = await world.buy(agent);
@@ -144,7 +144,7 @@ describe('a purchase of a number that another customer has bought since it was o
     expect(await world.funds(agent)).toEqual({ spendableRaw: 0n, heldRaw: 0n });
   });
 
-  it('ends after a few of them, and where no other is offered', async () => {
+  it('a number purchase ends after a few taken numbers, and when the area has no other', async () => {
     const agent = await world.agent(RENTAL_RAW);
     for (const number of numbers(10)) world.carrier.gone.add(number);
     expect(await outcome(world.buy(agent))).toBe('no_numbers_available');
@@ -156,7 +156,7 @@ describe('a purchase of a number that another customer has bought since it was o
     expect(await world.funds(agent)).toEqual({ spendableRaw: RENTAL_RAW, heldRaw: 0n });
   });
 
-  it('ends at once where it is of that number', async () => {
+  it('a number purchase of one exact number ends at once when another customer has bought it', async () => {
     const agent = await world.agent(RENTAL_RAW);
     world.carrier.gone.add('+12125550100');
     const exact = { phoneNumber: '+12125550100' };
@@ -166,14 +166,14 @@ describe('a purchase of a number that another customer has bought since it was o
 });
 
 describe('a purchase whose answer is lost', () => {
-  it('is found at once where the carrier answers again', async () => {
+  it('a number purchase whose response is lost is found at once when the carrier responds again', async () => {
     const agent = await world.agent(5_000_000n);
     world.carrier.deal = 'lost';
     expect(await outcome(world.buy(agent))).toBe('ok');
     expect(await world.charges(agent)).toHaveLength(1);
   });
 
-  it('keeps its hold until the carrier says that it sold the number, and is charged once', async () => {
+  it('a number purchase whose response is lost keeps its hold until the carrier confirms the sale, and is charged once', async () => {
     const agent = await world.agent(5_000_000n);
     Object.assign(world.carrier, { deal: 'lost', isMute: true });
     await expect(world.buy(agent)).rejects.toMatchObject({ error: 'provisioning_failed' });
@@ -194,7 +194,7 @@ describe('a purchase whose answer is lost', () => {
     expect([world.carrier.buys, world.carrier.sold.size]).toEqual([1, 1]);
   });
 
-  it('costs nothing where the carrier has sold nothing', async () => {
+  it('a number purchase whose response is lost costs nothing when the carrier has sold nothing', async () => {
     const agent = await world.agent(5_000_000n);
     world.carrier.deal = 'away';
     await expect(world.buy(agent)).rejects.toMatchObject({ error: 'provisioning_failed' });
@@ -209,7 +209,7 @@ describe('a purchase whose answer is lost', () => {
     expect(await world.row(agent)).toMatchObject({ status: 'failed', due_at: null });
   });
 
-  it('gives a number back that was sold after all was given up', async () => {
+  it('a number purchase whose response is lost returns a number that was sold after the purchase was given up', async () => {
     const agent = await world.agent(5_000_000n);
     world.carrier.deal = 'away';
     await expect(world.buy(agent)).rejects.toMatchObject({ error: 'provisioning_failed' });
@@ -237,7 +237,7 @@ describe('a purchase whose process dies', () => {
   const buyIn = (ledger: Pick<Ledger, 'hold' | 'settle'>, agentId: number, accountId: string) =>
     world.processWith(ledger).numbers.buy({ accountId, spender: { agentId } }, { areaCode: '212' });
 
-  it('between the carrier and the ledger is charged once, and not released before the carrier was asked', async () => {
+  it('a number purchase whose process dies between carrier and ledger is charged once, and keeps its hold until then', async () => {
     const { agentId, accountId } = await world.agent(5_000_000n);
     const dead = await processOn(world.sql, 'dead', 60_000);
     let isSettling = false;
@@ -261,7 +261,7 @@ describe('a purchase whose process dies', () => {
     expect(world.carrier.buys).toBe(1);
   });
 
-  it('is charged by another process under the same caps and with the same tags', async () => {
+  it('an unfinished number purchase is charged later under the same caps and with the same tags', async () => {
     const { agentId, accountId } = await world.agent(10_000_000n);
     const [key] = await world.sql<{ id: number }[]>`
       select id from agent_keys where agent_id = ${agentId}`;
@@ -294,7 +294,7 @@ describe('a purchase whose process dies', () => {
     );
   });
 
-  it('before the carrier was asked costs nothing, and its hold is released with it', async () => {
+  it('a number purchase whose process dies before the carrier sells costs nothing, and its hold is released', async () => {
     const { agentId, accountId } = await world.agent(5_000_000n);
     const dead = await processOn(world.sql, 'dead', 60_000);
     world.carrier.gate = never;
@@ -312,7 +312,7 @@ describe('a purchase whose process dies', () => {
     });
   });
 
-  it('between the ledger and its row is charged once', async () => {
+  it('a number purchase whose process dies between the ledger and its row is charged once', async () => {
     const { agentId, accountId } = await world.agent(5_000_000n);
     const { ledger } = world.main;
     const dying = {
@@ -335,7 +335,7 @@ describe('a purchase whose process dies', () => {
 });
 
 describe('a purchase that is slow', () => {
-  it('gives its number back where it was given up meanwhile, and is not charged', async () => {
+  it('a slow number purchase that was given up meanwhile returns its number, and is not charged', async () => {
     const agent = await world.agent(5_000_000n);
     let open = () => {};
     world.carrier.gate = new Promise((resolve) => {
@@ -352,7 +352,7 @@ describe('a purchase that is slow', () => {
     expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
   });
 
-  it('of an agent that is closed meanwhile ends with the number released', async () => {
+  it('a slow number purchase of an agent that is closed meanwhile ends with the number released', async () => {
     const { sql, carrier, clock } = world;
     const agent = await world.agent(5_000_000n);
     let open = () => {};

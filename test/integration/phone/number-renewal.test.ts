@@ -58,7 +58,7 @@ function closing(agent: RentingAgent) {
 }
 
 describe('a rental', () => {
-  it('is charged each month on the day of its purchase, and on the last of shorter months', async () => {
+  it('a number rental is charged each month on the day of its purchase, and on the last day of shorter months', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     expect(await nextRenewal(agent)).toBe('2026-02-28T12:00:00.000Z');
     await at('2026-02-28T11:59:59.999Z');
@@ -77,7 +77,7 @@ describe('a rental', () => {
     );
   });
 
-  it('is charged once a month by however many processes', async () => {
+  it('a number rental is charged once a month by any number of processes', async () => {
     const agents = await world.agents(30, 3n * RENTAL_RAW);
     for (const agent of agents) await world.buy(agent);
     const other = await processOn(world.sql, 'other', 60_000);
@@ -91,7 +91,7 @@ describe('a rental', () => {
     expect(await world.sql`select 1 from phone_numbers where paid_months <> 2`).toHaveLength(0);
   });
 
-  it('catches up on months that went by while no server ran', async () => {
+  it('a number rental catches up on months that went by while no server ran', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     await at('2026-05-01T00:00:00.000Z');
     for (let i = 0; i < 4; i++) await at(new Date(world.clock.now() + renewEveryMs).toISOString());
@@ -100,14 +100,14 @@ describe('a rental', () => {
     expect(await world.charges(agent)).toHaveLength(4);
   });
 
-  it('keeps the price of its purchase', async () => {
+  it('a number rental keeps the price of its purchase', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     await world.sql`update phone_numbers set monthly_rental_raw = 1500000`;
     await at('2026-02-28T12:00:00.000Z');
     expect(await world.charges(agent)).toMatchObject([{}, { cost_raw: 1_500_000n }]);
   });
 
-  it('is charged once where its process dies between the ledger and its row', async () => {
+  it('a number rental is charged once when its process dies between the ledger and its row', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     const { ledger } = world.main;
     const dying = world.processWith({
@@ -126,7 +126,7 @@ describe('a rental', () => {
     expect(await world.charges(agent)).toHaveLength(2);
   });
 
-  it('is charged once where its process dies with the month held, which is released with it', async () => {
+  it('a number rental is charged once when its process dies with the month held, and that hold is released', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     const dead = await processOn(world.sql, 'dead', 60_000);
     const settle = () => Promise.reject(new Error('killed'));
@@ -145,7 +145,7 @@ describe('a rental', () => {
 });
 
 describe('a rental that cannot be paid', () => {
-  it('puts the number in grace for a week, and says so once', async () => {
+  it('a number rental that cannot be paid puts the number in grace for a week, and reports it once', async () => {
     const agent = await renting(RENTAL_RAW - 1n);
     await at('2026-02-28T12:00:00.000Z');
     await at('2026-03-01T12:00:00.000Z');
@@ -168,7 +168,7 @@ describe('a rental that cannot be paid', () => {
     expect(await world.charges(agent)).toHaveLength(1);
   });
 
-  it('is paid within one tick of a rise of the balance, and stays on its day of the month', async () => {
+  it('a number rental in grace is paid within one tick of a rise of the balance, and keeps its day of the month', async () => {
     const agent = await renting(0n);
     await at('2026-02-28T12:00:00.000Z');
     await at('2026-03-02T09:00:00.000Z');
@@ -183,7 +183,7 @@ describe('a rental that cannot be paid', () => {
     expect(await world.charges(agent)).toHaveLength(2);
   });
 
-  it('is released after the week, and given back however often the carrier fails', async () => {
+  it('a number rental in grace is released after the week, and returned however often the carrier fails', async () => {
     const agent = await renting(0n);
     world.carrier.keeps = 'away';
     await at('2026-02-28T12:00:00.000Z');
@@ -212,7 +212,7 @@ describe('a rental that cannot be paid', () => {
     expect(await world.charges(agent)).toHaveLength(1);
   });
 
-  it('because of a cap is paid once the cap has room, and never trips a kill switch', async () => {
+  it('a number rental that a cap refuses is paid once the cap has headroom, and never trips a kill switch', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     const { agentId, accountId } = agent;
     const id = await addPolicy(world.sql, {
@@ -238,7 +238,7 @@ describe('a rental that cannot be paid', () => {
 });
 
 describe('a number', () => {
-  it('of a suspended agent is kept, and its months are paid once the agent is resumed', async () => {
+  it('the number of a suspended agent is kept, and its months are paid once the agent is resumed', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     await setStatus(agent, 'suspended');
     await at('2026-02-28T12:00:00.000Z');
@@ -250,7 +250,7 @@ describe('a number', () => {
     expect(await world.row(agent)).toMatchObject({ status: 'active', paid_months: 2 });
   });
 
-  it('that is released is charged no more, says so once, and can be released again', async () => {
+  it('a released number is charged no more, is reported once, and can be released again', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     const [row] = await world.rows(agent);
     const ref = { ...agent, numberId: row?.id ?? 0 };
@@ -274,7 +274,7 @@ describe('a number', () => {
     expect(await world.buy(agent)).toMatchObject({ number: { status: 'active' } });
   });
 
-  it('that is back at its carrier stays with the agent that rents it next, though the carrier was not heard', async () => {
+  it('a number whose return got no answer from the carrier stays with the agent that rents it next', async () => {
     const [first, next] = [await renting(RENTAL_RAW), await world.agent(10n * RENTAL_RAW)];
     const [row] = await world.rows(first);
     world.carrier.keeps = 'lost';
@@ -290,7 +290,7 @@ describe('a number', () => {
     expect(await world.row(next)).toMatchObject({ status: 'active' });
   });
 
-  it('that another agent tries to buy goes back once that has come to nothing', async () => {
+  it('a released number that another agent tries to buy is returned once that purchase has failed', async () => {
     const [first, next] = [await renting(RENTAL_RAW), await world.agent(10n * RENTAL_RAW)];
     const [row] = await world.rows(first);
     world.carrier.keeps = 'away';
@@ -311,7 +311,7 @@ describe('a number', () => {
     expect(await world.row(first)).toMatchObject({ returned_at: expect.any(Date), due_at: null });
   });
 
-  it('that is released while its month is held gives the month back', async () => {
+  it('a number that is released while its month is held releases that hold', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     const [row] = await world.rows(agent);
     const { ledger } = world.main;
@@ -330,7 +330,7 @@ describe('a number', () => {
     expect(await world.funds(agent)).toEqual({ spendableRaw: 10n * RENTAL_RAW, heldRaw: 0n });
   });
 
-  it('of an agent that is closed is released in the same commit, before the balance is paid out', async () => {
+  it('the number of a closed agent is released in the same commit, before the balance is paid out', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     await closing(agent);
     expect(await world.row(agent)).toMatchObject({
@@ -347,7 +347,7 @@ describe('a number', () => {
     ]);
   });
 
-  it('is closed and renewed at once without a month that is lost or a wait without an end', async () => {
+  it('concurrent closing and renewal of a number leaves nothing held and does not deadlock', async () => {
     const agents = await world.agents(12, 5n * RENTAL_RAW);
     for (const agent of agents) await world.buy(agent);
     world.clock.advance(28 * DAY_MS);
@@ -358,7 +358,7 @@ describe('a number', () => {
     }
   });
 
-  it('of a carrier that is not configured now is left alone', async () => {
+  it('the number of a carrier that is no longer configured is left alone', async () => {
     const agent = await renting(10n * RENTAL_RAW);
     await world.sql`update phone_numbers set carrier = 'telnyx'`;
     await at('2026-04-01T00:00:00.000Z');

@@ -34,7 +34,7 @@ const age = (numberId: number, days: number) =>
     where id = ${numberId}`;
 
 describe('the usage of a number', () => {
-  it('has its rental and the legs of its calls by day, and nothing else that its agent bought', async () => {
+  it("the usage of a number has its rental and its calls' charges by day, and no other purchases of its agent", async () => {
     const own = await renting();
     const { agentId, numberId, phoneNumber } = own;
     await age(numberId, 100);
@@ -63,7 +63,7 @@ describe('the usage of a number', () => {
     });
   });
 
-  it('is empty where nothing was charged, and ends with the rental', async () => {
+  it('the usage of a number is empty when nothing was charged, and ends with the rental', async () => {
     const own = await renting();
     const { agentId, numberId, phoneNumber } = own;
     await age(numberId, 40);
@@ -74,7 +74,7 @@ describe('the usage of a number', () => {
     expect(await world.numbers.usage(own, '30')).toMatchObject({ totalRaw: '11' });
   });
 
-  it.each(['0', '366', '1.5', '-1', 'all', '1e2'])('of %s days is refused', async (days) => {
+  it.each(['0', '366', '1.5', '-1', 'all', '1e2'])('the usage of a number over %s days is refused', async (days) => {
     const own = await renting();
     await expect(world.numbers.usage(own, days)).rejects.toMatchObject({
       status: 400,
@@ -82,7 +82,7 @@ describe('the usage of a number', () => {
     });
   });
 
-  it('reads the charges of its time alone, however many its agent has, and says where it stopped', async () => {
+  it('the usage of a number reads only the charges of its period, and tells whether it was truncated', async () => {
     const { agentId, phoneNumber } = await renting();
     await world.sql`
       insert into charges (agent_id, posting_id, target_url, target_host, method, status, cost_raw,
@@ -109,7 +109,7 @@ describe('the usage of a number', () => {
 });
 
 describe('the fleet of an account', () => {
-  it('has the numbers that it rents, their calls of a week and their spend of the month', async () => {
+  it('the fleet of an account has its rented numbers, their calls of a week and their spend of the month', async () => {
     const agents = await world.agents(3, 10n * RENTAL_RAW);
     const [one, two, three] = agents;
     if (!one || !two || !three) throw new Error('three agents were made');

@@ -50,7 +50,7 @@ const rowsOf = ({ agentId }: { agentId: number }) =>
   >`select id, status, terminal, end_reason from calls where agent_id = ${agentId} order by created_at`;
 
 describe('a call whose carrier does not answer', () => {
-  it('is named in the error, goes on as any other, and its hang-up reaches the carrier once that is heard of', async () => {
+  it('a call whose dial gets no carrier response is named in the error, and its hang-up is sent once the carrier reports it', async () => {
     const agent = await world.agent();
     const { deps, hangUp, place, read } = calling(async () => {
       throw new CarrierFailed('away', 'no answer');
@@ -72,7 +72,7 @@ describe('a call whose carrier does not answer', () => {
     expect(await rowsOf(agent)).toMatchObject([{ status: 'pending', terminal: true }]);
   });
 
-  it('is hung up as soon as it answers, where it was hung up before', async () => {
+  it('a call that is hung up during its dial is hung up at the carrier as soon as the carrier responds', async () => {
     const agent = await world.agent();
     const { hangUp, place } = calling(async (callId) => {
       await hangUp(agent, callId);
@@ -84,7 +84,7 @@ describe('a call whose carrier does not answer', () => {
 });
 
 describe('a call that waits for its turn at the carrier', () => {
-  it('counts as under way, can be hung up, and then rings nobody', async () => {
+  it('a call in the dial queue counts as a live call, can be hung up, and then rings nobody', async () => {
     const agent = await world.agent();
     const dialled: string[] = [];
     const { hangUp, place } = calling(
@@ -113,7 +113,7 @@ describe('a call that waits for its turn at the carrier', () => {
     ]);
   });
 
-  it('is refused once it has waited too long, and where too many wait: nothing rings', async () => {
+  it('a call in the dial queue is refused after its maximum wait or when the queue is full, and never rings', async () => {
     const agent = await world.agent();
     const pace = { perSecond: 0.01, longestWaitMs: 10_000 };
     const { clock, place } = calling(async (callId) => `LB${callId}`, pace);

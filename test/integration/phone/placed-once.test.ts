@@ -85,7 +85,7 @@ const rowsOf = ({ agentId }: Agent) =>
   world.sql`select id, status, terminal, end_reason from calls where agent_id = ${agentId} order by created_at`;
 
 describe('a call under a key whose process was lost', () => {
-  it('is the answer to the retry, as it stands by then, and rings once', async () => {
+  it('a call under an Idempotency-Key whose process was lost is returned to the retry with its current state, and rings once', async () => {
     const agent = await world.agent();
     const asked = gate();
     const lost = gate();
@@ -122,7 +122,7 @@ describe('a call under a key whose process was lost', () => {
     expect([first.dialled.length, heir.dialled.length]).toEqual([1, 0]);
   });
 
-  it('is told with its end where it ended meanwhile', async () => {
+  it('a call under an Idempotency-Key whose process was lost is returned with its end when it ended meanwhile', async () => {
     const agent = await world.agent();
     const asked = gate();
     await using first = await placing(agent, ({ carrier }) => ({
@@ -151,7 +151,7 @@ describe('a call under a key whose process was lost', () => {
     expect(heir.dialled).toEqual([]);
   });
 
-  it('is placed anew where it was never written, and by the other process alone', async () => {
+  it('a call under an Idempotency-Key that was never written is placed anew, and by the second process alone', async () => {
     const agent = await world.agent();
     const reached = gate();
     const late = gate();
@@ -173,7 +173,7 @@ describe('a call under a key whose process was lost', () => {
     expect([first.dialled.length, heir.dialled.length]).toEqual([0, 1]);
   });
 
-  it('is not dialled by a process that only looked dead between its admission and its row', async () => {
+  it('a call under an Idempotency-Key is not dialled by a process that lost its claim between admission and row', async () => {
     const agent = await world.agent();
     const held = gate();
     const late = gate();

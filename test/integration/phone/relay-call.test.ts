@@ -7,7 +7,7 @@ const LONG =
   'One two three four. Five six seven eight. Nine ten eleven twelve. One two three four.';
 
 describe('what an application of ConversationRelay says unasked', () => {
-  it('while it is being heard is said after that, and its end is the end of the call', async () => {
+  it('an unrequested message of a ConversationRelay app is spoken after the one being heard, and its end ends the call', async () => {
     await using w = await relayCall();
     await w.tells(text('One moment, I am looking it up.', true));
     await w.passes(100);
@@ -21,21 +21,21 @@ describe('what an application of ConversationRelay says unasked', () => {
     expect(w.over).toEqual(['agent_ended']);
   });
 
-  it('during the greeting is said after it', async () => {
+  it('an unrequested message of a ConversationRelay app during the greeting is spoken after the greeting', async () => {
     await using w = await relayCall({ beginMessage: LONG });
     await w.tells(text('How can I help?', true));
     await w.passes(4_000);
     expect(w.turns).toEqual([`assistant: ${LONG}`, 'assistant: How can I help?']);
   });
 
-  it('during the notice of a recording is said after the greeting', async () => {
+  it('an unrequested message of a ConversationRelay app during the recording notice is spoken after the greeting', async () => {
     await using w = await relayCall({ notice: LONG, beginMessage: 'Hello there.' });
     await w.tells(text('How can I help?', true));
     await w.passes(4_000);
     expect(w.turns.slice(1)).toEqual(['assistant: Hello there.', 'assistant: How can I help?']);
   });
 
-  it('ends the call where it breaks while it is being heard', async () => {
+  it('a ConversationRelay app that disconnects while its unrequested message is heard ends the call', async () => {
     await using w = await relayCall();
     await w.tells(text(LONG, true));
     await w.passes(100);
@@ -64,7 +64,7 @@ describe('a caller of an application of ConversationRelay', () => {
     ['is not over yet', [text(LONG), END]],
     ['is over', [text(LONG, true), END]],
     ['is one sentence', [text('Goodbye my dear old friend from the far far away.'), END]],
-  ])('who interrupts the goodbye, which %s, gets an answer', async (_, goodbye) => {
+  ])('a caller who interrupts the goodbye of a ConversationRelay app, which %s, gets an answer', async (_, goodbye) => {
     await using w = await interruptedGoodbye(false, ...goodbye);
     expect(w.over).toEqual([]);
     let heard = await w.app.heard();
@@ -79,13 +79,13 @@ describe('a caller of an application of ConversationRelay', () => {
     expect(w.over).toEqual(['agent_ended']);
   });
 
-  it('who interrupts the goodbye of one that is gone is hung up then', async () => {
+  it('a caller who interrupts the goodbye of a disconnected ConversationRelay app is hung up', async () => {
     await using w = await interruptedGoodbye(true, text(LONG), END);
     await w.passes(300);
     expect(w.over).toEqual(['agent_ended']);
   });
 
-  it('who presses a key over an answer that has not ended hears the answer to the key, whole', async () => {
+  it('a caller who presses a key over an unfinished answer of a ConversationRelay app hears the whole answer to the key', async () => {
     await using w = await relayCall();
     await w.tells(text(`${LONG} `));
     await w.passes(300);
@@ -98,7 +98,7 @@ describe('a caller of an application of ConversationRelay', () => {
     expect(w.interruptions).toHaveLength(1);
   });
 
-  it('who presses a key before an answer begins hears that answer', async () => {
+  it('a caller who presses a key before an answer of a ConversationRelay app begins hears that answer', async () => {
     await using w = await relayCall();
     await w.says('opening hours');
     expect(await w.app.heard()).toMatchObject({ voicePrompt: 'opening hours' });

@@ -13,7 +13,7 @@ const text = (token: string, last = false) => ({ type: 'text', token, last });
 const SILENT = [said('user', 'Hi'), said('assistant', 'Hello')];
 
 describe('an application of ConversationRelay as the responder of a call', () => {
-  it('gets the call in its setup, and each utterance as one prompt', async () => {
+  it('a ConversationRelay app gets the call in its setup, and each utterance as one prompt', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     expect(await app.heard()).toMatchObject({
@@ -43,7 +43,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(wordsOf(await second)).toBe('Nine to five');
   });
 
-  it('gets once what was said while its answer was interrupted', async () => {
+  it('a ConversationRelay app gets the words of a caller who interrupts an answer once', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();
@@ -56,7 +56,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(wordsOf(await answer)).toBe('Yes');
   });
 
-  it('gets keys as keys and what the caller says as prompts, and never a note', async () => {
+  it('a ConversationRelay app gets keys as keys and utterances as prompts, and never an internal note', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();
@@ -74,7 +74,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(wordsOf(await answer)).toBe('Yes');
   });
 
-  it('is heard token by token', async () => {
+  it('the answer of a ConversationRelay app is spoken token by token', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     const reply = w.llm.reply(responderRequest([said('user', 'Hi')]));
@@ -86,7 +86,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect([await second, await reply.next()]).toEqual([{ kind: 'text', text: ' two' }, undefined]);
   });
 
-  it('presses keys, plays, changes the language and ends the call, in the order that it says so', async () => {
+  it('a ConversationRelay app sends keys, plays audio, changes the language and ends the call, in the order of its messages', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     const answer = wholeReply(w.llm.reply(responderRequest([said('user', 'Hi')])));
@@ -103,7 +103,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(calls).toEqual(['Goodbye', 'send_digits', 'play_audio', 'set_language', 'end_call']);
   });
 
-  it('hears of keys and of interruptions', async () => {
+  it('a ConversationRelay app receives keys and interruptions', async () => {
     await using w = await relayResponderWorld();
     w.llm.dtmf('5');
     const app = await w.app.session();
@@ -117,7 +117,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     });
   });
 
-  it('has an answer requested for what it says unasked, one for each of its answers', async () => {
+  it('each unrequested message of a ConversationRelay app requests a response of its own', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     app.say(text('Are you still there?', true), text('I will '), text('hang up.', true));
@@ -129,7 +129,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(await wholeReply(w.llm.reply(responderRequest(SILENT)))).toEqual([]);
   });
 
-  it('says what waited before it answers a question that came meanwhile', async () => {
+  it('a queued message of a ConversationRelay app is spoken before its answer to a later question', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     app.say(text('Your table is ready. ', true));
@@ -141,7 +141,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(wordsOf(await answer)).toBe('Your table is ready. Number four');
   });
 
-  it('is not heard with the rest of an answer that the caller interrupted', async () => {
+  it("the rest of a ConversationRelay app's answer that the caller interrupted is not spoken", async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     const stopping = new AbortController();
@@ -156,7 +156,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(wordsOf(await wholeReply(w.llm.reply(responderRequest(SILENT))))).toBe('Anything else?');
   });
 
-  it('ends an answer without a last token when nothing more of it comes', async () => {
+  it('an answer of a ConversationRelay app without a last token ends when no more tokens come', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     const reply = w.llm.reply(responderRequest([said('user', 'Hi')]));
@@ -174,7 +174,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(await rest).toBeUndefined();
   });
 
-  it('refuses the call when it says nothing in 30 seconds', async () => {
+  it('a ConversationRelay app that sends nothing for 30 seconds ends the call as refused', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();
@@ -189,7 +189,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
 });
 
 describe('the connection to an application of ConversationRelay', () => {
-  it('stands up again with the same setup when it breaks between two answers', async () => {
+  it('the connection to a ConversationRelay app reconnects with the same setup when it breaks between two answers', async () => {
     await using w = await relayResponderWorld();
     const before = await w.app.session();
     const setup = await before.heard();
@@ -203,7 +203,7 @@ describe('the connection to an application of ConversationRelay', () => {
     expect(w.unprompted()).toBe(0);
   });
 
-  it('refuses the call when it breaks in the middle of an answer', async () => {
+  it('the connection to a ConversationRelay app refuses the call when it breaks in the middle of an answer', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();
@@ -214,7 +214,7 @@ describe('the connection to an application of ConversationRelay', () => {
     expect(w.app.sessions).toHaveLength(1);
   });
 
-  it('stands up again only so often', async () => {
+  it('the connection to a ConversationRelay app reconnects only up to its limit', async () => {
     await using w = await relayResponderWorld();
     for (let i = 0; i <= LIMITS.phone.relayReconnects; i++) {
       const app = await w.app.session();
@@ -228,7 +228,7 @@ describe('the connection to an application of ConversationRelay', () => {
     expect(w.app.sessions).toHaveLength(LIMITS.phone.relayReconnects + 1);
   });
 
-  it('ends the call when the application closes it without a fault', async () => {
+  it('the connection to a ConversationRelay app ends the call when the app closes it without an error', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     app.ws.close(1000);
@@ -238,7 +238,7 @@ describe('the connection to an application of ConversationRelay', () => {
     ]);
   });
 
-  it('refuses the call where there is no application, and where it may not be called', async () => {
+  it('the connection to a ConversationRelay app refuses the call when no app is there, or its address is not allowed', async () => {
     await using nowhere = await relayResponderWorld({ url: 'ws://127.0.0.1:39998/' });
     await using local = await relayResponderWorld({ allowLocalhost: false });
     for (const { llm } of [nowhere, local]) {
@@ -248,7 +248,7 @@ describe('the connection to an application of ConversationRelay', () => {
     expect(local.app.sessions).toEqual([]);
   });
 
-  it('answers what makes no sense with an error, and ends the call at the third', async () => {
+  it('the connection to a ConversationRelay app replies to invalid messages with an error, and ends the call at the third', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();
@@ -267,7 +267,7 @@ describe('the connection to an application of ConversationRelay', () => {
     expect(await app.closed).toBe(1000);
   });
 
-  it('ends the call when the application says more than can wait, or too often', async () => {
+  it('the connection to a ConversationRelay app ends the call when the app sends more than the queue holds, or too often', async () => {
     await using wordy = await relayResponderWorld();
     const app = await wordy.app.session();
     for (let i = 0; i < 5; i++) app.say(text('x'.repeat(LIMITS.phone.relayTokenChars)));
@@ -283,7 +283,7 @@ describe('the connection to an application of ConversationRelay', () => {
     );
   });
 
-  it('is closed with the call, and lets go of who waits for an answer', async () => {
+  it('the connection to a ConversationRelay app closes with the call, and ends the wait for an answer', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();

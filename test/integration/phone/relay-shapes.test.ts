@@ -14,7 +14,7 @@ async function heardBy(w: Awaited<ReturnType<typeof relayCall>>, count: number) 
 }
 
 describe('an application of ConversationRelay that streams tokens', () => {
-  it('is heard before its answer ends, and its words are one turn', async () => {
+  it('a ConversationRelay app that streams tokens is heard before its answer ends, and its words are one turn', async () => {
     await using w = await relayCall();
     await w.says('hello', 400);
     expect(await w.app.heard()).toMatchObject({ type: 'prompt', voicePrompt: 'hello', last: true });
@@ -29,7 +29,7 @@ describe('an application of ConversationRelay that streams tokens', () => {
 });
 
 describe('an application of ConversationRelay that never sends a last token', () => {
-  it('is heard half a second after its sentence, and answers the next words without an interrupt', async () => {
+  it('an answer without a last token is spoken half a second after its sentence, and the next prompt needs no interrupt', async () => {
     await using w = await relayCall();
     await w.says('hello', 400);
     await w.app.heard();
@@ -52,7 +52,7 @@ describe('an application of ConversationRelay that never sends a last token', ()
     expect(w.interruptions).toEqual([]);
   });
 
-  it('is heard a second and a half after words that end no sentence', async () => {
+  it('an answer without a last token is spoken 1.5 seconds after words that end no sentence', async () => {
     await using w = await relayCall();
     await w.says('hello', 400);
     await w.app.heard();
@@ -66,7 +66,7 @@ describe('an application of ConversationRelay that never sends a last token', ()
 });
 
 describe('an application of ConversationRelay that handles keys and interrupts', () => {
-  it('gets each key, and the words that were heard of an answer that the caller interrupts', async () => {
+  it('a ConversationRelay app gets each key, and the words that were heard of an interrupted answer', async () => {
     await using w = await relayCall();
     await w.tells(text(LONG), LAST);
     await w.passes(600);
@@ -81,7 +81,7 @@ describe('an application of ConversationRelay that handles keys and interrupts',
     expect(w.turns.at(-1)).toBe('assistant: You pressed twelve.');
   });
 
-  it('is not interrupted, by words or keys, where it says so, and hears them afterwards', async () => {
+  it('a ConversationRelay answer marked as not interruptible is heard whole, and the words and keys are delivered afterwards', async () => {
     await using w = await relayCall();
     await w.tells(text(LONG, { interruptible: false }), LAST);
     await w.passes(300);
@@ -98,7 +98,7 @@ describe('an application of ConversationRelay that handles keys and interrupts',
     expect(w.turns).toContain(`assistant: ${LONG}`);
   });
 
-  it('cuts what it has marked as preemptible short by what it says next, and nothing else', async () => {
+  it('a ConversationRelay app cuts short only the message that it marked as preemptible, by its next message', async () => {
     await using w = await relayCall();
     await w.tells(text(LONG, { preemptible: true, last: true }));
     await w.passes(300);
@@ -115,7 +115,7 @@ describe('an application of ConversationRelay that handles keys and interrupts',
     expect(w.turns.slice(-2)).toEqual([`assistant: ${LONG}`, 'assistant: Goodbye.']);
   });
 
-  it('leaves its handoff data to the developer at the end', async () => {
+  it('a ConversationRelay app leaves its handoff data to the developer at the end of the call', async () => {
     await using w = await relayCall();
     const handoffData = JSON.stringify({ reasonCode: 'live-agent-handoff' });
     await w.tells(text('Goodbye.'), LAST, { type: 'end', handoffData });

@@ -32,7 +32,7 @@ const TELNYX = {
 };
 
 describe.each([TWILIO, TELNYX])('numbers of the simulated $name', ({ open, takenCode }) => {
-  it('are searched, sold once, found by their purchase and given back', async () => {
+  it('numbers of a simulated carrier are searched, sold once, found by their purchase and returned', async () => {
     // An order of Telnyx is carried out only once it was asked about.
     const { carrier, sim, bought } = await open({ isLate: true });
     const found = await carrier.numbers.search({ areaCode: '415', limit: 5 });
@@ -46,7 +46,7 @@ describe.each([TWILIO, TELNYX])('numbers of the simulated $name', ({ open, taken
     expect(sim.owned).toEqual([]);
   });
 
-  it('are found again where the answer to their purchase was lost', async () => {
+  it('a number of a simulated carrier is found again when the response to its purchase was lost', async () => {
     const { carrier, sim } = await open();
     sim.faults.losesPurchaseAnswers = 1;
     const buying = carrier.numbers.buy({ phoneNumber: '+12125550100', purchaseId: 'lost' });
@@ -61,7 +61,7 @@ describe.each([TWILIO, TELNYX])('numbers of the simulated $name', ({ open, taken
 describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
   const { open } = row;
 
-  it('is reported, streamed, heard, measured and priced', async () => {
+  it('a call of a simulated carrier is reported, streamed, heard, measured and priced', async () => {
     const { edge, placed, carrier, statuses, heardHere } = await open({ speed: 5 });
     edge.onMedia = (event, { codec, send }) => {
       if (event.kind !== 'started') return;
@@ -97,7 +97,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
   });
 
   it.each(['busy', 'no-answer', 'failed'] as const)(
-    'that is %s never asks for instructions',
+    'a call of a simulated carrier that is %s never requests instructions',
     async (answers) => {
       const { placed, statuses, edge } = await open({ callee: () => ({ answers }), speed: 500 });
       const call = await placed({ ringSeconds: 5 });
@@ -108,7 +108,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     },
   );
 
-  it('comes from outside, without an id of ours until it is answered', async () => {
+  it('an inbound call of a simulated carrier has no id of the server until it is answered', async () => {
     const { sim, edge } = await open();
     const call = sim.ring(OURS, THEIRS);
     await soon(() => edge.streams[0]?.events.length ?? 0).toBeGreaterThan(2);
@@ -127,7 +127,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     expect(edge.events.at(-1)).toMatchObject({ kind: 'status', status: 'completed' });
   });
 
-  it('that is refused was never answered', async () => {
+  it('a refused call of a simulated carrier was never answered', async () => {
     const { sim, edge } = await open();
     edge.instruct = () => ({ kind: 'reject', reason: 'busy' });
     const call = sim.ring(OURS, THEIRS);
@@ -135,7 +135,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     expect(call).toMatchObject({ status: 'busy', isAnswered: false, durationSeconds: 0 });
   });
 
-  it('is streamed again when its stream breaks, with the same id', async () => {
+  it('a call of a simulated carrier opens its stream again with the same id when it breaks', async () => {
     const { placed, edge, carrier } = await open({ faults: { dropsSocketAtMs: 100 } });
     const call = await placed();
     await soon(() => edge.streams.length).toBe(2);
@@ -147,7 +147,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     await call.over;
   });
 
-  it('hears digits in both directions, and is streamed beside or after them', async () => {
+  it('a call of a simulated carrier hears digits in both directions, and its stream runs beside or after them', async () => {
     const { placed, edge, carrier } = await open({
       callee: () => ({ presses: [{ atMs: 100, digit: '7' }] }),
     });
@@ -164,7 +164,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
   it.each([
     ['busy', 2],
     ['human', 1],
-  ] as const)('is transferred to one that is %s', async (answers, streams) => {
+  ] as const)('a call of a simulated carrier is transferred to a callee that is %s', async (answers, streams) => {
     const { placed, edge, carrier } = await open({
       callee: ({ to }) => (to === '+13105550100' ? { answers, hangsUpAtMs: 100 } : {}),
     });
@@ -180,7 +180,7 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     expect(call.transfers).toHaveLength(1);
   });
 
-  it('is not ended while the carrier fails to, and is once it does', async () => {
+  it('a call of a simulated carrier stays up while its hang-up fails, and ends once a hang-up succeeds', async () => {
     const { placed, carrier, sim, edge } = await open();
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
@@ -191,14 +191,14 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
     expect(call.isOver).toBe(true);
   });
 
-  it('is placed and goes on though the answer to its dial is lost', async () => {
+  it('a call of a simulated carrier is placed and goes on when the response to its dial is lost', async () => {
     const { placed, sim, statuses } = await open({ faults: { losesDialAnswers: 1 } });
     await expect(placed()).rejects.toMatchObject({ kind: 'away' });
     expect(sim.calls).toHaveLength(1);
     await soon(statuses).toEqual(row.begins);
   });
 
-  it('has media without callbacks, and callbacks without media', async () => {
+  it('a call of a simulated carrier can have media without callbacks, and callbacks without media', async () => {
     const silent = await open({ faults: { losesStatusCallbacks: true } });
     const unreported = await silent.placed();
     await soon(() => silent.edge.streams.length).toBe(1);

@@ -31,7 +31,7 @@ async function accountOf(name: string): Promise<string> {
 }
 
 describe('the operator', () => {
-  it('suspends the phone service of an account, once, and lifts it', async () => {
+  it('the operator suspends the phone service of an account, once, and lifts the suspension', async () => {
     const accountId = await accountOf('suspended');
     const first = await admin('PUT', `/${accountId}`, { reason: 'unpaid' });
     expect(first).toMatchObject({ status: 200, body: { accountId, reason: 'unpaid' } });
@@ -43,7 +43,7 @@ describe('the operator', () => {
     expect((await admin('DELETE', `/${accountId}`)).status).toBe(404);
   });
 
-  it('reads all suspensions page by page, and lifts those of one reason together', async () => {
+  it('the operator reads all suspensions page by page, and lifts those of one reason together', async () => {
     const accounts: string[] = [];
     for (const name of ['a', 'b', 'c']) accounts.push(await accountOf(`paged ${name}`));
     for (const accountId of accounts) {
@@ -67,7 +67,7 @@ describe('the operator', () => {
     });
   });
 
-  it('is told of an account that there is not, of a reason that is none, and has the only key', async () => {
+  it('a suspension by the operator is refused for an unknown account, an invalid reason, or another key', async () => {
     expect((await admin('PUT', '/acct_000000000000', {})).status).toBe(404);
     expect((await admin('PUT', '/acct_000000000000', { reason: 'Not Paid' })).status).toBe(400);
     expect((await admin('DELETE')).status).toBe(400);

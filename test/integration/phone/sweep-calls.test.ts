@@ -23,7 +23,7 @@ async function found(callId: string): Promise<Call> {
 }
 
 describe('a call that no process ends', () => {
-  it('is settled once by the carrier’s duration, with recognition and speech at nothing', async () => {
+  it('a call whose process is lost is settled once by the carrier’s duration, without transcription and speech costs', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     const { ledger } = world.main;
@@ -60,7 +60,7 @@ describe('a call that no process ends', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('never costs more than its reserve, however long the carrier says that it was', async () => {
+  it('a call whose process is lost never costs more than its hold, even if the carrier reports a longer duration', async () => {
     const agent = await world.agent();
     const reserveRaw = 19_200n;
     const { callId, carrierCallId } = await world.call(agent, { answered: true, reserveRaw });
@@ -77,7 +77,7 @@ describe('a call that no process ends', () => {
     expect(shortfall).toBeDefined();
   });
 
-  it('is left to its process while that lives', async () => {
+  it('a call is left to its own process while that process lives', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.record(carrierCallId, 'completed', 1);
@@ -95,7 +95,7 @@ describe('a call that no process ends', () => {
     ['canceled', 'pending', 'dial_canceled'],
     ['failed', 'failed', 'dial_failed'],
   ] as const)(
-    'and was never answered (%s) is over as %s, and costs nothing',
+    'an unanswered call whose process is lost (%s) is over as %s, and costs nothing',
     async (said, status, reason) => {
       const agent = await world.agent();
       const { callId, carrierCallId } = await world.call(agent);
@@ -111,7 +111,7 @@ describe('a call that no process ends', () => {
     },
   );
 
-  it('and whose process was lost between its reserve and its row gives the reserve back', async () => {
+  it('a call whose process was lost between its hold and its row releases the hold', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.sql`update calls set status = 'pending', started_at = null where id = ${callId}`;
@@ -126,13 +126,13 @@ describe('a call that no process ends', () => {
     expect(await world.ended(callId)).toEqual([]);
   });
 
-  it('and that the carrier does not know has failed', async () => {
+  it('a call whose process is lost and that the carrier does not know has failed', async () => {
     const { callId } = await world.call(await world.agent());
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ status: 'failed', terminal: true });
   });
 
-  it('and lasts longer than any call may is hung up at the carrier, and asked about again', async () => {
+  it('a call past the maximum duration is hung up at the carrier, and the carrier is queried again', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.loseProcess(callId);
@@ -163,7 +163,7 @@ describe('a call that no process ends', () => {
     it.each([
       ['ends', 3_000, 735_000n],
       ['ends after all that the reserve could pay', 9_000, 2_000_000n],
-    ] as const)('and whose process was lost lives until its line %s', async (_, seconds, raw) => {
+    ] as const)('a transferred call whose process was lost stays live until its phone line %s', async (_, seconds, raw) => {
       const call = await transferred();
       const { agent, callId, carrierCallId } = call;
       await world.loseProcess(callId);
@@ -180,7 +180,7 @@ describe('a call that no process ends', () => {
       await world.expectBackstop(call, { seconds, raw });
     });
 
-    it('is settled by its journal where the carrier knows it no more', async () => {
+    it('a transferred call that the carrier no longer knows is settled by its journal', async () => {
       const call = await transferred();
       await world.loseProcess(call.callId);
       await answer(call);
@@ -193,7 +193,7 @@ describe('a call that no process ends', () => {
       });
     });
 
-    it('is left to its process while that lives', async () => {
+    it('a transferred call is left to its own process while that process lives', async () => {
       const call = await transferred();
       await answer(call);
       await world.record(call.carrierCallId, 'in-progress');
@@ -202,7 +202,7 @@ describe('a call that no process ends', () => {
       expect(await world.row(call.callId)).toMatchObject({ status: 'ending', terminal: false });
     });
 
-    it('has the length of its receipt where it was settled without its row', async () => {
+    it('a transferred call that was settled without its row gets the duration of its receipt', async () => {
       const call = await transferred();
       await answer(call);
       const { callId, claim } = call;
@@ -235,7 +235,7 @@ describe('a call that no process ends', () => {
     });
   });
 
-  it('and was settled without its row is written as it was settled', async () => {
+  it('a call that was settled without its row gets its row from the settlement', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     const taken = await world.deps.takeSession(callId);
@@ -284,7 +284,7 @@ describe('a call that no process ends', () => {
 });
 
 describe('a call whose process did not hear that it had begun, and closed it unopened,', () => {
-  it('costs nothing, and is reported as ended once', async () => {
+  it('an unopened call whose process missed its answer costs nothing, and its end is reported once', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     const taken = await world.deps.takeSession(callId);
@@ -320,7 +320,7 @@ describe('a hang-up that the carrier fails', () => {
   it.each([
     ['before the answer', false],
     ['of a call whose process is gone', true],
-  ])('%s is issued all the same, and the sweeper asks the carrier again', async (_, answered) => {
+  ])('a failed hang-up %s is recorded all the same, and the sweeper retries it at the carrier', async (_, answered) => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered });
     if (answered) await world.loseProcess(callId);
@@ -342,7 +342,7 @@ describe('a hang-up that the carrier fails', () => {
     expect(await world.row(callId)).toMatchObject({ terminal: true });
   });
 
-  it('once the carrier is heard of for the first time is asked for again as soon', async () => {
+  it('a failed hang-up is retried as soon as the carrier reports the call for the first time', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent);
     await world.sql`update calls set carrier_call_id = null where id = ${callId}`;
@@ -360,7 +360,7 @@ describe('a hang-up that the carrier fails', () => {
     await expect.poll(() => dueInMs(callId)).toBeLessThanOrEqual(LIMITS.phone.hangUpAgainMs.first);
   });
 
-  it('ends a call at the process of its media, which another process was asked to hang up', async () => {
+  it('a hang-up that another process received ends the call at the process of its media', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.record(carrierCallId, 'in-progress');
@@ -374,7 +374,7 @@ describe('a hang-up that the carrier fails', () => {
     expect(ends).toEqual(['agent_ended']);
   });
 
-  it('is not made of a call that was transferred, whose line goes on at the carrier', async () => {
+  it('a transferred call whose line goes on at the carrier is not hung up', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.record(carrierCallId, 'in-progress');

@@ -28,7 +28,7 @@ describe('a call of which the carrier says nothing', () => {
   it.each([
     ['does not know it', undefined],
     ['does not say how long it was', 'completed'],
-  ] as const)('is left to a living process, where the carrier %s', async (_, said) => {
+  ] as const)('a call is left to its living process when the carrier %s', async (_, said) => {
     const call = await living('50 minutes');
     if (said !== undefined) await world.record(call.carrierCallId, said);
     await world.sweep();
@@ -39,7 +39,7 @@ describe('a call of which the carrier says nothing', () => {
     await isSettledByItsJournal(call);
   });
 
-  it('is settled all the same once it has lasted longer than any call may', async () => {
+  it('a call without a carrier status is settled once it exceeds the maximum duration', async () => {
     const call = await living('62 minutes');
     await world.sweep();
     await isSettledByItsJournal(call);
@@ -55,7 +55,7 @@ describe('a call of another carrier than that of the process', () => {
     return call;
   }
 
-  it('is left to the processes of its carrier while one may look at it', async () => {
+  it('a call of another carrier is left to the processes of that carrier while one of them may look it up', async () => {
     const { callId } = await elsewhere();
     await world.loseProcess(callId);
     await dueSince(callId, '50 seconds');
@@ -63,7 +63,7 @@ describe('a call of another carrier than that of the process', () => {
     expect(await world.row(callId)).toMatchObject({ status: 'in_progress', terminal: false });
   });
 
-  it('is left to its own process while that lives, and settled by its journal after that', async () => {
+  it('a call of another carrier is left to its own process while that lives, and settled by its journal afterwards', async () => {
     const call = await elsewhere();
     await dueSince(call.callId, '61 seconds');
     await world.sweep();
@@ -74,7 +74,7 @@ describe('a call of another carrier than that of the process', () => {
     await isSettledByItsJournal(call);
   });
 
-  it('has failed where it was never answered, and takes no place of its agent', async () => {
+  it('an unanswered call of another carrier has failed, and takes no concurrency slot of its agent', async () => {
     const { callId, carrierCallId } = await world.call(await world.agent());
     await world.sql`update calls set carrier = 'twilio' where id = ${callId}`;
     await world.record(carrierCallId, 'ringing');

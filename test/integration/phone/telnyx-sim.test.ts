@@ -6,7 +6,7 @@ import { wholeOf } from '../../support/recorded-fetch.ts';
 const soon = <T>(look: () => T) => expect.poll(look, { interval: 5 });
 
 describe('a call of the simulated Telnyx', () => {
-  it('plays all that it was sent, and tells its price with its end', async () => {
+  it('a call of the simulated Telnyx plays all audio that was sent, and reports its price with its end', async () => {
     const { edge, placed, carrier } = await open({ speed: 5 });
     edge.onMedia = (event, { codec, send }) => {
       if (event.kind !== 'started') return;
@@ -26,7 +26,7 @@ describe('a call of the simulated Telnyx', () => {
     });
   });
 
-  it('says that a machine has answered, and when its greeting is over', async () => {
+  it('a call of the simulated Telnyx reports that a machine has answered, and the end of its greeting', async () => {
     const { placed, edge } = await open({
       callee: () => ({ answers: 'machine_end_beep', recognisedAtMs: 100, hangsUpAtMs: 300 }),
     });
@@ -36,7 +36,7 @@ describe('a call of the simulated Telnyx', () => {
     expect(machines).toEqual(['machine_start', 'machine_end']);
   });
 
-  it('is recorded on demand, found by its leg, and gone once it is deleted', async () => {
+  it('a recording of the simulated Telnyx starts on demand, is found by its leg, and is gone once it is deleted', async () => {
     const { carrier, placed, edge } = await open();
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
@@ -64,7 +64,7 @@ describe('a call of the simulated Telnyx', () => {
     expect(recordings()).toHaveLength(1);
   });
 
-  it('is recorded from when it is told to until it is told to stop', async () => {
+  it('a recording of the simulated Telnyx runs from its start command to its stop command', async () => {
     const { placed, edge, sim } = await open();
     const call = await placed();
     await soon(() => edge.streams.length).toBe(1);
@@ -85,7 +85,7 @@ describe('media of the simulated Telnyx', () => {
     ['PCMU', 'mulaw', 20, 1],
     ['PCMA', 'alaw', 60, 1],
     ['L16', 'linear16', 1_000, 2],
-  ] as const)('comes in %s', async (encoding, format, chunkMs, bytesPerSample) => {
+  ] as const)('media of the simulated Telnyx comes in %s', async (encoding, format, chunkMs, bytesPerSample) => {
     const { placed, edge, heardHere } = await open({
       callee: () => ({ line: { encoding, chunkMs } }),
     });
@@ -104,7 +104,7 @@ describe('media of the simulated Telnyx', () => {
     expect(call.stream?.refusedChunks).toBe(0);
   });
 
-  it('comes in chunks of 30 seconds', async () => {
+  it('media of the simulated Telnyx comes in chunks of 30 seconds', async () => {
     const { placed, edge, heardHere } = await open({
       callee: () => ({ line: { chunkMs: 30_000 } }),
       speed: 100,
@@ -114,7 +114,7 @@ describe('media of the simulated Telnyx', () => {
     expect(edge.refused).toBe(0);
   });
 
-  it('comes in frames that overtake each other, each with its time', async () => {
+  it('media of the simulated Telnyx comes in frames out of order, each with its time', async () => {
     const { placed, heardHere } = await open({ faults: { reordersFrames: true } });
     await placed();
     const times = () => heardHere().map(({ atMs }) => atMs);
@@ -123,7 +123,7 @@ describe('media of the simulated Telnyx', () => {
 });
 
 describe('faults of the simulated Telnyx', () => {
-  it('sends webhooks twice, in another order, and forged ones that nothing believes', async () => {
+  it('the simulated Telnyx sends webhooks twice, out of order and forged, and the forged ones are not believed', async () => {
     const { edge, placed, sim } = await open({
       faults: { duplicatesCallbacks: true, reordersCallbacks: true, forgesCallbacks: true },
     });
@@ -141,7 +141,7 @@ describe('faults of the simulated Telnyx', () => {
     expect(forged.map(({ status }) => status)).toEqual(forged.map(() => 403));
   });
 
-  it('knows its customer', async () => {
+  it('the simulated Telnyx identifies its customer', async () => {
     const { sim, outbound } = await open();
     const stranger = telnyxOf({ ...sim, apiKey: 'another key' }, outbound);
     await expect(stranger.calls.find('v3:1')).rejects.toMatchObject({

@@ -49,7 +49,7 @@ async function sweptAfter(callId: string): Promise<void> {
 }
 
 describe('a call that was transferred', () => {
-  it('keeps its hold, its row and its concurrency slot while the other two talk', async () => {
+  it('a transferred call keeps its hold, its row and its concurrency slot while caller and new callee talk', async () => {
     const { agent, callId, carrierCallId } = await transferred();
     await sweptAfter(callId);
     expect(await world.row(callId)).toMatchObject({
@@ -68,7 +68,7 @@ describe('a call that was transferred', () => {
     });
   });
 
-  it('admits no media stream any more, though one was asked for', async () => {
+  it('a transferred call admits no media stream any more, even if instructions were requested for one', async () => {
     const { callId } = await transferred();
     await world.sql`update calls set streams_asked = streams_opened + 1 where id = ${callId}`;
     expect(await admitStream(world.sql, callId)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a call that was transferred', () => {
   it.each([
     ['by any number of processes', false],
     ['also once its own process is lost', true],
-  ])('is settled once by the carrier’s duration and what was said before, %s', async (_, lost) => {
+  ])('a transferred call is settled once by the carrier’s duration and the usage before the transfer, %s', async (_, lost) => {
     const { agent, callId, carrierCallId } = await transferred();
     if (lost) await world.loseProcess(callId);
     await world.record(carrierCallId, 'completed', 600);
@@ -120,7 +120,7 @@ describe('a call that was transferred', () => {
     expect(await world.faults()).toEqual([]);
   });
 
-  it('has its row written from its receipt where the sweeper died between the two', async () => {
+  it('a transferred call gets its row from its receipt when the sweeper died between the two', async () => {
     const { callId, carrierCallId } = await transferred();
     await world.record(carrierCallId, 'completed', 600);
     await sweptAfter(callId);
@@ -137,7 +137,7 @@ describe('a call that was transferred', () => {
     expect(await world.ended(callId)).toHaveLength(1);
   });
 
-  it('of another carrier, which this process cannot ask, is settled once its hour is over', async () => {
+  it('a transferred call of a carrier that this process cannot query is settled once its hour is over', async () => {
     const { callId } = await transferred();
     await world.sql`update calls set carrier = 'twilio' where id = ${callId}`;
     const orphaned = () => world.sql`
@@ -151,7 +151,7 @@ describe('a call that was transferred', () => {
     expect(await world.row(callId)).toMatchObject({ terminal: true, transport_raw: 2_940n });
   });
 
-  it('costs no more than the time until its line was over, however long the carrier says that it was', async () => {
+  it('a transferred call costs no more than the time until its line ended, even if the carrier reports a longer duration', async () => {
     const { callId, carrierCallId } = await transferred();
     await world.began(callId, 30);
     world.say(carrierCallId, 'completed', 86_400);
@@ -163,7 +163,7 @@ describe('a call that was transferred', () => {
     expect(seconds).toBeLessThanOrEqual(34);
   });
 
-  it('costs what was used before the transfer where the carrier says less, or nothing', async () => {
+  it('a transferred call costs its usage before the transfer when the carrier reports less, or nothing', async () => {
     const [short, unknown] = [await transferred(), await transferred()];
     await world.record(short.carrierCallId, 'completed', 3);
     await world.record(unknown.carrierCallId, 'completed');
@@ -175,7 +175,7 @@ describe('a call that was transferred', () => {
 });
 
 describe('the line of a call that was transferred', () => {
-  it('is hung up at the wish of its agent, though the carrier fails that first', async () => {
+  it('the line of a transferred call is hung up by its agent, although the carrier fails the first hang-up', async () => {
     const { agent, callId, carrierCallId } = await transferred();
     world.hangUps.fails = 2;
     const ending = await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
@@ -193,7 +193,7 @@ describe('the line of a call that was transferred', () => {
   });
 
   it.each(['suspended', 'closed', 'of a key that is revoked'] as const)(
-    'is hung up once its agent is stopped (%s)',
+    'the line of a transferred call is hung up once its agent is stopped (%s)',
     async (stop) => {
       const { agent, callId, carrierCallId } = await transferred();
       const going = await transferred();
@@ -212,7 +212,7 @@ describe('the line of a call that was transferred', () => {
     },
   );
 
-  it('is looked for by the one query of the sweeper: while no call is at a process, nothing else is asked', async () => {
+  it('the search for lines of transferred calls makes no query while the process has no call', async () => {
     const asked: string[] = [];
     const sql = new Proxy(world.sql, {
       apply(target, self, args) {
@@ -224,7 +224,7 @@ describe('the line of a call that was transferred', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is asked about some seconds after the carrier has said that it is over', async () => {
+  it('the line of a transferred call is looked up some seconds after the carrier has reported its end', async () => {
     const { callId, carrierCallId } = await transferred();
     await world.sql`update calls set due_at = now() + interval '1 hour' where id = ${callId}`;
     await hearCarrier(world.deps, {

@@ -34,7 +34,7 @@ function createWriter({ breaksAfter }: { readonly breaksAfter?: number } = {}) {
 }
 
 describe('the writer of what is said in calls', () => {
-  it('writes the turns of many calls in one statement, each call in its order', async () => {
+  it('the turn writer writes the turns of many calls in one statement, each call in its order', async () => {
     const { writer, statements } = createWriter();
     const callIds = [await answered(), await answered(), await answered()];
     const books = callIds.map((callId) => writer.of(callId));
@@ -47,7 +47,7 @@ describe('the writer of what is said in calls', () => {
     }
   });
 
-  it('goes on counting where a call has turns already, and notes the last word about each', async () => {
+  it('the turn writer appends to the turns of a call, and keeps the last report of what was heard of each turn', async () => {
     const callId = await answered();
     const { writer } = createWriter();
     const book = writer.of(callId);
@@ -69,7 +69,7 @@ describe('the writer of what is said in calls', () => {
     ]);
   });
 
-  it('loses only the turn that the database refuses, and says so', async () => {
+  it('the turn writer loses only the turn that the database refuses, and reports it', async () => {
     const [callId, other] = [await answered(), await answered()];
     const { writer, warned } = createWriter();
     const [book, neighbour] = [writer.of(callId), writer.of(other)];
@@ -85,7 +85,7 @@ describe('the writer of what is said in calls', () => {
     expect(warned).toHaveLength(1);
   });
 
-  it('writes nothing twice where the connection broke once it was written', async () => {
+  it('the turn writer writes no turn twice when the connection broke after the write', async () => {
     const callId = await answered();
     const { writer, warned } = createWriter({ breaksAfter: 1 });
     const book = writer.of(callId);
@@ -99,13 +99,13 @@ describe('the writer of what is said in calls', () => {
     expect(warned).toHaveLength(1);
   });
 
-  it('writes without being asked, soon after the turn', async () => {
+  it('the turn writer writes soon after a turn, without an explicit flush', async () => {
     const callId = await answered();
     createWriter().writer.of(callId).add(asked('hello'));
     await expect.poll(() => findTurns(world.sql, callId, 10)).toHaveLength(1);
   });
 
-  it('remembers no more than 64 waiting turns of a call', async () => {
+  it('the turn writer keeps no more than 64 waiting turns of a call', async () => {
     const callId = await answered();
     const book = createWriter().writer.of(callId);
     for (let n = 0; n < 100; n++) book.add(asked(`turn ${n}`));

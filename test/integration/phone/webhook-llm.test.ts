@@ -35,7 +35,7 @@ async function world({ answerMs = 5_000, allowLocalhost = true } = {}) {
 }
 
 describe('a voice webhook as the responder of a call', () => {
-  it('gets each utterance as one POST without credentials', async () => {
+  it('a voice webhook gets each utterance as one POST without credentials', async () => {
     await using w = await world();
     const reply = w.llm.reply(responderRequest(HI));
     const pieces = wholeReply(reply);
@@ -49,7 +49,7 @@ describe('a voice webhook as the responder of a call', () => {
     expect([reply.tokens, reply.cut]).toEqual([{ input: 0, cached: 0, output: 0 }, undefined]);
   });
 
-  it('is heard from its first final line on, while the rest is still being written', async () => {
+  it("a voice webhook's answer is spoken from its first complete line, while the rest is still being written", async () => {
     await using w = await world();
     const reply = w.llm.reply(responderRequest(HI));
     const first = reply.next();
@@ -64,7 +64,7 @@ describe('a voice webhook as the responder of a call', () => {
     await asked.gone;
   });
 
-  it('is heard whole where a character comes in two pieces', async () => {
+  it("a voice webhook's answer is decoded whole when a character is split over two chunks", async () => {
     await using w = await world();
     const reply = w.llm.reply(responderRequest(HI));
     const first = reply.next();
@@ -81,7 +81,7 @@ describe('a voice webhook as the responder of a call', () => {
     ['a redirect', 302, '{"text":"Hello"}', 'status 302'],
     ['an empty body', 200, '', 'nothing'],
     ['a body without a readable line', 200, '<html>\n</html>\n', 'nothing'],
-  ])('refuses the call with %s', async (_, status, body, message) => {
+  ])('a voice webhook refuses the call with %s', async (_, status, body, message) => {
     await using w = await world();
     const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const { response } = await w.webhook.next();
@@ -90,7 +90,7 @@ describe('a voice webhook as the responder of a call', () => {
     expect(w.webhook.asked).toHaveLength(1);
   });
 
-  it('refuses the call when the answer takes too long to begin', async () => {
+  it('a voice webhook refuses the call when its answer takes too long to begin', async () => {
     await using w = await world({ answerMs: 60 });
     const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const asked = await w.webhook.next();
@@ -98,7 +98,7 @@ describe('a voice webhook as the responder of a call', () => {
     await asked.gone;
   });
 
-  it('refuses the call when an answer that has begun does not end in time, drip by drip', async () => {
+  it('a voice webhook refuses the call when its answer trickles and does not end in time', async () => {
     await using w = await world({ answerMs: 150 });
     const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const { response, gone } = await w.webhook.next();
@@ -109,7 +109,7 @@ describe('a voice webhook as the responder of a call', () => {
     clearInterval(drip);
   });
 
-  it('refuses the call when the connection breaks, and asks no second time', async () => {
+  it('a voice webhook whose connection breaks refuses the call, and gets no second request', async () => {
     await using w = await world();
     const failure = failureCode(w.llm.reply(responderRequest(HI)));
     const asked = await w.webhook.next();
@@ -119,7 +119,7 @@ describe('a voice webhook as the responder of a call', () => {
     expect(w.webhook.asked).toHaveLength(1);
   });
 
-  it('refuses the call where nothing listens, and where the address may not be called', async () => {
+  it('a voice webhook refuses the call when nothing listens, and when its address is not allowed', async () => {
     await using w = await world();
     await using shut = await world({ allowLocalhost: false });
     const nowhere = w.responderAt('http://127.0.0.1:9/');
@@ -131,7 +131,7 @@ describe('a voice webhook as the responder of a call', () => {
     expect(shut.webhook.asked).toEqual([]);
   });
 
-  it('ends the connection at once when the caller interrupts', async () => {
+  it('the request to a voice webhook is aborted at once when the caller interrupts', async () => {
     await using w = await world();
     const stopping = new AbortController();
     const reply = w.llm.reply(responderRequest(HI, stopping.signal));
@@ -145,7 +145,7 @@ describe('a voice webhook as the responder of a call', () => {
     await asked.gone;
   });
 
-  it('speaks what came within the first 64 KiB of an answer without end', async () => {
+  it("a voice webhook's endless answer is spoken up to its first 64 KiB", async () => {
     await using w = await world();
     const pieces = wholeReply(w.llm.reply(responderRequest(HI)));
     const { gone, response, say } = await w.webhook.next();
@@ -155,7 +155,7 @@ describe('a voice webhook as the responder of a call', () => {
     await gone;
   });
 
-  it('is not asked where the caller has said nothing new', async () => {
+  it('a voice webhook gets no request when the caller has said nothing new', async () => {
     await using w = await world();
     const silent = responderRequest([said('user', 'Hi'), said('assistant', 'Hello')]);
     expect(await wholeReply(w.llm.reply(silent))).toEqual([]);
