@@ -5,7 +5,7 @@ const accounts = useAccountsEdge();
 const { ask } = accounts;
 
 describe('the operator', () => {
-  it('funds an agent once for each reference and sees it everywhere', async () => {
+  it('the operator funds an agent once per reference, and every balance view shows the credit', async () => {
     const { agent, key, headers } = await accounts.edge.agentOf('funded');
     const path = `/v1/admin/agents/${agent.id}/credit`;
     const body = { amountRaw: '3000000', reference: `funds-${agent.id}` };
@@ -55,7 +55,7 @@ describe('the operator', () => {
     });
   });
 
-  it('is told in words that a credit would bring a balance above what one can be', async () => {
+  it('a credit that would exceed the largest possible balance is refused with a sentence that says so', async () => {
     const { agent } = await accounts.edge.agentOf('brimful');
     const path = `/v1/admin/agents/${agent.id}/credit`;
     const credit = (amountRaw: string) =>
@@ -69,7 +69,7 @@ describe('the operator', () => {
     expect(await credit('5')).toMatchObject({ status: 200, body: { credited: true } });
   });
 
-  it('lists, suspends and closes any agent, by number or by wallet', async () => {
+  it('the operator lists, suspends and closes any agent, by its number or its wallet', async () => {
     const { agent, key } = await accounts.edge.agentOf('operated');
     const page = `/v1/admin/agents?limit=1&cursor=${agent.id - 1}`;
     expect((await ask('GET', page, { headers: ADMIN })).body.agents).toEqual([
@@ -98,7 +98,7 @@ describe('the operator', () => {
     });
   });
 
-  it('is refused in the words of its table', async () => {
+  it('admin routes refuse bad credentials, agent references and amounts with their documented errors', async () => {
     const credit = { headers: ADMIN, body: { amountRaw: '1', reference: 'r' } };
     expect(await ask('GET', '/v1/admin/agents')).toMatchObject({
       status: 401,
@@ -131,7 +131,7 @@ describe('the operator', () => {
 });
 
 describe('the description of the accounts', () => {
-  it('has every route and stumbles over no shape', () => {
+  it('the OpenAPI description contains the account routes and is built without a shape that it cannot describe', () => {
     expect(Object.keys(accounts.edge.description())).toContain(
       '/v1/developer/agents/{agentId}/keys',
     );

@@ -8,7 +8,7 @@ const accounts = useAccountsEdge();
 const { ask } = accounts;
 
 describe('agent keys', () => {
-  it('are minted to spend unless asked otherwise, and listed by the same prefix', async () => {
+  it('an agent key is minted to spend by default, and lists show the same prefix as its creation', async () => {
     const { minted, headers, path, agent } = await accounts.edge.agentOf('mints');
     const { key, ...record } = minted;
     expect(key).toMatch(/^svc_[0-9a-f]{64}$/);
@@ -33,7 +33,7 @@ describe('agent keys', () => {
     });
   });
 
-  it('are revoked and rotated without a gap', async () => {
+  it('an agent key is revoked or rotated without a gap', async () => {
     const { headers, path, minted, key } = await accounts.edge.agentOf('rotates');
     const keyPath = `${path}/keys/${minted.id}`;
     const balance = (auth: Record<string, string>) =>
@@ -57,7 +57,7 @@ describe('agent keys', () => {
     expect((await balance(bearer(heir.body.key))).status).toBe(401);
   });
 
-  it('say whether prompts are cached, which their heirs say as well unless asked otherwise', async () => {
+  it('an agent key records whether prompts are cached, and a rotated key inherits the setting unless told otherwise', async () => {
     const { headers, path } = await accounts.edge.agentOf('caches');
     const mint = (promptCaching: unknown) =>
       ask('POST', `${path}/keys`, { headers, body: { promptCaching } });
@@ -80,7 +80,7 @@ describe('agent keys', () => {
     }
   });
 
-  it('say whether their agent has money, free or held', async () => {
+  it('an agent key reports whether its agent has money, free or held', async () => {
     const { agent, headers, path } = await accounts.edge.agentOf('funded');
     const { id } = (await ask('POST', `${path}/keys`, { headers, body: {} })).body;
     const known = async () => {
@@ -93,7 +93,7 @@ describe('agent keys', () => {
     expect(await known()).toMatchObject({ hasMoney: true });
   });
 
-  it('open no management route, and say which key does', async () => {
+  it('an agent key opens no management route, and the refusal names the credential that does', async () => {
     const { key } = await accounts.edge.agentOf('wrong door');
     expect(await ask('GET', '/v1/developer/agents', { headers: key })).toMatchObject({
       status: 401,
@@ -104,7 +104,7 @@ describe('agent keys', () => {
     });
   });
 
-  it('stop with the delegation of an agent that borrows, but for its close', async () => {
+  it('keys of a borrowing agent are refused after its delegation expires, except to close the agent', async () => {
     const { agentId, key } = await borrower('expires');
     expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(200);
     accounts.world.clock.advance(60_000);
@@ -123,7 +123,7 @@ describe('agent keys', () => {
     expect(found?.status).toBe('closed');
   });
 
-  it('outlive the time that a prepaid agent was made for, since nothing was delegated', async () => {
+  it('keys of a prepaid agent work beyond its expirySeconds, since nothing was delegated', async () => {
     const headers = await accounts.edge.developer('outlives');
     const body = { ...PREPAID, expirySeconds: 60 };
     const { agentId } = (await ask('POST', '/v1/developer/agents', { headers, body })).body;
@@ -149,7 +149,7 @@ async function borrower(name: string) {
 }
 
 describe('renewing a delegation', () => {
-  it('lets the keys work again at once, for the new time, and is recorded', async () => {
+  it('a renewed delegation lets the agent keys work again at once for the new time, and is recorded', async () => {
     const { headers, agentId, key, path } = await borrower('renews');
     const before = (await ask('GET', path, { headers })).body.agent;
     accounts.world.clock.advance(120_000);
@@ -181,7 +181,7 @@ describe('renewing a delegation', () => {
     expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(200);
   });
 
-  it('is refused in words that say why', async () => {
+  it('a refused renewal of a delegation says why', async () => {
     const { headers, agentId, key, path } = await borrower('renewal refused');
     const renew = (how: Parameters<typeof ask>[2]) => ask('POST', `${path}/renew-delegation`, how);
     const tooLong = { expirySeconds: 31_536_001 };

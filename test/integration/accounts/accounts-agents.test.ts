@@ -5,7 +5,7 @@ const accounts = useAccountsEdge();
 const { ask } = accounts;
 
 describe('agents', () => {
-  it('are created with their wallet and answered whole, at the top level and as `agent`', async () => {
+  it('creating an agent returns its wallet and whole record, at the top level and as `agent`', async () => {
     const { agent, headers, path } = await accounts.edge.agentOf('creates an agent');
     const { agent: nested, ...record } = agent;
     expect(nested).toEqual(record);
@@ -42,7 +42,7 @@ describe('agents', () => {
     });
   });
 
-  it('are refused what the table of fields refuses, naming the field', async () => {
+  it('creating an agent with an invalid field is refused with the name of the field', async () => {
     const headers = await accounts.edge.developer('bad agents');
     const wrong: Record<string, unknown>[] = [
       { name: '' },
@@ -70,7 +70,7 @@ describe('agents', () => {
     }
   });
 
-  it('a prepaid agent is made of a name alone, and an agent that borrows needs its two bounds', async () => {
+  it('a prepaid agent needs only a name, and borrowLimitRaw requires maxRateBps and expirySeconds', async () => {
     const headers = await accounts.edge.developer('lends nothing');
     const create = (body: object) => ask('POST', '/v1/developer/agents', { headers, body });
     expect(await create({ name: 'prepaid' })).toMatchObject({
@@ -99,7 +99,7 @@ describe('agents', () => {
     });
   });
 
-  it('of another developer read as absent', async () => {
+  it('an agent of another developer reads as absent', async () => {
     const { path, minted } = await accounts.edge.agentOf('owns it');
     const headers = await accounts.edge.developer('does not own it');
     const tries = [
@@ -124,7 +124,7 @@ describe('agents', () => {
     });
   });
 
-  it('are suspended and resumed for the very next call', async () => {
+  it('suspending or resuming an agent takes effect at its very next call', async () => {
     const { path, headers, key } = await accounts.edge.agentOf('suspends');
     const set = (status: string) => ask('PATCH', `${path}/status`, { headers, body: { status } });
     expect((await ask('GET', '/v1/agents/balance', { headers: key })).status).toBe(200);
@@ -142,7 +142,7 @@ describe('agents', () => {
     expect((await set('closed')).status).toBe(400);
   });
 
-  it('are closed for good: slot and name are free, the balance answers, nothing else does', async () => {
+  it('a closed agent frees its slot and its name, and answers only for its balance', async () => {
     const { path, headers, key, agent } = await accounts.edge.agentOf('closes');
     const expected = {
       status: 'closed',

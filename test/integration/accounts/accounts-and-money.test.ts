@@ -52,7 +52,7 @@ async function knownToBoth(name: string) {
 const refused = (reason: string) => ({ kind: 'refused', refusal: { reason } });
 
 describe('money and accounts', () => {
-  it('credits once of many credits with the same reference at once, in two processes', async () => {
+  it('concurrent credits with the same reference in two processes credit the agent once', async () => {
     const { here, there, agentId } = await knownToBoth('credits');
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
@@ -69,7 +69,7 @@ describe('money and accounts', () => {
     );
   });
 
-  it('refuses a revoked key its very next hold, in a process that heard nothing of it', async () => {
+  it('a revoked agent key is refused its very next hold by a process that was not notified', async () => {
     const { here, there, owner, agentId, keyId } = await knownToBoth('revoked');
     await here.world.agentKeys.revoke(owner, agentId, keyId);
     for (const { ledger } of [there, here]) {
@@ -77,7 +77,7 @@ describe('money and accounts', () => {
     }
   });
 
-  it('lets a new key spend at once, in a process that heard nothing of it', async () => {
+  it('a new agent key can spend at once in a process that was not notified', async () => {
     const { here, there, owner, agentId } = await knownToBoth('minted');
     const { record } = await here.world.agentKeys.mint(owner, agentId, {});
     for (const { ledger } of [there, here]) {
@@ -85,7 +85,7 @@ describe('money and accounts', () => {
     }
   });
 
-  it('stops a suspended agent and lets it go on again, in a process that heard nothing of it', async () => {
+  it('a suspended agent is stopped, and resumed again, in a process that was not notified', async () => {
     const { here, there, owner, agentId, keyId } = await knownToBoth('suspended');
     await here.world.agents.setStatus(owner.accountId, agentId, 'suspended');
     for (const { ledger } of [there, here]) {
@@ -97,7 +97,7 @@ describe('money and accounts', () => {
     }
   });
 
-  it('empties a closed agent but for what is in flight, and gives it no hold any more', async () => {
+  it('a closed agent keeps only the money of its open holds, and gets no new hold', async () => {
     const { here, there, owner, agentId, keyId } = await knownToBoth('closed');
     await here.world.agents.close(owner.accountId, agentId);
     await here.world.agents.close(owner.accountId, agentId);
@@ -116,7 +116,7 @@ describe('money and accounts', () => {
     });
   });
 
-  it('shows a credit in the account’s balances', async () => {
+  it('a credit appears in the balances of the account', async () => {
     const { here, owner } = await knownToBoth('shown');
     expect(await here.world.developers.balances(owner)).toMatchObject({
       apiCreditsAvailableRaw: '998',

@@ -35,7 +35,7 @@ async function funded(name: string) {
 }
 
 describe('closing', () => {
-  it('takes out what is left, once, and pays out nothing that no deposit backs', async () => {
+  it('closing an agent takes out its balance once, and pays out nothing that no deposit backs', async () => {
     const { ledger, world, agent } = await funded('emptied');
     const first = await closeAgent(world.agentsDeps, agent);
     expect(first).toMatchObject({ status: 'closed', transferTxHash: null, usdcTransferred: null });
@@ -43,7 +43,7 @@ describe('closing', () => {
     expect(await ledger.funds(agent.id)).toEqual({ spendableRaw: 0n, heldRaw: 0n });
   });
 
-  it('leaves work in flight its hold, and takes what that gives back with the next close', async () => {
+  it('closing an agent leaves its open holds alone, and the next close takes what they give back', async () => {
     const { ledger, world, agent, hold } = await funded('in flight');
     const open = await hold(40n);
     await closeAgent(world.agentsDeps, agent);
@@ -56,7 +56,7 @@ describe('closing', () => {
 });
 
 describe('a status change', () => {
-  it('that was decided on an older status is told that it lost', async () => {
+  it('a status change that was decided on an older status is refused as a conflict', async () => {
     const { world, agent } = await funded('overtaken');
     const deps = world.agentsDeps;
     await changeStatus(deps, agent, 'suspended', 'developer_manual');
@@ -69,7 +69,7 @@ describe('a status change', () => {
     });
   });
 
-  it('raises the rules of the agent’s balance, so that no hold is decided on the old ones', async () => {
+  it('a status change raises the rules version of the agent’s balance, so that no hold is decided on old rules', async () => {
     const { world, agent } = await funded('fenced');
     const rules = async () => {
       const [row] = await db.sql`
@@ -83,7 +83,7 @@ describe('a status change', () => {
     expect(await rules()).toBe(before + 2n);
   });
 
-  it('notifies the process that holds the agent’s sockets: a stop closes them, a resumption does not', async () => {
+  it('suspending an agent tells other processes to close its sockets, and resuming it does not', async () => {
     const { world, agent } = await funded('sockets');
     const other = accountsWorld(db.sql);
     const heard: unknown[] = [];
@@ -101,7 +101,7 @@ describe('a status change', () => {
 });
 
 describe('a balance', () => {
-  it('shows what is spendable without what is held, and what the wallet has on chain', async () => {
+  it('a balance shows the spendable amount without holds, and the wallet’s amount on chain', async () => {
     const { world, agent, hold } = await funded('balance');
     await hold(40n);
     expect(await readBalance(world.agentsDeps, agent)).toMatchObject({

@@ -82,7 +82,7 @@ async function proofFor(wallet: string, signer = owner) {
 const refusal = (status: number, error: string) => expect.objectContaining({ status, error });
 
 describe('deployed contract wallets (ERC-1271)', () => {
-  it('lets in the wallet whose contract accepts the signature', async () => {
+  it('sign-in accepts a deployed contract wallet whose contract accepts the signature', async () => {
     const wallet = await deploy('MockERC1271WalletWithCustomValidation', [owner.address]);
     await accept(wallet, true);
     const proof = await proofFor(wallet);
@@ -91,7 +91,7 @@ describe('deployed contract wallets (ERC-1271)', () => {
     await expect(signatures().check(proof)).rejects.toEqual(refusal(401, 'Invalid signature'));
   });
 
-  it('tells the owner from a stranger', async () => {
+  it('sign-in with a contract wallet accepts its owner and refuses a stranger', async () => {
     const wallet = await deploy('MockERC1271Wallet', [owner.address]);
     expect(await signatures().check(await proofFor(wallet))).toBe(wallet.toLowerCase());
     await expect(signatures().check(await proofFor(wallet, stranger))).rejects.toEqual(
@@ -99,7 +99,7 @@ describe('deployed contract wallets (ERC-1271)', () => {
     );
   });
 
-  it('refuses a contract that changes state, answers junk or has no such method', async () => {
+  it('sign-in refuses a contract that changes state, returns junk or has no ERC-1271 method', async () => {
     const wallets = [
       await deploy('MockStateModifyingERC1271Wallet', []),
       await deploy('MockERC1271WalletReturningBytes32', []),
@@ -114,7 +114,7 @@ describe('deployed contract wallets (ERC-1271)', () => {
 });
 
 describe('undeployed contract wallets (ERC-6492)', () => {
-  it('lets in the owner of a wallet that does not exist yet, and deploys nothing', async () => {
+  it('sign-in accepts the owner of an undeployed ERC-6492 wallet, and deploys nothing', async () => {
     const { wallet, wrap } = counterfactual();
     const proof = await proofFor(wallet);
     const wrapped = { ...proof, signature: wrap(proof.signature) };
@@ -123,7 +123,7 @@ describe('undeployed contract wallets (ERC-6492)', () => {
     expect(await chain().getCode({ address: wallet })).toBeUndefined();
   });
 
-  it('refuses a stranger, and another address than the one that the code would have', async () => {
+  it('sign-in with an undeployed wallet refuses a stranger, and an address that its code would not have', async () => {
     const { wallet, wrap } = counterfactual();
     const foreign = await proofFor(wallet, stranger);
     await expect(
@@ -143,7 +143,7 @@ describe('addresses without a wallet', () => {
   );
   const invalid = refusal(401, 'Invalid signature');
 
-  it('refuses the zero address with a signature that recovers to no address', async () => {
+  it('sign-in refuses the zero address with a signature that recovers to no address', async () => {
     const { timestamp, signature } = await owner.sign(clock.now());
     const wallet = `0x${'0'.repeat(40)}`;
     for (const any of [NO_KEY, signature]) {
@@ -153,7 +153,7 @@ describe('addresses without a wallet', () => {
     }
   });
 
-  it('refuses an address without code and every precompile, wrapped or not', async () => {
+  it('sign-in refuses an address without code and every precompile, with and without an ERC-6492 wrapper', async () => {
     const { timestamp, signature } = await owner.sign(clock.now());
     const { wrap } = counterfactual();
     // The factory of this one deploys nothing, so that the validator calls an address without code.
@@ -174,18 +174,18 @@ describe('addresses without a wallet', () => {
 describe('a node that cannot be asked', () => {
   const away = 'http://127.0.0.1:9';
 
-  it('answers 503 for a contract wallet, never Invalid signature', async () => {
+  it('sign-in with a contract wallet answers 503 and never Invalid signature when the node is unreachable', async () => {
     const wallet = await deploy('MockERC1271Wallet', [owner.address]);
     await expect(signatures(away).check(await proofFor(wallet))).rejects.toEqual(
       refusal(503, 'signature_check_unavailable'),
     );
   });
 
-  it('still lets plain wallets in', async () => {
+  it('sign-in still accepts plain wallets when the node is unreachable', async () => {
     expect(await signatures(away).check(await owner.sign(clock.now()))).toBe(owner.address);
   });
 
-  it('answers 503 when the node itself answers an error that is not the contract’s', async () => {
+  it('sign-in answers 503 when the node returns an error that is not the contract’s', async () => {
     const lost = signatures(`${anvil.url}/no-such-endpoint`);
     const wallet = await deploy('MockERC1271Wallet', [owner.address]);
     await expect(lost.check(await proofFor(wallet))).rejects.toEqual(
@@ -193,7 +193,7 @@ describe('a node that cannot be asked', () => {
     );
   });
 
-  it('reads no wallet balance, and says so with null', async () => {
+  it('a wallet balance is null when the node is unreachable', async () => {
     const balances = createUsdcBalances({
       rpc: createRpc({ url: away, fetch: outbound.fetch }),
       usdc: CREATE2_DEPLOYER,

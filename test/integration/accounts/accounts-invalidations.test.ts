@@ -26,7 +26,7 @@ async function listener(sql = db.sql) {
 const changed = (agentId: number) => ({ kind: 'agent_changed', agentId }) as const;
 
 describe('invalidations', () => {
-  it('reach another process with its next poll, and each once', async () => {
+  it('an invalidation reaches another process at its next poll, exactly once', async () => {
     const { invalidations, heard } = await listener();
     await insertInvalidations(db.sql, [changed(1)]);
     await insertInvalidations(db.sql, [{ kind: 'agent_key_revoked', agentId: 1, keyId: 7 }]);
@@ -41,7 +41,7 @@ describe('invalidations', () => {
     ]);
   });
 
-  it('reach a process even when a smaller id commits after a larger one was read', async () => {
+  it('an invalidation reaches a process even when its smaller id commits after a larger id was read', async () => {
     const { invalidations, heard } = await listener();
     let commit = () => {};
     const held = new Promise<void>((resolve) => {
@@ -66,7 +66,7 @@ describe('invalidations', () => {
     expect(heard).toEqual([changed(11), changed(10)]);
   });
 
-  it('are not told of what was rolled back', async () => {
+  it('an invalidation that was rolled back is not delivered', async () => {
     const { invalidations, heard } = await listener();
     const failed = db.sql.begin(async (tx: SqlTransaction) => {
       await insertInvalidations(tx, [changed(20)]);
@@ -79,7 +79,7 @@ describe('invalidations', () => {
     expect(heard).toEqual([]);
   });
 
-  it('are told here once they are committed with the rules raised, and never for what changed nothing', async () => {
+  it('a process hears its own invalidation after the commit that raises the rules, and none for an unchanged row', async () => {
     const world = accountsWorld(db.sql);
     const owner = await world.owner('commits');
     const { agentId } = await world.agents.create(owner.accountId, agentWish('commits'));
@@ -108,7 +108,7 @@ describe('invalidations', () => {
     expect(heard).toEqual([changed(agentId)]);
   });
 
-  it('say that everything is to be dropped after the database was away', async () => {
+  it('a process drops all that it caches after the database was away', async () => {
     const own = openSql(db.target, 1);
     const { invalidations, heard } = await listener(own);
     await db.sql`alter table invalidations rename to invalidations_away`;
@@ -122,7 +122,7 @@ describe('invalidations', () => {
     await own.end({ timeout: 1 });
   });
 
-  it('are deleted once every living process has read them long ago', async () => {
+  it('an invalidation is deleted long after every living process has read it', async () => {
     await insertInvalidations(db.sql, [changed(30)]);
     await db.sql`update invalidations set at = now() - interval '2 hours' where agent_id = 30`;
     await (await listener()).invalidations.tick();
@@ -131,7 +131,7 @@ describe('invalidations', () => {
 });
 
 describe('a key or an agent that another process changed', () => {
-  it('is known here until the poll and refused from then on', async () => {
+  it('a key or agent changed by another process is accepted until the next poll and refused from then on', async () => {
     const here = accountsWorld(db.sql);
     const there = accountsWorld(db.sql);
     const owner = await there.owner('two processes');

@@ -33,7 +33,7 @@ function brittleDelegation(mended: Delegation) {
 }
 
 describe('provisioning', () => {
-  it('gives a prepaid agent a wallet and a time, and delegates nothing', async () => {
+  it('provisioning a prepaid agent creates its wallet and expiry, and delegates nothing', async () => {
     const world = accountsWorld(db.sql);
     const { accountId } = await world.owner('prepaid');
     const agent = await world.agents.create(accountId, agentWish('prepaid'));
@@ -55,7 +55,7 @@ describe('provisioning', () => {
     ]);
   });
 
-  it('delegates for an agent with a borrow limit, within exactly its bounds', async () => {
+  it('provisioning a borrowing agent delegates within exactly its borrow limit, rate and expiry', async () => {
     const world = accountsWorld(db.sql);
     const { accountId } = await world.owner('borrower');
     const agent = await world.agents.create(accountId, agentWish('borrower', BORROWER));
@@ -73,7 +73,7 @@ describe('provisioning', () => {
     });
   });
 
-  it('keeps an agent whose delegation fails, says so, and makes it active later', async () => {
+  it('an agent whose delegation fails is kept, reported as pending, and activated by a later attempt', async () => {
     const { localDelegation } = accountsWorld(db.sql);
     const { state, delegation } = brittleDelegation(localDelegation);
     const world = accountsWorld(db.sql, { delegation });
@@ -109,7 +109,7 @@ describe('provisioning', () => {
     expect(state.asked).toBe(3);
   });
 
-  it('is tried for as long as the agent is open, and tells how it stands', async () => {
+  it('provisioning is retried for as long as the agent is open, and its record shows step, attempts and next attempt', async () => {
     const { localDelegation } = accountsWorld(db.sql);
     const { state, delegation } = brittleDelegation(localDelegation);
     const world = accountsWorld(db.sql, { delegation });
@@ -136,7 +136,7 @@ describe('provisioning', () => {
     ]);
   });
 
-  it('goes on for an agent that an earlier version gave up', async () => {
+  it('provisioning resumes for an agent that an earlier version gave up', async () => {
     const { localDelegation } = accountsWorld(db.sql);
     const { state, delegation } = brittleDelegation(localDelegation);
     const world = accountsWorld(db.sql, { delegation });
@@ -151,7 +151,7 @@ describe('provisioning', () => {
     expect(await world.agents.list(accountId)).toMatchObject([{ status: 'active' }]);
   });
 
-  it('ends with the close of the agent, which frees its slot and its name', async () => {
+  it('closing an agent ends its provisioning and frees its slot and its name', async () => {
     const { localDelegation } = accountsWorld(db.sql);
     const { state, delegation } = brittleDelegation(localDelegation);
     const world = accountsWorld(db.sql, { delegation });
@@ -165,7 +165,7 @@ describe('provisioning', () => {
     await world.agents.create(accountId, agentWish('hopeless'));
   });
 
-  it('is taken over when the process that began it is gone', async () => {
+  it('provisioning is taken over when the process that began it is gone', async () => {
     let fail = true;
     const inner = accountsWorld(db.sql);
     const wallets: ManagedWallets = {
@@ -186,7 +186,7 @@ describe('provisioning', () => {
     expect(await world.agents.list(accountId)).toMatchObject([{ status: 'active' }]);
   });
 
-  it('answers 502 when the wallet cannot be made', async () => {
+  it('creating an agent answers 502 when the wallet cannot be created', async () => {
     const refuse = () => Promise.reject(new Error('refused'));
     const wallets: ManagedWallets = { provide: refuse, signTransfer: refuse };
     const world = accountsWorld(db.sql, { wallets });
@@ -199,7 +199,7 @@ describe('provisioning', () => {
     await expect(failure).rejects.toHaveProperty('fields.agentId');
   });
 
-  it('answers 503 where wallets or the facilitator are not configured', async () => {
+  it('creating an agent answers 503 when wallets or the facilitator are not configured', async () => {
     const bare = accountsWorld(db.sql, { wallets: undefined });
     const { accountId } = await bare.owner('bare');
     for (const attempt of [
@@ -222,7 +222,7 @@ describe('provisioning', () => {
 });
 
 describe('a server without wallet variables', () => {
-  it('a server without wallet variables refuses the routes of the agent record, and serves every other', async () => {
+  it('a server without wallet variables refuses the agent record routes, and serves every other route', async () => {
     const whole = accountsWorld(db.sql);
     await using before = await accountsEdge(whole);
     const { headers, key, minted, path } = await before.agentOf('lost its wallet');
@@ -261,7 +261,7 @@ describe('a server without wallet variables', () => {
 });
 
 describe('local wallets', () => {
-  it('keep the key of each wallet sealed, and whole', async () => {
+  it('local wallets store the key of each wallet sealed, and recover it unchanged', async () => {
     const world = accountsWorld(db.sql);
     const address = await world.localWallets.provide('acct_x:1');
     expect(await world.localWallets.provide('acct_x:1')).toBe(address);

@@ -21,7 +21,7 @@ async function race<T>(attempts: readonly Promise<T>[]) {
 }
 
 describe('races', () => {
-  it('makes exactly five agents of ten creations at once, in two processes', async () => {
+  it('ten concurrent creations in two processes make exactly five agents', async () => {
     const worlds = [accountsWorld(db.sql), accountsWorld(db.sql)] as const;
     const { accountId } = await worlds[0].owner('ten agents');
     const { won, refusals } = await race(
@@ -37,7 +37,7 @@ describe('races', () => {
     expect(events).toHaveLength(5);
   });
 
-  it('gives a name to one of many that ask for it at once', async () => {
+  it('concurrent creations of agents with one name give the name to one of them', async () => {
     const world = accountsWorld(db.sql);
     const { accountId } = await world.owner('one name');
     const { won, refusals } = await race(
@@ -50,7 +50,7 @@ describe('races', () => {
     }
   });
 
-  it('mints exactly five agent keys of ten mints at once', async () => {
+  it('ten concurrent mints make exactly five agent keys', async () => {
     const world = accountsWorld(db.sql);
     const owner = await world.owner('ten mints');
     const { agentId } = await world.agents.create(owner.accountId, agentWish('minter'));
@@ -64,7 +64,7 @@ describe('races', () => {
     expect(await world.agentKeys.list(owner, agentId)).toHaveLength(5);
   });
 
-  it('creates exactly five developer keys of ten creations at once', async () => {
+  it('ten concurrent creations make exactly five developer keys', async () => {
     const world = accountsWorld(db.sql);
     const owner = await world.owner('ten developer keys');
     const { won, refusals } = await race(TEN.map(() => world.developerKeys.create(owner, {})));
@@ -78,7 +78,7 @@ describe('races', () => {
     }
   });
 
-  it('lets one of a revoke and a rotation win, and the loser find no key', async () => {
+  it('a concurrent revoke and rotation of one key let one succeed, and the other finds no key', async () => {
     const world = accountsWorld(db.sql);
     const owner = await world.owner('revoke and rotate');
     const { agentId } = await world.agents.create(owner.accountId, agentWish('contested'));
@@ -100,7 +100,7 @@ describe('races', () => {
     }
   });
 
-  it('makes one account of a wallet that signs in many times at once', async () => {
+  it('concurrent sign-ins of one wallet make one account', async () => {
     const world = accountsWorld(db.sql);
     const proof = await testWallet('newcomer').sign(world.clock.now());
     const callers = await Promise.all(TEN.map(() => world.credentials.signature(proof)));
@@ -108,7 +108,7 @@ describe('races', () => {
     expect(callers[0]?.accountId).toMatch(/^acct_[0-9a-f]{12}$/);
   });
 
-  it('tells one of two opposite status changes that it lost, or lets both through in turn', async () => {
+  it('concurrent opposite status changes all succeed in turn, or the losers are refused with status_conflict', async () => {
     const world = accountsWorld(db.sql);
     const { accountId } = await world.owner('status race');
     const { agentId } = await world.agents.create(accountId, agentWish('flickering'));

@@ -56,7 +56,7 @@ async function providedWallet(provider: FakeWalletProvider) {
 }
 
 describe('a wallet at a provider', () => {
-  it('is made once a reference, whichever process asks, and is then asked for no more', async () => {
+  it('a remote wallet is created once per reference by whichever process asks, and not requested again', async () => {
     await using provider = await fakeWalletProvider();
     const reference = freshReference();
     const address = await walletsAt(provider).provide(reference);
@@ -68,7 +68,7 @@ describe('a wallet at a provider', () => {
     expect(provider.seen).toHaveLength(4);
   });
 
-  it('is one where several processes make it at once', async () => {
+  it('several processes that create one remote wallet concurrently get the same wallet', async () => {
     await using provider = await fakeWalletProvider();
     // Whose row comes first is chance, and so is which of its keys the others meet.
     for (let round = 1; round <= ROUNDS; round++) {
@@ -79,7 +79,7 @@ describe('a wallet at a provider', () => {
     }
   });
 
-  it('is found again when the answer to its making was lost, even a day later', async () => {
+  it('a remote wallet is found again when the response to its creation was lost, even a day later', async () => {
     await using provider = await fakeWalletProvider();
     const reference = freshReference();
     provider.faults.push({ kind: 'status', status: 500 });
@@ -95,7 +95,7 @@ describe('a wallet at a provider', () => {
     expect(provider.wallets.size).toBe(1);
   });
 
-  it('is never the wallet of another id, nor shared by two references', async () => {
+  it('a remote wallet is never the wallet of another id, nor shared by two references', async () => {
     await using provider = await fakeWalletProvider();
     const { from, reference } = await providedWallet(provider);
     const taken = { kind: 'other wallet', externalId: reference.replace(':', '-') } as const;
@@ -111,7 +111,7 @@ describe('a wallet at a provider', () => {
     expect(from).toBe(first?.address.toLowerCase());
   });
 
-  it('is none where the provider answers something else', async () => {
+  it('a malformed wallet response of the provider is refused', async () => {
     await using provider = await fakeWalletProvider();
     const wallet = { id: 'w1', address: GOLDEN.to, chain_type: 'ethereum' };
     for (const wrong of [
@@ -128,7 +128,7 @@ describe('a wallet at a provider', () => {
     }
   });
 
-  it('signs transfers that another library proves to be its own', async () => {
+  it('a remote wallet signs transfers that another library verifies', async () => {
     await using provider = await fakeWalletProvider();
     const { from, reference, authorization, sign } = await providedWallet(provider);
     const signature = await sign();
@@ -139,7 +139,7 @@ describe('a wallet at a provider', () => {
     expect(provider.refused).toEqual([]);
   });
 
-  it('hands out a signature in the one form that the token takes', async () => {
+  it('a remote wallet normalizes its signature to the one form that the token accepts', async () => {
     await using provider = await fakeWalletProvider();
     const { sign } = await providedWallet(provider);
     const plain = await sign();
@@ -150,7 +150,7 @@ describe('a wallet at a provider', () => {
     expect(await sign()).toBe(plain);
   });
 
-  it('never hands out a signature that would not pay', async () => {
+  it('a remote wallet never returns a signature that the token would refuse', async () => {
     await using provider = await fakeWalletProvider();
     const { sign } = await providedWallet(provider);
     const order = 2n ** 256n - 0x14551231950b75fc4402da1732fc9bebfn;
@@ -174,7 +174,7 @@ describe('a wallet at a provider', () => {
     await expect(sign()).rejects.toThrow('signature of another wallet');
   });
 
-  it('signs for itself alone', async () => {
+  it('a remote wallet signs transfers from its own address alone', async () => {
     await using provider = await fakeWalletProvider();
     const { wallets, reference } = await providedWallet(provider);
     const foreign = wallets.signTransfer(reference, domain, GOLDEN);
@@ -185,7 +185,7 @@ describe('a wallet at a provider', () => {
 });
 
 describe('a provider', () => {
-  it('grants nothing without the secret of the app and the signature of the key', async () => {
+  it('the wallet provider refuses requests without the app’s secret or the key’s signature', async () => {
     await using provider = await fakeWalletProvider();
     const { reference, authorization } = await providedWallet(provider);
     const stranger = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
@@ -205,7 +205,7 @@ describe('a provider', () => {
     }
   });
 
-  it('that fails, stalls or talks nonsense is one kind of error, within its bounds', async () => {
+  it('a wallet provider that fails, stalls or returns junk gives one kind of error, within its time and size limits', async () => {
     await using provider = await fakeWalletProvider();
     const { reference, authorization, sign } = await providedWallet(provider);
     const long = ' '.repeat(LIMITS.walletProviderAnswerBytes + 1);
@@ -231,7 +231,7 @@ describe('a provider', () => {
     await sign();
   });
 
-  it('that stalls is not asked more than a bounded number of times at once', async () => {
+  it('a stalled wallet provider gets at most a bounded number of concurrent requests', async () => {
     await using provider = await fakeWalletProvider();
     const { reference, authorization } = await providedWallet(provider);
     const wallets = walletsAt(provider, { timeoutMs: 300 });
@@ -247,7 +247,7 @@ describe('a provider', () => {
     await wallets.signTransfer(reference, domain, authorization);
   });
 
-  it('that is away leaves an agent pending, which gets its wallet once the provider is back', async () => {
+  it('an agent stays pending while the wallet provider is down, and gets its wallet when the provider is back', async () => {
     await using provider = await fakeWalletProvider();
     const world = accountsWorld(db.sql, { wallets: walletsAt(provider) });
     const { accountId } = await world.owner('remote');

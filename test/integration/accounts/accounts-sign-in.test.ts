@@ -7,7 +7,7 @@ const accounts = useAccountsEdge();
 const { ask } = accounts;
 
 describe('signing in', () => {
-  it('turns a fresh wallet signature into a session of seven days', async () => {
+  it('a fresh wallet signature signs in to a session of seven days', async () => {
     const wallet = testWallet('signs in');
     const headers = await wallet.headers(accounts.world.clock.now());
     const signedIn = await ask('POST', '/v1/developer/auth/verify', {
@@ -43,7 +43,7 @@ describe('signing in', () => {
     expect(again).toMatchObject({ status: 401, body: { error: 'Unauthorized' } });
   });
 
-  it('refuses what is stale, foreign, incomplete or forged, in the specified words', async () => {
+  it('sign-in refuses a stale, foreign, incomplete or forged signature with the specified errors', async () => {
     const wallet = testWallet('refused');
     const now = accounts.world.clock.now();
     const verify = (headers: Record<string, string>) =>
@@ -73,7 +73,7 @@ describe('signing in', () => {
 });
 
 describe('an account of an address that has no key', () => {
-  it('is reached by nothing that was handed out for it before', async () => {
+  it('an account of an address without a key accepts no session, developer key or signature of before', async () => {
     const { world } = accounts;
     const wallet = `0x${'0'.repeat(40)}`;
     const { accountId } = await world.accounts.ofWallet(wallet);
@@ -102,7 +102,7 @@ describe('an account of an address that has no key', () => {
 });
 
 describe('developer keys', () => {
-  it('show their secret once, in both published spellings, and only a prefix ever after', async () => {
+  it('a developer key shows its secret once, at its creation, and only its prefix afterwards', async () => {
     const headers = await testWallet('key owner').headers(accounts.world.clock.now());
     const made = await ask('POST', '/v1/developer/keys', { headers, body: { label: 'ci' } });
     expect(made.status).toBe(201);
@@ -129,7 +129,7 @@ describe('developer keys', () => {
     });
   });
 
-  it('are revoked at once; a key of another wallet reads like an absent one', async () => {
+  it('a developer key is revoked at once, and a key of another wallet reads as absent', async () => {
     const headers = await accounts.edge.developer('revoker');
     const victim = (await ask('POST', '/v1/developer/keys', { headers })).body;
     const path = `/v1/developer/keys/${victim.id}`;
@@ -159,7 +159,7 @@ describe('developer keys', () => {
     }
   });
 
-  it('are rotated in one step and inherit what is not said', async () => {
+  it('a developer key is rotated in one step and inherits the fields that the request leaves out', async () => {
     const headers = await accounts.edge.developer('rotator');
     const expiresAt = new Date(accounts.world.clock.now() + 60_000).toISOString();
     const body = { label: 'short', permissions: 'read_write', expiresAt };
@@ -180,7 +180,7 @@ describe('developer keys', () => {
     expect((await profile(heir.body.key)).status).toBe(401);
   });
 
-  it('refuse a bad body in the words of their table', async () => {
+  it('the developer key routes refuse a bad body with their documented errors', async () => {
     const headers = await accounts.edge.developer('bad bodies');
     const bodies = [
       '{',

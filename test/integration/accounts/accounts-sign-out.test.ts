@@ -41,7 +41,7 @@ const profile = async ({ ask }: Edge, headers: Record<string, string>) => {
 const REFUSED = [401, 'Invalid JWT'];
 
 describe('signing out', () => {
-  it('ends the session with every token of it, in every process at once, and clears the cookie', async () => {
+  it('signing out ends every token of the session in every process at once, and clears the cookie', async () => {
     const stolen = await signIn('signs out');
     const other = await signIn('signs out');
     expect(await profile(there, stolen.bearer)).toBe(200);
@@ -64,7 +64,7 @@ describe('signing out', () => {
     expect((await here.ask('POST', PATH, { headers: renewed })).status).toBe(401);
   });
 
-  it('ends all sessions of the account by a session, a signature or a developer key, and no other account', async () => {
+  it('signing out everywhere takes a session, signature or developer key, and ends the sessions of no other account', async () => {
     const bystander = await signIn('bystander');
     for (const way of ['session', 'signature', 'developer key'] as const) {
       const first = await signIn('everywhere');
@@ -86,7 +86,7 @@ describe('signing out', () => {
     expect(await profile(there, bystander.cookie)).toBe(200);
   });
 
-  it('is refused to a key that may only read', async () => {
+  it('signing out is refused to a read-only developer key', async () => {
     const owner = await signIn('reader');
     const { body } = await here.ask('POST', '/v1/developer/keys', { headers: owner.cookie });
     const refused = await here.ask('POST', PATH, { headers: bearer(body.key) });
@@ -94,7 +94,7 @@ describe('signing out', () => {
     expect(await profile(here, owner.cookie)).toBe(200);
   });
 
-  it('keeps at most 100 ended sessions of an account: one more ends all, and expired ones are forgotten', async () => {
+  it('an account keeps at most 100 ended sessions: one more ends all sessions, and expired ones are deleted', async () => {
     expect(LIMITS.endedSessionsKept).toBe(100);
     const kept = await signIn('many');
     const { accountId } = await world.accounts.ofWallet(testWallet('many').address.toLowerCase());

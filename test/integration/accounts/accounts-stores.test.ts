@@ -51,7 +51,7 @@ async function account(name: string) {
 }
 
 describe('agent rows', () => {
-  it('keep a name to one open agent of an account, and give it back with the close', async () => {
+  it('an agent name belongs to one open agent of an account, and is free again after the close', async () => {
     const { accountId, insert, requireAgent } = await account('names');
     const first = await requireAgent('same');
     expect(await insert('same')).toBeUndefined();
@@ -66,7 +66,7 @@ describe('agent rows', () => {
     expect(await findAgent(db.sql, foreign)).toBeUndefined();
   });
 
-  it('change status only from the status that was read', async () => {
+  it('an agent row changes status only from the status that was read', async () => {
     const agent = await (await account('guarded')).requireAgent('guarded');
     const provisioned = {
       walletAddress: `0x${'ab'.repeat(20)}`,
@@ -78,7 +78,7 @@ describe('agent rows', () => {
     expect(await saveStatus(db.sql, agent, 'closed', null, NOW)).toBeUndefined();
   });
 
-  it('are claimed for provisioning by one process at a time, and again after the lease', async () => {
+  it('an agent row is claimed for provisioning by one process at a time, and again after the lease', async () => {
     const agent = await (await account('claimed')).requireAgent('claimed');
     const claims = await Promise.all(
       Array.from({ length: 4 }, () => claimProvisions(db.sql, NOW, LATER)),
@@ -91,7 +91,7 @@ describe('agent rows', () => {
 });
 
 describe('rows that are written once', () => {
-  it('are an account for each wallet and a wallet for each reference', async () => {
+  it('the stores create one account row per wallet and one wallet row per reference', async () => {
     const wallet = `0x${'cd'.repeat(20)}`;
     await insertDeveloper(db.sql, { accountId: 'acct_first', wallet });
     await insertDeveloper(db.sql, { accountId: 'acct_second', wallet });
@@ -103,7 +103,7 @@ describe('rows that are written once', () => {
     expect(await findWallet(db.sql, 'ref')).toEqual({ address: '0x1', sealedKey });
   });
 
-  it('are an operator permission for each agent, the latest one', async () => {
+  it('the operator permission store keeps the latest permission of each agent', async () => {
     const agent = await (await account('permission')).requireAgent('permission');
     const permission = {
       agentId: agent.id,
@@ -122,7 +122,7 @@ describe('rows that are written once', () => {
 });
 
 describe('key rows', () => {
-  it('work until they are revoked or expire, to the instant', async () => {
+  it('a key row is valid to the instant of its revocation or expiry', async () => {
     const { accountId } = await account('key rows');
     const key = await insertDeveloperKey(db.sql, {
       accountId,
@@ -141,7 +141,7 @@ describe('key rows', () => {
     expect(await find(NOW)).toBeUndefined();
   });
 
-  it('remember their latest use, written in one batch, and never an earlier one', async () => {
+  it('a key row records its latest use, written in one batch and never moved back', async () => {
     const world = accountsWorld(db.sql);
     const owner = await world.owner('uses');
     const { agentId } = await world.agents.create(owner.accountId, agentWish('uses'));
@@ -161,7 +161,7 @@ describe('key rows', () => {
 });
 
 describe('what an account has and has used', () => {
-  it('adds up over its agents, and a close is no spending', async () => {
+  it('the usage of an account is the sum over its agents, and a close does not count as spending', async () => {
     const { accountId, requireAgent } = await account('sums');
     const [open, closed] = [await requireAgent('open'), await requireAgent('closed')];
     for (const { id } of [open, closed]) {
@@ -196,7 +196,7 @@ describe('what an account has and has used', () => {
     );
   });
 
-  it('is read without the postings of the work that a closed agent did', async () => {
+  it('the usage of an account is read without the hold postings of a closed agent', async () => {
     const { accountId, requireAgent } = await account('busy');
     const { id } = await requireAgent('busy');
     await db.sql`update agents set status = 'closed' where id = ${id}`;

@@ -26,7 +26,7 @@ const localWallets = (appSecret = APP_SECRET) =>
 const domain = usdcDomain(USDC);
 
 describe('a wallet that this server holds', () => {
-  it('signs a transfer in the bytes of the golden vector', async () => {
+  it('a local wallet signs a transfer to the bytes of the golden vector', async () => {
     const privateKey = Buffer.from(vectors.privateKey.slice(2), 'hex');
     const sealedKey = seal(APP_SECRET, 'acct_golden:1', privateKey, systemRandom);
     await insertWallet(db.sql, 'acct_golden:1', { address: GOLDEN.from, sealedKey });
@@ -34,7 +34,7 @@ describe('a wallet that this server holds', () => {
     expect(signature).toBe(vectors.signature);
   });
 
-  it('signs as the address that it was provided under, from the first call and from any process', async () => {
+  it('a local wallet signs as the address it was created with, from the first call and in any process', async () => {
     const address = await localWallets().provide('acct_a:1');
     const wallets = localWallets();
     const authorization = { ...GOLDEN, from: address };
@@ -45,7 +45,7 @@ describe('a wallet that this server holds', () => {
     expect(proven).toBe(true);
   });
 
-  it('signs for no other wallet, and nothing where its key cannot be decrypted', async () => {
+  it('a local wallet signs for no other wallet, and signs nothing when its key cannot be decrypted', async () => {
     const wallets = localWallets();
     await wallets.provide('acct_b:1');
     const foreign = wallets.signTransfer('acct_b:1', domain, GOLDEN);

@@ -36,7 +36,7 @@ async function developer(name: string) {
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
 describe('the routes of provider keys', () => {
-  it('store a key, show it masked ever after, and name the providers that take one', async () => {
+  it('the provider key routes store a key, return it masked, and name the providers that take one', async () => {
     const { put, list, wallet, find } = await developer('stores');
     expect(await list()).toEqual({ providerKeys: [], supportedProviders: ['anthropic', 'openai'] });
     const stored = await put('openai', { key: `  ${KEY}\n`, label: 'ours' });
@@ -56,7 +56,7 @@ describe('the routes of provider keys', () => {
     expect(await find('anthropic')).toBeUndefined();
   });
 
-  it('keep one key a provider: another one takes its place, works at once and is enabled', async () => {
+  it('a second provider key for one provider replaces the first, works at once and is enabled', async () => {
     const { put, patch, list, find } = await developer('replaces');
     const first = await put('openai', { key: KEY, label: 'ours' });
     await patch('openai', false);
@@ -70,7 +70,7 @@ describe('the routes of provider keys', () => {
     expect((await put('openai', { key: KEY, label: null })).body.label).toBeNull();
   });
 
-  it('switch a key off and on, and delete it, each obeyed by the next call', async () => {
+  it('a provider key is disabled, enabled and deleted, and the next call obeys each change', async () => {
     const { put, patch, remove, list, find } = await developer('switches');
     await put('openai', { key: KEY });
     await put('anthropic', { key: 'other' });
@@ -87,7 +87,7 @@ describe('the routes of provider keys', () => {
     expect((await list()).providerKeys).toMatchObject([{ provider: 'anthropic' }]);
   });
 
-  it('answer 404 where no key is, and 400 with the providers that there are for another name', async () => {
+  it('the provider key routes answer 404 for an absent key, and 400 with the list of providers for an unknown one', async () => {
     const { put, patch, remove } = await developer('misses');
     for (const told of [await patch('openai', true), await remove('openai')]) {
       expect([told.status, told.body.error]).toEqual([404, 'not_found']);
@@ -107,7 +107,7 @@ describe('the routes of provider keys', () => {
     expect((await put('%00', { key: KEY })).status).toBe(400);
   });
 
-  it('refuse what is no key, and never repeat it', async () => {
+  it('the provider key routes refuse a malformed key, and never repeat it', async () => {
     const { put, patch, list } = await developer('careless');
     const bodies = [
       {},
@@ -133,7 +133,7 @@ describe('the routes of provider keys', () => {
     expect((await put('openai', { key: 'k'.repeat(512) })).status).toBe(200);
   });
 
-  it('take management credentials, and for a change one that may write', async () => {
+  it('the provider key routes take management credentials, and a change takes one that may write', async () => {
     const { headers, put, find } = await developer('guards');
     await put('openai', { key: KEY });
     const body = { permissions: 'read' };
@@ -156,7 +156,7 @@ describe('the routes of provider keys', () => {
     expect(await find('openai')).toBe(KEY);
   });
 
-  it('answer 503 on a server without a secret, which finds no key either', async () => {
+  it('the provider key routes answer 503 on a server without a secret, and its calls find no key', async () => {
     await using db = await testDatabase();
     const world = accountsWorld(db.sql, { sealingSecret: undefined });
     await using edge = await accountsEdge(world);
@@ -175,7 +175,7 @@ describe('the routes of provider keys', () => {
     expect(await world.providerKeys.find(accountId, 'openai')).toBeUndefined();
   });
 
-  it('still switch off and delete a key whose provider has left the catalogue', async () => {
+  it('a provider key whose provider left the catalogue can still be disabled and deleted', async () => {
     const { put, patch, remove, accountId } = await developer('outlives');
     await put('openai', { key: KEY });
     await accounts.sql`
@@ -187,7 +187,7 @@ describe('the routes of provider keys', () => {
 });
 
 describe('a vendor with several addresses', () => {
-  it('has one key, whichever of its addresses it is stored for', async () => {
+  it('a vendor with several addresses has one provider key, whichever address it was stored for', async () => {
     const { put, list, patch, find, remove } = await developer('one-key');
     const stored = await put('openai-realtime', { key: KEY });
     expect(stored.body).toMatchObject({ provider: 'openai' });
@@ -204,7 +204,7 @@ describe('a vendor with several addresses', () => {
     expect((await remove('openai-realtime')).status).toBe(404);
   });
 
-  it('goes on being opened by a key that was stored for that address alone', async () => {
+  it('a provider key that was stored for one address of a vendor is still used for that address', async () => {
     const { accountId, list, patch, put, remove } = await developer('old-row');
     const owner = await accounts.world.owner('old-row');
     const before = accountsWorld(accounts.sql, { keysByProvider: true });
@@ -233,7 +233,7 @@ describe('a vendor with several addresses', () => {
 });
 
 describe('events of provider keys', () => {
-  it('report each change once, with its author and the masked prefix of the key', async () => {
+  it('each provider key change writes one event with its author and the masked prefix of the key', async () => {
     const { put, patch, remove, events, wallet } = await developer('tells');
     await put('openai', { key: KEY, label: 'ours' });
     await put('openai', { key: 'another-key' });
@@ -258,7 +258,7 @@ describe('events of provider keys', () => {
     expect(told[2]?.payload).toMatchObject({ keyPrefix: 'an...', enabled: false });
   });
 
-  it('stand in the commit of their change: without the one there is not the other', async () => {
+  it('a provider key change and its event commit together or not at all', async () => {
     await using db = await testDatabase();
     const { providerKeys, owner } = accountsWorld(db.sql);
     const mine = await owner('atomic');
@@ -272,7 +272,7 @@ describe('events of provider keys', () => {
     expect(await providerKeys.list(mine.accountId)).toHaveLength(1);
   });
 
-  it('tell of one creation, whatever races for the place', async () => {
+  it('eight concurrent stores of one provider key write one creation event', async () => {
     const { put, events, find, list, accountId } = await developer('races');
     const keys = Array.from({ length: 8 }, (_, n) => `key-number-${n}`);
     const told = await Promise.all(keys.map((key) => put('openai', { key })));
@@ -288,7 +288,7 @@ describe('events of provider keys', () => {
 });
 
 describe('a stored provider key', () => {
-  it('stands in no row in clear, and looks like no other, not even one that is the same', async () => {
+  it('a stored provider key is never in clear in its row, and equal keys are encrypted differently', async () => {
     const one = await developer('seals one');
     const two = await developer('seals two');
     await one.put('openai', { key: KEY });
@@ -305,7 +305,7 @@ describe('a stored provider key', () => {
     }
   });
 
-  it('is found by its own account alone', async () => {
+  it('a stored provider key is found by its own account alone', async () => {
     const { put } = await developer('owns');
     const { find, list, patch, remove } = await developer('covets');
     await put('openai', { key: KEY });
@@ -315,7 +315,7 @@ describe('a stored provider key', () => {
     expect((await remove('openai')).status).toBe(404);
   });
 
-  it('opens in no other row: not of another account, not of another provider', async () => {
+  it('a sealed provider key decrypts in no row of another account or another provider', async () => {
     const owns = await developer('is robbed');
     const robs = await developer('robs');
     const { log, lines } = logLines();
@@ -341,7 +341,7 @@ describe('a stored provider key', () => {
     expect(JSON.stringify(lines)).not.toContain(KEY);
   });
 
-  it('reads as absent under another secret, and again as it was under its own', async () => {
+  it('a stored provider key reads as absent under another secret, and is readable again under its own', async () => {
     const { put, accountId } = await developer('rotates');
     await put('openai', { key: KEY });
     const { log, lines } = logLines();
@@ -352,7 +352,7 @@ describe('a stored provider key', () => {
     expect(await accountsWorld(accounts.sql).providerKeys.find(accountId, 'openai')).toBe(KEY);
   });
 
-  it('is obeyed by another process within the time that it is remembered', async () => {
+  it('a provider key change is obeyed by another process when its cached copy expires', async () => {
     const { put, patch, remove, accountId } = await developer('travels');
     const { providerKeys, clock } = accountsWorld(accounts.sql);
     const there = () => providerKeys.find(accountId, 'openai');
@@ -372,7 +372,7 @@ describe('a stored provider key', () => {
     }
   });
 
-  it('tells when it was last used, written in batches, and starts anew when it is replaced', async () => {
+  it('a provider key records its last use in batches, and the record restarts when the key is replaced', async () => {
     const { put, find, list, accountId } = await developer('uses');
     await put('openai', { key: KEY });
     await put('anthropic', { key: 'never-used' });
