@@ -68,7 +68,7 @@ const USE_STREAM = [
 ];
 
 describe('the AI SDK with its Anthropic provider over an upstream of that dialect', () => {
-  it('has the text, the usage and the receipt, whole and streamed', async () => {
+  it('the AI SDK’s Anthropic provider gets text, usage and receipt from an Anthropic upstream, whole and streamed', async () => {
     await using w = await anthropicWorld();
     const model = provider(w.gateway.baseUrl)(MODEL);
     const whole = await generateText({ model, prompt: 'Good morning?', maxOutputTokens: 1_000 });
@@ -86,7 +86,7 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
     await w.balanced();
   });
 
-  it('calls tools and sends their results back, whole and streamed', async () => {
+  it('the AI SDK’s Anthropic provider calls tools of an Anthropic upstream and sends their results, whole and streamed', async () => {
     await using w = await anthropicWorld();
     const wanted = {
       model: provider(w.gateway.baseUrl)(MODEL),
@@ -117,7 +117,7 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
     await w.balanced();
   });
 
-  it('has its schema sent and pictures relayed', async () => {
+  it('the AI SDK’s Anthropic provider has its output schema and its images relayed to an Anthropic upstream', async () => {
     await using w = await anthropicWorld();
     const model = provider(w.gateway.baseUrl)(MODEL);
     w.upstream.replies.push({ body: messageOf([{ type: 'text', text: '{"sum":5}' }]) });
@@ -145,7 +145,7 @@ describe('the AI SDK with its Anthropic provider over an upstream of that dialec
     await w.balanced();
   });
 
-  it('is told a refusal as its own error, with the status and our words, and is charged nothing', async () => {
+  it('the AI SDK’s Anthropic provider throws our refusal as its own error with status and text, and is not charged', async () => {
     await using w = await anthropicWorld();
     const model = createAnthropic({ apiKey: `svc_${'0'.repeat(64)}`, baseURL: w.gateway.baseUrl })(
       MODEL,
@@ -166,7 +166,7 @@ describe('the AI SDK with its Anthropic provider over an upstream of the OpenAI 
   const hasResult = ({ messages }: Json) =>
     (messages as { role: string }[]).some(({ role }) => role === 'tool');
 
-  it('calls tools and sends their results back, whole and streamed', async () => {
+  it('the AI SDK’s Anthropic provider calls tools of an OpenAI upstream and sends their results, whole and streamed', async () => {
     await using w = await messagesWorld();
     const model = provider(w.gateway.baseUrl)('acme/fast-1');
     w.upstream.play((body) => {
@@ -196,7 +196,7 @@ describe('the AI SDK with its Anthropic provider over an upstream of the OpenAI 
     await w.balanced();
   });
 
-  it('has pictures and its schema in the words of that dialect', async () => {
+  it('the AI SDK’s Anthropic provider has its images and its output schema translated for an OpenAI upstream', async () => {
     await using w = await messagesWorld();
     const model = provider(w.gateway.baseUrl)('acme/fast-1');
     w.upstream.play(wholeAnswer({ content: 'A dot.' }));
@@ -232,7 +232,7 @@ describe('the AI SDK with its Anthropic provider over the local guide', () => {
   });
   afterAll(() => engines[Symbol.asyncDispose]());
 
-  it('is answered, streamed, calls the tool that it has to, and has its object', async () => {
+  it('the AI SDK’s Anthropic provider gets text, stream, forced tool call and object from local/guide', async () => {
     await using w = await messagesWorld(engines);
     const model = provider(w.gateway.baseUrl)('local/guide');
     const { text } = await generateText({ model, prompt: 'What is 2 + 3?' });

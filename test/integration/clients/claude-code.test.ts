@@ -47,7 +47,7 @@ const told = (events: readonly Json[]) => {
 };
 
 describe('the Claude Code CLI over an upstream of the OpenAI dialect', () => {
-  it('calls its tool, and goes on with the result', async () => {
+  it('Claude Code calls its tool over an OpenAI upstream, and continues with the result', async () => {
     await using w = await messagesWorld();
     const call = {
       id: 'call_1',
@@ -73,7 +73,7 @@ describe('the Claude Code CLI over an upstream of the OpenAI dialect', () => {
 
 describe('the Claude Code CLI over OpenAI’s models', () => {
   it.each(['openai/gpt-6-luna', 'openai/gpt-6.1-sol'])(
-    'calls its tool of %s, with the effort that it wishes',
+    'Claude Code calls its tool of %s over OpenAI’s models, with the effort that it requests',
     async (model) => {
       await using w = await openAiWorld();
       w.upstream.play({
@@ -98,7 +98,7 @@ describe('the Claude Code CLI over OpenAI’s models', () => {
 });
 
 describe('the Claude Code CLI over an upstream of its dialect', () => {
-  it('has its requests and features relayed as they are', async () => {
+  it('Claude Code has its requests and beta features relayed unchanged to an Anthropic upstream', async () => {
     await using w = await anthropicWorld();
     for (const request of CLAUDE_CODE) {
       w.upstream.replies.push(streamed(STREAM));
@@ -118,7 +118,7 @@ describe('the Claude Code CLI over the local guide', () => {
   });
   afterAll(() => engines[Symbol.asyncDispose]());
 
-  it('is answered to the end', async () => {
+  it('Claude Code gets a complete response from local/guide', async () => {
     await using w = await messagesWorld(engines);
     for (const request of CLAUDE_CODE) {
       const events = await ask(w, request, 'local/guide');

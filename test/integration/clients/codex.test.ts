@@ -67,7 +67,7 @@ describe('the Codex CLI over an upstream that speaks chat', () => {
   };
   const toolNames = () => lastAsked().tools.map((tool) => tool.function.name);
 
-  it('patches files by its custom tool, whose input is the text of the patch', async () => {
+  it('Codex over a chat upstream patches files with its custom tool, whose input is the patch text', async () => {
     calls('apply_patch', { input: INPUT });
     const events = await ask(PATCH, CHAT_MODEL);
     expect(itemsOf(events)).toMatchObject([
@@ -79,7 +79,7 @@ describe('the Codex CLI over an upstream that speaks chat', () => {
     expect(await world.charged()).toBeGreaterThan(0n);
   });
 
-  it('goes on when the patch is made', async () => {
+  it('Codex over a chat upstream continues after the patch was applied', async () => {
     says('Done.');
     expect(itemsOf(await ask(PATCHED, CHAT_MODEL))).toMatchObject([
       { type: 'message', content: [{ text: 'Done.' }] },
@@ -90,7 +90,7 @@ describe('the Codex CLI over an upstream that speaks chat', () => {
     ]);
   });
 
-  it('searches its tools, and may call what it has found from then on', async () => {
+  it('Codex over a chat upstream searches its tools, and may call the found tools from then on', async () => {
     calls('tool_search', { query: 'spawn agent' });
     expect(itemsOf(await ask(PATCHED, CHAT_MODEL))).toMatchObject([
       { type: 'tool_search_call', execution: 'client', arguments: { query: 'spawn agent' } },
@@ -103,7 +103,7 @@ describe('the Codex CLI over an upstream that speaks chat', () => {
     expect(toolNames()).toContain('multi_agent_v1__spawn_agent');
   });
 
-  it('runs scripts by a custom tool of a namespace that an item of its input brings', async () => {
+  it('Codex over a chat upstream runs scripts with a custom tool from the namespace of an input item', async () => {
     calls('functions__exec', { input: 'text("hi")' });
     expect(itemsOf(await ask(SCRIPT, CHAT_MODEL))).toMatchObject([
       { type: 'custom_tool_call', name: 'exec', namespace: 'functions', input: 'text("hi")' },
@@ -149,7 +149,7 @@ describe('the Codex CLI over an upstream that refuses what it does not know', ()
   afterEach(() => world[Symbol.asyncDispose]());
 
   it.each(CODEX.map((request, at) => [at, request] as const))(
-    'has its request %i answered without the members that the catalogue does not name',
+    'Codex request %i is served by a strict upstream without the members that its catalogue entry does not name',
     async (_, request) => {
       world = await responsesWorld();
       world.chat.play(strictly(COMMON));
@@ -159,7 +159,7 @@ describe('the Codex CLI over an upstream that refuses what it does not know', ()
     },
   );
 
-  it('has those sent that the catalogue names', async () => {
+  it('a strict upstream gets the members of a Codex request that its catalogue entry names', async () => {
     world = await responsesWorld({ chatMembers: ['prompt_cache_key', 'verbosity'] });
     world.chat.play(strictly([...COMMON, 'prompt_cache_key', 'verbosity']));
     const request = { ...PATCH, body: { ...PATCH.body, user: 'u', safety_identifier: 's' } };
@@ -176,7 +176,7 @@ describe('the Codex CLI over an upstream that speaks Responses', () => {
   afterEach(() => world[Symbol.asyncDispose]());
 
   it.each(CODEX.map((request, at) => [at, request] as const))(
-    'has its request %i relayed in its own words',
+    'Codex request %i is relayed unchanged to an upstream that speaks Responses',
     async (_, request) => {
       const events = await ask(request, OWN_MODEL);
       expect(events.at(-1)).toMatchObject({ type: 'response.completed' });
@@ -209,7 +209,7 @@ describe('the Codex CLI over the local guide', () => {
   });
 
   it.each(CODEX.map((request, at) => [at, request] as const))(
-    'has its request %i answered to the end',
+    'Codex request %i gets a complete response from local/guide',
     async (_, request) => {
       const events = await ask(request, 'local/guide');
       expect(events.at(-1)).toMatchObject({
