@@ -24,7 +24,7 @@ async function rest(file: DecodedFile): Promise<number> {
 }
 
 describe('the decoder of files', () => {
-  it('decodes several files in turns, each with its own sound', async () => {
+  it('the file decoder decodes several files in turns, each with its own sound', async () => {
     const names = ['speech.mp3', 'speech.ogg', 'speech.opus', 'fragmented.mp4', 'recorder.webm'];
     const open = await Promise.all(names.map((name) => decoding.open(soundVector(name), 3_000)));
     const samples = await Promise.all(open.map(rest));
@@ -32,7 +32,7 @@ describe('the decoder of files', () => {
     expect(open.map(({ soundMs }) => soundMs)).toEqual([2_787, 2_787, 2_787, 2_787, 2_794]);
   });
 
-  it('decodes a long file in pieces of some seconds', async () => {
+  it('the file decoder decodes a long file in pieces of a few seconds', async () => {
     const minute = encodeWav(new Int16Array(60 * 8_000), 8_000);
     const file = await decoding.open(Buffer.from(minute), 60_000);
     expect((await file.next())?.length).toBeLessThan(7 * 16_000);
@@ -40,7 +40,7 @@ describe('the decoder of files', () => {
     expect(file.soundMs).toBe(60_000);
   });
 
-  it('refuses a broken file with a sentence about it, and goes on with the others', async () => {
+  it('the file decoder refuses a broken file with a sentence about it, and continues with the other files', async () => {
     const good = await decoding.open(soundVector('speech.mp3'), 3_000);
     const broken = soundVector('opus.mp4');
     broken.fill(0xff, broken.indexOf('dOps') + 4, broken.indexOf('dOps') + 6);
@@ -54,7 +54,7 @@ describe('the decoder of files', () => {
     expect(await rest(good)).toBe(44_800);
   });
 
-  it('has room for as many files as there are recognisers, and again when one is closed', async () => {
+  it('the file decoder opens as many files as its limit, refuses one more, and opens it after a close', async () => {
     const files: DecodedFile[] = [];
     const open = () => decoding.open(soundVector('speech.mp3'), 3_000);
     const isOpened = () =>
@@ -70,7 +70,7 @@ describe('the decoder of files', () => {
     files.at(-1)?.close();
   });
 
-  it('says which package is missing, and reads WAV without any', async () => {
+  it('the file decoder names the package that is missing, and reads WAV without any package', async () => {
     const files = createEngineFiles((name) => {
       if (name === 'opus-decoder') throw new Error('pruned');
       return import.meta.resolve(name);

@@ -55,7 +55,7 @@ const pocketsphinx = (size: number) =>
   }));
 
 describe('recognition under misfortune', () => {
-  it('replaces a decoder that traps in mid-utterance, and the final transcript is whole', async () => {
+  it('a decoder that traps in mid-utterance is replaced, and the final transcript is complete', async () => {
     const { engine } = engineOver<TrappingOptions>(
       'test/support/trapping-decoder-worker.ts',
       1,
@@ -77,7 +77,7 @@ describe('recognition under misfortune', () => {
     }
   });
 
-  it('transcribes more callers than it has decoders, refuses who is one too many, and takes one when a place is free', async () => {
+  it('more callers than decoders are all transcribed, one too many is refused, and is served when a place is free', async () => {
     const { engine, places, pool } = pocketsphinx(2);
     const ears = Array.from({ length: MOST }, () => listening());
     const streams = await Promise.all(
@@ -98,7 +98,7 @@ describe('recognition under misfortune', () => {
     expect(places.taken).toBe(0);
   });
 
-  it('hears each caller as one who has the decoder alone, whoever spoke before', async () => {
+  it('a caller’s transcript is the same whether or not another caller shares its decoder', async () => {
     const { engine } = pocketsphinx(1);
     async function hear(other?: Int16Array): Promise<readonly string[]> {
       const ear = listening();
@@ -121,7 +121,7 @@ describe('recognition under misfortune', () => {
     expect(await hear(loud)).toEqual(alone);
   });
 
-  it('transcribes an utterance whole whose worker is killed', async () => {
+  it('an utterance is transcribed completely when its worker is killed', async () => {
     const { engine, pool, clients } = pocketsphinx(1);
     const ear = listening();
     const stream = await engine.open({ sampleRateHz: 16_000, listener: ear.listener });
@@ -134,7 +134,7 @@ describe('recognition under misfortune', () => {
     await expect.poll(() => pool.taken).toBe(0);
   });
 
-  it('has a decoder for the next caller soon when one leaves much unheard', async () => {
+  it('a decoder is soon free for the next caller when a caller leaves much audio unprocessed', async () => {
     const { engine } = pocketsphinx(1);
     const { listener } = listening();
     const stream = await engine.open({ sampleRateHz: 16_000, listener });
@@ -148,7 +148,7 @@ describe('recognition under misfortune', () => {
     again.close();
   });
 
-  it('says which package was pruned, and that engine alone refuses', async () => {
+  it('an engine whose package was pruned refuses with the name of the package, and other engines work', async () => {
     const pruned = (name: string) => {
       if (name !== 'gpt-tokenizer') throw new Error('not found');
       return name;

@@ -64,7 +64,7 @@ describe('local/pocketsphinx', () => {
     PATIENCE_MS,
   );
 
-  it('keeps the words of speech that is cut in the middle of a word', async () => {
+  it('local/pocketsphinx keeps the words of audio that is cut in the middle of a word', async () => {
     const [first] = LIBRIVOX.map(({ file }) => loadRecording(file));
     for (let tenths = 29; tenths <= 31; tenths++) {
       expect(
@@ -76,7 +76,7 @@ describe('local/pocketsphinx', () => {
   it.each([
     ['digital silence', () => 0],
     ['the faint noise of a line', (i: number) => ((i * 7_919) % 61) - 30],
-  ])('hears 10 s of %s, and then understands as well as before', async (_, sampleAt) => {
+  ])('local/pocketsphinx transcribes speech as well after 10 s of %s', async (_, sampleAt) => {
     const transcriber = listening();
     const { pocketsphinx } = engines.stt;
     const stream = await pocketsphinx.open({
@@ -95,7 +95,7 @@ describe('local/pocketsphinx', () => {
     expect(wordErrors(said, transcriber.finals().at(-1) ?? '')).toBeLessThanOrEqual(3);
   });
 
-  it('knows when each word was said, behind a long pause too', async () => {
+  it('local/pocketsphinx gives the time of each word, also after a long pause', async () => {
     const transcriber = listening();
     const { pocketsphinx } = engines.stt;
     const stream = await pocketsphinx.open({
@@ -126,7 +126,7 @@ describe('local/pocketsphinx', () => {
     ).toBe(false);
   });
 
-  it('gives partial transcripts while the speaker speaks', async () => {
+  it('local/pocketsphinx gives partial transcripts while the speaker speaks', async () => {
     const transcriber = listening();
     const { pocketsphinx } = engines.stt;
     const stream = await pocketsphinx.open({
@@ -155,7 +155,7 @@ const GRAMMARS: Readonly<Record<string, string>> = {
 };
 
 describe('local/grammar', () => {
-  it('understands the commands of a grammar nearly without a fault, over a telephone too', async () => {
+  it('local/grammar recognizes the commands of a grammar with hardly an error, also from telephone audio', async () => {
     let errors = 0;
     let words = 0;
     for (const { file, text, grammar = '' } of RECORDINGS.filter((one) => one.grammar)) {
@@ -190,7 +190,7 @@ describe('local/grammar', () => {
     ],
     [`#JSGF V1.0; grammar x; public <x> = ${'('.repeat(3_000)}one${')*'.repeat(3_000)};`, 'levels'],
     [`#JSGF V1.0; grammar x; public <x> = ${'('.repeat(16)}one${')+'.repeat(16)};`, 'at most'],
-  ])('refuses a bad grammar and says why, and stays usable (%#)', async (grammar, why) => {
+  ])('local/grammar refuses a bad grammar with the reason, and stays usable (%#)', async (grammar, why) => {
     const { listener } = listening();
     const opened = engines.stt.grammar.open({ sampleRateHz: 16_000, listener, grammar });
     await expect(opened).rejects.toThrow(EngineInputRefused);
@@ -203,7 +203,7 @@ describe('local/flite and local/guide', () => {
     'What is my balance?',
     'How much money do I have left?',
     'Can you tell me my balance please?',
-  ])('a spoken "%s" is heard and answered with the true balance', async (question) => {
+  ])('a "%s" spoken by local/flite is transcribed, and local/guide answers it with the true balance', async (question) => {
     const spoken: Int16Array[] = [];
     const { signal } = new AbortController();
     for await (const chunk of engines.tts.flite.speak({ text: question, voice: 'alloy', signal })) {
@@ -221,7 +221,7 @@ describe('local/flite and local/guide', () => {
     expect(text).toContain('4 dollars and 99 cents, exactly 4.992650 USDC');
   });
 
-  it('speaks in each of its voices, faster when asked, and survives any text', async () => {
+  it('local/flite speaks in each of its voices, faster when requested, and handles any text', async () => {
     const seconds = async (text: string, voice: string, speed?: number) => {
       const { signal } = new AbortController();
       let sum = 0;
@@ -241,7 +241,7 @@ describe('local/flite and local/guide', () => {
     }
   });
 
-  it('answers a question in other words than its own by their meaning', async () => {
+  it('local/guide answers a paraphrased question by its meaning', async () => {
     const ask = async (content: string) =>
       (
         await engines.guide.reply({
@@ -259,7 +259,7 @@ describe('local/flite and local/guide', () => {
 });
 
 describe('local/use-lite', () => {
-  it('gives unit vectors that lie nearer the nearer the meanings, even for odd texts', async () => {
+  it('local/use-lite gives unit vectors that are closer for closer meanings, and takes empty and long texts', async () => {
     const texts = [
       'How old are you?',
       'What is your age?',

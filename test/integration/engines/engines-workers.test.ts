@@ -38,7 +38,7 @@ const goneWith = (call: Promise<unknown>) =>
   );
 
 describe('a worker as typed calls', () => {
-  it('answers every call, in order, with its buffer handed over both ways', async () => {
+  it('an engine worker answers every call in order, and transfers its buffer both ways', async () => {
     const client = odd();
     const samples = Int16Array.of(1, 2, 3);
     const [echoed, doubled] = await Promise.all([
@@ -50,7 +50,7 @@ describe('a worker as typed calls', () => {
     expect(samples.length).toBe(0);
   });
 
-  it('brings a refusal back as what it was, and goes on', async () => {
+  it('an engine worker returns a refusal as its original error, and continues', async () => {
     const client = odd();
     await expect(client.call('refuse', 'bad grammar')).rejects.toThrow(
       new EngineInputRefused('bad grammar'),
@@ -58,14 +58,14 @@ describe('a worker as typed calls', () => {
     expect(await client.call('echo', 1)).toBe(1);
   });
 
-  it('refuses the call beyond its bound at once', async () => {
+  it('an engine worker refuses a call beyond its bound at once', async () => {
     const client = odd({ maxInFlight: 2 });
     const calls = [client.call('echo', 1), client.call('echo', 2)];
     await expect(client.call('echo', 3)).rejects.toThrow(EngineBusy);
     expect(await Promise.all(calls)).toEqual([1, 2]);
   });
 
-  it('fails every call of a worker that dies, and starts another for the next', async () => {
+  it('a worker that dies fails all its calls, and another worker starts for the next call', async () => {
     const client = odd();
     const errors = await Promise.all([
       goneWith(client.call('exit', null)),
@@ -75,14 +75,14 @@ describe('a worker as typed calls', () => {
     expect(await client.call('echo', 2)).toBe(2);
   });
 
-  it('discards an engine that traps: no caller is told that it is his fault, and the next is served', async () => {
+  it('an engine that traps is discarded without blaming the caller, and the next call is served', async () => {
     const client = odd();
     const failure = await goneWith(client.call('trap', null));
     expect(failure).toBeInstanceOf(EngineCrashed);
     expect(await client.call('echo', 1)).toBe(1);
   });
 
-  it('rests a worker that dies again and again, and says for how long', async () => {
+  it('a worker that dies repeatedly is paused, and calls are refused with the seconds to wait', async () => {
     const client = odd();
     await goneWith(client.call('exit', null));
     await goneWith(client.call('exit', null));
@@ -91,14 +91,14 @@ describe('a worker as typed calls', () => {
     expect((refused as EngineBusy).retryAfterSeconds).toBeGreaterThan(0);
   });
 
-  it('ends a worker that hangs, and recovers', async () => {
+  it('a worker that hangs is terminated, and the next call is served', async () => {
     const client = odd({ hungAfterMs: 3_000 });
     await client.call('echo', 0);
     expect(await goneWith(client.call('hang', null))).toBeInstanceOf(EngineCrashed);
     expect(await client.call('echo', 1)).toBe(1);
   });
 
-  it('ends cleanly: what waits fails, nothing can be called any more', async () => {
+  it('a closed worker fails its waiting calls and refuses new ones', async () => {
     const client = odd();
     await client.call('echo', 0);
     const waiting = goneWith(client.call('hang', null));
@@ -109,7 +109,7 @@ describe('a worker as typed calls', () => {
     await expect(client.call('echo', 1)).rejects.toThrow(EngineCrashed);
   });
 
-  it('takes turns at the processor with the others, and no one waits behind the dead', async () => {
+  it('workers take turns at the processor, and none waits behind a dead worker', async () => {
     const turns = createTurns(1);
     // Their first word counts who has asked for a turn.
     const tickets = new Int32Array(turns.pass().memory);
@@ -137,7 +137,7 @@ describe('a worker as typed calls', () => {
     expect((await last).length).toBe(2);
   });
 
-  it('gives its pass back however its thread ends, so that many may come and go', async () => {
+  it('a worker gives back its turn pass however its thread ends', async () => {
     const inner = createTurns(1);
     let out = 0;
     const turns: Turns = {
