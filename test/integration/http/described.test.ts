@@ -17,7 +17,7 @@ type Description = {
 };
 
 describe('the capabilities of the running server', () => {
-  it('promise nothing that no route serves', async () => {
+  it('the capabilities of the running server promise nothing that no route serves', async () => {
     const told = await ask(`${world.url}/v1/capabilities`);
     const { capabilities } = told.body as { capabilities: Record<string, boolean> };
     const served = (part: string) => ROUTES.some(({ path }) => path.includes(part));
@@ -30,7 +30,7 @@ describe('the capabilities of the running server', () => {
 });
 
 describe('the description of the running server', () => {
-  it('is OpenAPI 3.1 and has every route and every socket, each with its answers', async () => {
+  it('the description of the running server is OpenAPI 3.1 and has every route and socket with its responses', async () => {
     const told = await ask(`${world.url}/.well-known/openapi.yaml`);
     expect([told.status, told.headers.get('content-type')]).toEqual([
       200,
@@ -65,7 +65,7 @@ describe('the description of the running server', () => {
     }
   });
 
-  it('resolves every reference that it makes', async () => {
+  it('the description of the running server resolves every reference in it', async () => {
     const told = await ask(`${world.url}/.well-known/openapi.yaml`);
     const description = parse(String(told.body.text)) as Record<string, unknown>;
     const broken: string[] = [];
@@ -92,7 +92,7 @@ const resolve = (document: unknown, reference: string): unknown =>
     );
 
 describe('the measurements of the running server', () => {
-  it('are shown to the admin key alone', async () => {
+  it('the metrics of the running server are shown to the admin key alone', async () => {
     const agent = await world.fund('curious');
     expect((await ask(`${world.url}/metrics`)).status).toBe(401);
     const asAgent = { authorization: `Bearer ${agent.agentKey}` };
@@ -101,7 +101,7 @@ describe('the measurements of the running server', () => {
     expect((await ask(`${world.url}/metrics`, { headers: wrong })).status).toBe(401);
   });
 
-  it('hold the edge, the ledger, live voice and the process, and move with what is done', async () => {
+  it('the metrics cover HTTP, ledger, live voice and process, and count a request and its ledger operations', async () => {
     const agent = await world.fund('measured');
     const before = await figures();
     expect((await askGuide(world.url, agent.agentKey)).status).toBe(200);

@@ -102,7 +102,7 @@ describe('a socket with messages that wait', () => {
   it.each([
     ['in the clear', 'ws'],
     ['over TLS', 'wss'],
-  ] as const)('%s is read no further, while others are, and loses nothing', async (_, scheme) => {
+  ] as const)('a socket %s with waiting messages is read no further while others are, and loses no message', async (_, scheme) => {
     const line = new StoppedLine(systemClock);
     const tls = scheme === 'wss' ? tlsFiles() : undefined;
     edge = await startEdge({ sockets: [socket], line, tls });
@@ -132,7 +132,7 @@ describe('a socket with messages that wait', () => {
     await expect.poll(() => closed).toEqual([1000]);
   });
 
-  it('can be closed from either side while it is not read', async () => {
+  it('a socket that is not read because messages wait can be closed from either side', async () => {
     const line = new StoppedLine(systemClock);
     edge = await startEdge({ sockets: [socket], line });
     const [client, leaving] = [await connect(), await connect()];
@@ -144,7 +144,7 @@ describe('a socket with messages that wait', () => {
     await expect.poll(() => edge.server.openSockets).toBe(0);
   });
 
-  it('closes 1008 beyond 8,192 messages, at once', async () => {
+  it('a socket with more than 8,192 waiting messages is closed with 1008 at once', async () => {
     const line = new StoppedLine(systemClock);
     edge = await startEdge({ sockets: [socket], line });
     const client = await connect();
@@ -158,7 +158,7 @@ describe('a socket with messages that wait', () => {
 });
 
 describe('an honest client', () => {
-  it('that sends two minutes of sound at once in frames of 20 ms is heard, in order', async () => {
+  it('a socket client that sends two minutes of audio at once in 20 ms frames is heard in order', async () => {
     edge = await startEdge({ sockets: [socket] });
     const client = await connect();
     for (const message of numbered(6_000, 640)) client.ws.send(message);
@@ -166,7 +166,7 @@ describe('an honest client', () => {
     expect(heard).toEqual(numbers(6_000));
   });
 
-  it('that sends bursts of 500 small frames is heard, in order', async () => {
+  it('a socket client that sends bursts of 500 small frames is heard in order', async () => {
     edge = await startEdge({ sockets: [socket] });
     const clients = await Promise.all([1, 2, 3, 4].map(() => connect()));
     for (let burst = 0; burst < 4; burst++) {

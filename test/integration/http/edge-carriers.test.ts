@@ -67,7 +67,7 @@ const countOf = (answers: readonly { readonly status: number }[], status: number
 const many = <T>(n: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: n }, (_, i) => make(i)));
 
-it('signed callbacks of a carrier are taken while strangers use up all that strangers have, also at its own address', async () => {
+it('signed carrier callbacks are accepted while strangers use up the anonymous limit, also at the carrier’s address', async () => {
   await using edge = await startCarrierEdge({
     anonymousRequests: { burst: 20, perMinute: 1 },
     globalPerMinute: 20,
@@ -85,14 +85,14 @@ it('signed callbacks of a carrier are taken while strangers use up all that stra
   expect(countOf(taken, 200)).toBe(100);
 });
 
-it('1,500 signed callbacks in a minute from one address of a carrier are all taken', async () => {
+it('1,500 signed callbacks in a minute from one address of a carrier are all accepted', async () => {
   await using edge = await startCarrierEdge({});
   await using carrier = clientAt(CARRIER, edge.port);
   const taken = await many(1_500, (n) => carrier.ask(PATH, ...callback(n)));
   expect(countOf(taken, 200)).toBe(1_500);
 });
 
-it('forged callbacks are refused, and counted at their network as failed credentials are', async () => {
+it('forged carrier callbacks are refused, and count as failed credentials of their network', async () => {
   await using edge = await startCarrierEdge({ failedCredentials: { burst: 20, perMinute: 1 } });
   await using stranger = clientAt(STRANGER, edge.port);
   const forgeries = await many(60, (n) => stranger.ask(PATH, ...callback(n, FORGED)));
@@ -105,7 +105,7 @@ it('forged callbacks are refused, and counted at their network as failed credent
   expect((await stranger.ask('/v1/markets')).status).toBe(200);
 });
 
-it('forged upgrades to the media stream are counted too, and one that is signed is taken', async () => {
+it('forged media stream upgrades count as failed credentials, and a signed one is accepted', async () => {
   await using edge = await startCarrierEdge({ failedCredentials: { burst: 5, perMinute: 1 } });
   const path = '/v1/telephony/twilio/media';
   const url = `ws://127.0.0.1:${edge.port}${path}`;

@@ -40,7 +40,7 @@ const greedy = socketRoute()({
   },
 });
 
-it('keeps a socket whose handler allocates as it opens', async () => {
+it('a socket whose handler allocates as it opens stays open until its client closes it', async () => {
   const wide = await startEdge({
     sockets: [greedy],
     rateLimits: { gatewayPerMinute: 10_000 },
@@ -66,7 +66,7 @@ it('keeps a socket whose handler allocates as it opens', async () => {
   }
 }, 30_000);
 
-it('stays alive with 2,000 idle sockets', async () => {
+it('the server stays alive with 2,000 idle sockets', async () => {
   const wide = await startEdge({
     sockets: [idle],
     rateLimits: { gatewayPerMinute: 10_000 },
@@ -91,7 +91,7 @@ it('stays alive with 2,000 idle sockets', async () => {
   }
 }, 30_000);
 
-it('upgrades within and without the idle response that shields upgrades', async () => {
+it('the upgrade gate runs upgrades before, during and after its idle response is open', async () => {
   const gate = new UpgradeGate(loadUws(), systemRandom);
   let passed = 0;
   gate.pass(() => (passed += 1));

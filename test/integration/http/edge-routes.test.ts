@@ -45,7 +45,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(edge.url + path, { headers });
 
 describe('the public routes', () => {
-  it('health answers 200 while degraded, and 503 only when the database is down', async () => {
+  it('the health route answers 200 while degraded, and 503 only when the database is down', async () => {
     const degraded = await get('/v1/health');
     expect(degraded.status).toBe(200);
     expect(await degraded.json()).toMatchObject({
@@ -62,7 +62,7 @@ describe('the public routes', () => {
     database.isUp = true;
   });
 
-  it('markets are an empty list and capabilities are booleans with the version', async () => {
+  it('the markets route returns an empty list, and the capabilities route returns booleans with the version', async () => {
     expect(await (await get('/v1/markets')).json()).toEqual({ markets: [] });
     expect(await (await get('/v1/capabilities')).json()).toEqual({
       version: '1.0.0',
@@ -70,7 +70,7 @@ describe('the public routes', () => {
     });
   });
 
-  it('the description is YAML and knows all of them', async () => {
+  it('the OpenAPI description is served as YAML and contains every route', async () => {
     const answer = await get('/.well-known/openapi.yaml');
     expect(answer.headers.get('content-type')).toContain('yaml');
     const document = parse(await answer.text()) as { paths: Record<string, unknown> };
@@ -79,7 +79,7 @@ describe('the public routes', () => {
 });
 
 describe('the metrics', () => {
-  it('are for the operator alone, and count by route template', async () => {
+  it('the metrics are for the operator alone, and count requests by route template', async () => {
     expect((await get('/metrics')).status).toBe(401);
     expect((await get('/metrics', bearer(KEYS.developer))).status).toBe(401);
     await get('/v1/no-such/123');
@@ -98,7 +98,7 @@ describe('the metrics', () => {
 });
 
 describe('the outbound door', () => {
-  it('follows no redirect, and gives up past its time and size bounds', async () => {
+  it('an outbound request follows no redirect, and is aborted past its time and size limits', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/moved') response.writeHead(302, { location: '/elsewhere' }).end();
       else if (request.url === '/large') response.end(Buffer.alloc(100_000));

@@ -115,7 +115,7 @@ async function connect(path = MODEL, key: string = KEYS.agent): Promise<TestSock
 }
 
 describe('an upgrade', () => {
-  it('takes the key from the header, a sub-protocol or the query, and never echoes it', async () => {
+  it('an upgrade takes the key from the header, a sub-protocol or the query, and never echoes it', async () => {
     const byHeader = await connect();
     const byProtocol = new TestSocket(base + MODEL, ['svc-echo', KEYS.agent]);
     const byPrefix = new TestSocket(base + MODEL, [`insecure-key.${KEYS.agent}`, 'svc-echo']);
@@ -131,7 +131,7 @@ describe('an upgrade', () => {
     await expect.poll(() => seen.closed).toEqual([1000, 1000, 1000, 1000]);
   });
 
-  it('is refused by a plain HTTP answer in the envelope of its route', async () => {
+  it('a refused upgrade gets a plain HTTP response in the error envelope of its route', async () => {
     const anonymous = await refusal(base + MODEL);
     expect([anonymous.status, anonymous.body.error]).toMatchObject([
       401,
@@ -152,7 +152,7 @@ describe('an upgrade', () => {
     expect(edge.server.openSockets).toBe(0);
   });
 
-  it('takes no key from the query where the route does not say so, since it would land in access logs', async () => {
+  it('an upgrade takes no key from the query unless its route allows it, since the key would land in access logs', async () => {
     const flat = await refusal(`${base}/v1/strict?api_key=${KEYS.agent}`);
     expect([flat.status, flat.body.error]).toEqual([
       401,
@@ -160,7 +160,7 @@ describe('an upgrade', () => {
     ]);
   });
 
-  it('answers 426 when it is no upgrade, or of another version', async () => {
+  it('a socket route answers 426 to a request that is no upgrade or of another WebSocket version', async () => {
     const asked = await fetch(`${edge.url}${MODEL}`, { headers: bearer(KEYS.agent) });
     expect([asked.status, asked.headers.get('upgrade')]).toEqual([426, 'websocket']);
     const posted = await fetch(`${edge.url}${MODEL}`, { method: 'POST' });
@@ -199,7 +199,7 @@ describe('an upgrade', () => {
     named.destroy();
   });
 
-  it('gives back what a handler took when the client left before the socket stood', async () => {
+  it('an upgrade whose client leaves before it completes is closed with 1006 and leaves no open socket', async () => {
     const socket = new TestSocket(`${base}/v1/echo?model=slow`, [], bearer(KEYS.agent));
     await expect.poll(() => edge.server.openSockets).toBe(1);
     socket.ws.terminate();
@@ -210,7 +210,7 @@ describe('an upgrade', () => {
     expect(edge.server.openSockets).toBe(0);
   });
 
-  it('is refused beyond the sockets of one agent, and of one address', async () => {
+  it('an upgrade beyond the socket limit of its agent or its address is refused', async () => {
     const mine = await Promise.all([1, 2, 3, 4].map(() => connect()));
     const fifth = await refusal(base + MODEL, [], bearer(KEYS.agent));
     expect([fifth.status, fifth.body.error]).toMatchObject([429, { code: 'too_many_connections' }]);
@@ -226,7 +226,7 @@ describe('an upgrade', () => {
 });
 
 describe('messages', () => {
-  it('come as text or bytes and go out as they were sent', async () => {
+  it('a socket handler receives text and binary messages, and its own are sent in the same form', async () => {
     const socket = await connect();
     socket.ws.send('grüße');
     socket.ws.send(Buffer.of(1, 2, 255));
@@ -235,14 +235,14 @@ describe('messages', () => {
     socket.ws.close();
   });
 
-  it('just over 1 MiB close 1009 with a frame', async () => {
+  it('a socket message just over 1 MiB closes the socket with a 1009 frame', async () => {
     const socket = await connect();
     socket.ws.send(Buffer.alloc(MIB + 1));
     expect((await socket.closed).code).toBe(1009);
     expect(seen.closed).toEqual([1009]);
   });
 
-  it('above the route limit close 1009, and one that just fits passes', async () => {
+  it('a socket message above the route limit closes 1009, and one of exactly the limit passes', async () => {
     const socket = await connect('/v1/strict');
     socket.ws.send(Buffer.alloc(10));
     await expect.poll(() => socket.binaries.length).toBe(1);
@@ -253,7 +253,7 @@ describe('messages', () => {
     });
   });
 
-  it('that bring more bytes than a socket may close 1008, and the reason says how many that are', async () => {
+  it('a socket that sends more bytes than its rate limit is closed 1008 with the limit in the reason', async () => {
     const socket = await connect();
     const most = (2 * LIMITS.socketRates.bytes.burst) / MIB;
     // The test waits for each: bytes that are not read yet would break the connection before its close is read.
@@ -267,7 +267,7 @@ describe('messages', () => {
     expect([code, reason]).toEqual([1008, 'more than 16 MiB at once and 1 MiB a second']);
   });
 
-  it('of a client that leaves at once are heard before its leaving, however many wait', async () => {
+  it('all messages of a client that leaves at once are handled before its close', async () => {
     const socket = await connect();
     for (let i = 0; i < 500; i++) socket.ws.send(`message ${i}`);
     socket.ws.close();
@@ -275,14 +275,14 @@ describe('messages', () => {
     expect(seen.heard).toEqual(Array.from({ length: 500 }, (_, i) => `message ${i}`));
   });
 
-  it('above the library’s own limit cut the connection without a frame: the client reads 1006', async () => {
+  it('a message above the socket library’s limit cuts the connection without a frame, and the client reads 1006', async () => {
     const socket = await connect();
     socket.ws.send(Buffer.alloc(2 * MIB));
     expect((await socket.closed).code).toBe(1006);
     await expect.poll(() => seen.closed.length).toBe(1);
   });
 
-  it('that make a handler throw or reject close that socket 1011 and nothing else', async () => {
+  it('a message that makes its handler throw or reject closes that socket with 1011, and no other', async () => {
     const other = await connect();
     for (const message of ['throw', 'reject']) {
       const socket = await connect();
@@ -294,7 +294,7 @@ describe('messages', () => {
     other.ws.close();
   });
 
-  it('that a client does not read are bounded: the socket closes 1013 instead of holding memory', async () => {
+  it('a socket whose client does not read its messages is closed with 1013 instead of holding memory', async () => {
     const socket = await connect();
     await expect.poll(() => socket.texts.length).toBe(1);
     socket.ws.pause();
@@ -306,7 +306,7 @@ describe('messages', () => {
 });
 
 describe('what the socket library decides', () => {
-  it('does not look at the mask bit: an unmasked frame passes, read as if it were masked', async () => {
+  it('the socket library ignores the mask bit: an unmasked frame passes as if it were masked', async () => {
     const socket = await rawUpgrade(edge.port, MODEL, [`Authorization: Bearer ${KEYS.agent}`]);
     const zeroMask = Buffer.alloc(4);
     socket.send(Buffer.concat([Buffer.of(0x81, 4), zeroMask, Buffer.from('bare')]));
@@ -315,7 +315,7 @@ describe('what the socket library decides', () => {
     socket.destroy();
   });
 
-  it('cuts the connection on a bad frame, and the handler hears of it', async () => {
+  it('the socket library cuts the connection on a malformed frame, and the handler is told', async () => {
     const bad: [string, Buffer][] = [
       ['a reserved opcode', frame(0x83, Buffer.from('x'))],
       ['a reserved bit', frame(0xc1, Buffer.from('x'))],
@@ -333,7 +333,7 @@ describe('what the socket library decides', () => {
 });
 
 describe('revocation', () => {
-  it('closes 1008 the sockets of the revoked key at once and leaves the others', async () => {
+  it('revoking a key closes its sockets with 1008 at once and leaves other sockets open', async () => {
     const revoked = await connect();
     const other = await connect(MODEL, KEYS.otherAgent);
     edge.server.closeAgentSockets(7, 999);
@@ -347,7 +347,7 @@ describe('revocation', () => {
     expect((await other.closed).code).toBe(1008);
   });
 
-  it('reaches a socket whose upgrade was still under way', async () => {
+  it('revoking a key closes a socket whose upgrade was still in progress', async () => {
     const socket = new TestSocket(`${base}/v1/echo?model=slow`, [], bearer(KEYS.agent));
     await expect.poll(() => edge.server.openSockets).toBe(1);
     edge.server.closeAgentSockets(7);
@@ -357,7 +357,7 @@ describe('revocation', () => {
 });
 
 describe('draining', () => {
-  it('closes plain sockets 1012, lets the others finish, and refuses new ones', async () => {
+  it('a draining server closes plain sockets with 1012, lets long ones finish, and refuses new ones', async () => {
     let finish = () => {};
     const lasting = socketRoute()({
       path: '/v1/lasting',

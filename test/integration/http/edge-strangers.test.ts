@@ -61,7 +61,7 @@ afterEach(() => {
 const STRANGER = '127.0.0.2';
 const CUSTOMER = '127.0.0.3';
 
-it('a flood without a credential costs its own address alone, and no caller with a key', async () => {
+it('a flood of requests without a credential limits its own address, and no caller with a key', async () => {
   await using edge = await startEdge({
     routes: ROUTES,
     credentials,
@@ -97,7 +97,7 @@ it('a flood without a credential costs its own address alone, and no caller with
   }
 });
 
-it('strangers at a hundred addresses have each its share, a late one too, and take nothing of what callers have', async () => {
+it('each of a hundred anonymous addresses, a late one too, gets its own share of the limit, and callers keep theirs', async () => {
   await using edge = await startEdge({
     routes: ROUTES,
     credentials,
@@ -122,7 +122,7 @@ it('strangers at a hundred addresses have each its share, a late one too, and ta
   expect((await proxy.ask('/v1/agents/me', asCaller)).status).toBe(200);
 });
 
-it('a wrong key is looked up only as often as its address may fail, and good keys do not count', async () => {
+it('wrong keys are looked up only as often as their address may fail, and good keys do not count', async () => {
   await using edge = await startEdge({
     routes: ROUTES,
     credentials,
@@ -146,7 +146,7 @@ it('a wrong key is looked up only as often as its address may fail, and good key
   expect((await customer.ask('/v1/agents/me', bearer(KEYS.otherAgent))).status).toBe(200);
 });
 
-it('a good key that was seen before is never refused for what others at its address do', async () => {
+it('a known good key is never refused because of wrong keys from its address', async () => {
   await using edge = await startEdge({
     routes: ROUTES,
     credentials,
@@ -163,7 +163,7 @@ it('a good key that was seen before is never refused for what others at its addr
 it.each([
   ['no credential', {}],
   ['a credential of another kind', bearer(KEYS.developer)],
-])('%s where an agent key belongs counts as a failed one', async (_what, headers) => {
+])('a request with %s on an agent route counts as a failed credential', async (_what, headers) => {
   await using edge = await startEdge({
     routes: ROUTES,
     credentials,
@@ -176,7 +176,7 @@ it.each([
   expect(statuses.filter((status) => status === 429)).toHaveLength(30);
 });
 
-it('guesses of the admin key are limited, wherever it is asked for, and the operator is never locked out', async () => {
+it('guesses of the admin key are limited on every admin route, and the operator is never locked out', async () => {
   await using edge = await startEdge({
     routes: ROUTES,
     credentials,
@@ -193,7 +193,7 @@ it('guesses of the admin key are limited, wherever it is asked for, and the oper
 });
 
 describe('limits that no route has of its own', () => {
-  it('a wrong key at an upgrade counts as one at a route does', async () => {
+  it('a wrong key at a socket upgrade counts as a failed credential, as on a route', async () => {
     const socket = socketRoute()({
       path: '/v1/live',
       credential: 'agent',
@@ -218,7 +218,7 @@ describe('limits that no route has of its own', () => {
     open.ws.close(1000);
   });
 
-  it('no caller takes what all callers have together on routes without a limit of their own', async () => {
+  it('a caller beyond its limit on routes without their own limit is refused, and other callers are not', async () => {
     await using small = await startEdge({
       routes: ROUTES,
       rateLimits: { callerPerMinute: 5 },
@@ -238,7 +238,7 @@ describe('limits that no route has of its own', () => {
     expect((await ask(KEYS.otherAgent)).status).toBe(200);
   });
 
-  it('the server-wide one refuses what is beyond it with its own headers, but neither the operator nor the health probe', async () => {
+  it('the server-wide rate limit refuses with its own headers, and spares the operator and the health probe', async () => {
     const counted = route()({
       method: 'GET',
       path: '/v1/counted',

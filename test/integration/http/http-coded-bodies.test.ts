@@ -48,7 +48,7 @@ describe('a request body with a Content-Encoding', () => {
     ['gzip', zlib.gzipSync],
     ['deflate', zlib.deflateSync],
     ['br', zlib.brotliCompressSync],
-  ] as const)('of %s is read like the same body without', async (coding, compress) => {
+  ] as const)('a request body with Content-Encoding %s is read like the same body without encoding', async (coding, compress) => {
     const text = JSON.stringify({ text: 'é'.repeat(100_000) });
     expect(await send('/json', coding, compress(text))).toMatchObject({
       status: 200,
@@ -60,13 +60,13 @@ describe('a request body with a Content-Encoding', () => {
     });
   });
 
-  it('that no server here decodes is a 415 with what is decoded', async () => {
+  it('a request body in an unsupported Content-Encoding answers 415 with the supported ones', async () => {
     const answer = await send('/json', 'compress', 'x');
     expect(answer).toMatchObject({ status: 415, said: { error: 'unsupported_content_encoding' } });
     expect(answer.accept).toMatch(/^gzip, deflate, br/);
   });
 
-  it('that it does not follow is a 400', async () => {
+  it('a request body that does not match its Content-Encoding answers 400', async () => {
     for (const path of ['/json', '/stream']) {
       const { status, said } = await send(path, 'gzip', '{"text":"plain"}');
       expect([status, said.details]).toEqual([
@@ -76,7 +76,7 @@ describe('a request body with a Content-Encoding', () => {
     }
   });
 
-  it('is refused once more comes out than the route takes, without a stall', async () => {
+  it('a compressed body is refused once it inflates beyond the route’s limit, without a stall', async () => {
     const bombs = (['br', 'gzip'] as const).map((coding) => {
       const zeros = Buffer.alloc(64 * 1024 * 1024);
       return [
@@ -97,7 +97,7 @@ describe('a request body with a Content-Encoding', () => {
     expect(stallMs).toBeLessThan(50);
   });
 
-  it('counts what comes out as held by its caller, and gives it back', async () => {
+  it('the inflated size of a compressed body counts as its caller’s memory, and is released after the request', async () => {
     const text = zlib.gzipSync(JSON.stringify({ text: 'x'.repeat(9_000_000) }));
     for (let i = 0; i < 10; i++) expect((await send('/json', 'gzip', text)).status).toBe(200);
   });

@@ -91,7 +91,7 @@ const sent = (path: string, bytes = BODY.length): Uint8Array => {
 
 describe('a body of 4 MiB', () => {
   it.concurrent.each(['/json', '/read-at-once', '/read-late', '/read-with-a-rest'])(
-    'is answered after 15 s on %s',
+    'a request body of 4 MiB is answered after 15 s on %s',
     async (path) => {
       const client = farClient(edge.port, sent(path));
       expect(await client.until(`{"bytes":${BODY.length}}`)).toContain('200 OK');
@@ -100,7 +100,7 @@ describe('a body of 4 MiB', () => {
   );
 
   it.concurrent.each(['/json', '/read-at-once'])(
-    'that stops before its end has its connection to %s closed',
+    'a request body that stops before its end has its connection to %s closed',
     async (path) => {
       const startedMs = performance.now();
       const client = farClient(edge.port, sent(path, 3 * 1024 * 1024));
@@ -110,7 +110,7 @@ describe('a body of 4 MiB', () => {
     },
   );
 
-  it.concurrent('shows its handler within 3 s that the client has left', async () => {
+  it.concurrent('a handler is told within 3 s that its client has left', async () => {
     for (let i = 0; i < 5; i++) {
       const client = farClient(edge.port, sent('/left'));
       await expect.poll(() => state.begun, { timeout: 5_000 }).toBe(i + 1);

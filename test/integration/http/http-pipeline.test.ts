@@ -105,7 +105,7 @@ const manage = (body?: string | Uint8Array): Call => ({
 });
 
 describe('finding the route', () => {
-  it('answers 404 not_found as JSON for a path that is not there, whatever the verb', async () => {
+  it('an unknown path answers 404 not_found as JSON for every method', async () => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {
       const { status, json } = await call('/v1/developer/nothing', { method });
       expect(status).toBe(404);
@@ -115,7 +115,7 @@ describe('finding the route', () => {
     expect((await call('/v1/developer/who/')).status).toBe(404);
   });
 
-  it('names the nearest route in the envelope that clients of OpenAI read, where flat routes are not at home', async () => {
+  it('an unknown path of the inference gateway answers 404 in OpenAI’s error envelope with the nearest route', async () => {
     const { status, json } = await call('/v1/gatewy', { method: 'POST' });
     expect(status).toBe(404);
     expect(json).toEqual({
@@ -128,7 +128,7 @@ describe('finding the route', () => {
     });
   });
 
-  it('lets a browser through to the 404 of a path that is not there', async () => {
+  it('a browser preflight of an unknown path passes, so that the browser can read the 404', async () => {
     const asked = {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization, content-type',
@@ -146,14 +146,14 @@ describe('finding the route', () => {
     ]);
   });
 
-  it('answers 405 with Allow for a wrong verb on a known path', async () => {
+  it('a wrong method on a known path answers 405 with Allow', async () => {
     const { status, headers, json } = await call('/v1/developer/items/4', { method: 'PATCH' });
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe('POST, DELETE, OPTIONS');
     expect(json?.error).toBe('method_not_allowed');
   });
 
-  it('answers HEAD like GET with the length and no body', async () => {
+  it('HEAD answers like GET with the length and no body', async () => {
     const got = await call('/v1/named/ann');
     const headed = await call('/v1/named/ann', { method: 'HEAD' });
     expect(headed.status).toBe(200);
@@ -161,7 +161,7 @@ describe('finding the route', () => {
     expect(headed.headers.get('content-length')).toBe(String(got.text.length));
   });
 
-  it('answers a preflight with the verbs of the path and the headers that were asked for', async () => {
+  it('a preflight answers with the methods of the path and the requested headers', async () => {
     const { status, headers } = await call('/v1/developer/items/4', {
       method: 'OPTIONS',
       headers: {
@@ -178,7 +178,7 @@ describe('finding the route', () => {
 });
 
 describe('what every answer carries', () => {
-  it('keeps a plain request id of the caller and replaces one that is not', async () => {
+  it('a response keeps a plain request id of the caller and replaces a malformed one', async () => {
     const kept = await call('/v1/named/a', { headers: { 'x-request-id': 'trace-1.2:3' } });
     expect(kept.headers.get('x-request-id')).toBe('trace-1.2:3');
     for (const bad of ['has space', 'x'.repeat(200), '"quoted"']) {
@@ -187,13 +187,13 @@ describe('what every answer carries', () => {
     }
   });
 
-  it('tells browsers to believe the media type, also of a refusal', async () => {
+  it('a response, also a refusal, forbids browsers to guess another media type', async () => {
     for (const path of ['/v1/named/a', '/v1/nothing']) {
       expect((await call(path)).headers.get('x-content-type-options'), path).toBe('nosniff');
     }
   });
 
-  it('keeps what is answered to a credential out of every cache, and nothing that is public', async () => {
+  it('a response to a credential is kept out of every cache, and a public one is not', async () => {
     const cacheOf = async (path: string, headers = {}) =>
       (await call(path, { headers })).headers.get('cache-control');
     const session = { cookie: `svc_session=${KEYS.session}` };
@@ -204,7 +204,7 @@ describe('what every answer carries', () => {
     expect(await cacheOf('/v1/nothing')).toBeNull();
   });
 
-  it('names the API version and exposes the billing and rate headers to browsers', async () => {
+  it('a response names the API version and exposes the billing and rate headers to browsers', async () => {
     const { headers } = await call('/v1/nothing');
     expect(headers.get('x-svc-api-version')).toBe('1.0.0');
     const exposed = headers.get('access-control-expose-headers');
@@ -216,7 +216,7 @@ describe('what every answer carries', () => {
 });
 
 describe('input', () => {
-  it('hands the handler what the shapes made of params, query and body', async () => {
+  it('a handler gets params, query and body as its schemas parsed them', async () => {
     const { status, json } = await call(
       '/v1/developer/items/4?mode=loud&x=1',
       manage('{"name":"a"}'),
@@ -225,7 +225,7 @@ describe('input', () => {
     expect(json).toEqual({ id: 4, mode: 'loud', name: 'a' });
   });
 
-  it('answers 400 Invalid request with path, message and code for each fault', async () => {
+  it('invalid input answers 400 Invalid request with path, message and code of each fault', async () => {
     const { status, json } = await call('/v1/developer/items/4', manage('{"name":"","count":1.5}'));
     expect(status).toBe(400);
     expect(json?.error).toBe('Invalid request');
@@ -235,18 +235,18 @@ describe('input', () => {
     ]);
   });
 
-  it('answers 400 and not 500 for a path id that is no number', async () => {
+  it('a path id that is not a number answers 400 and not 500', async () => {
     expect((await call('/v1/developer/items/abc', manage('{"name":"a"}'))).status).toBe(400);
   });
 
-  it('undoes percent-encoding in params and refuses escapes that are none', async () => {
+  it('percent-encoding in path params is decoded, and invalid escapes are refused', async () => {
     expect((await call('/v1/named/a%2Fb%20c')).json?.name).toBe('a/b c');
     const { status, json } = await call('/v1/named/%E0%A4%A');
     expect(status).toBe(400);
     expect(json?.details).toMatchObject([{ code: 'invalid_encoding' }]);
   });
 
-  it('refuses malformed JSON and bad UTF-8, each by its code', async () => {
+  it('malformed JSON and invalid UTF-8 are refused, each with its own code', async () => {
     const malformed = await call('/v1/developer/items/4', manage('{"name":'));
     expect(malformed.json?.details).toMatchObject([{ code: 'invalid_json' }]);
     const garbled = Buffer.concat([Buffer.from('{"name":"'), Buffer.of(0xff), Buffer.from('"}')]);
@@ -255,14 +255,14 @@ describe('input', () => {
     expect(badText.json?.details).toMatchObject([{ code: 'invalid_utf8' }]);
   });
 
-  it('takes no body for an empty object where everything is optional', async () => {
+  it('a missing body is read as an empty object when every field is optional', async () => {
     const { status, json } = await call('/v1/optional', { method: 'POST' });
     expect([status, json]).toEqual([200, { label: null }]);
   });
 });
 
 describe('refusals of the inference gateway', () => {
-  it('wear the OpenAI error object with the fields beside it', async () => {
+  it('a gateway refusal is an OpenAI error object with our extra fields beside it', async () => {
     const agent = { method: 'POST', headers: bearer(KEYS.otherAgent) };
     const broke = await call('/v1/gateway', { ...agent, body: '{"name":"a"}' });
     expect(broke.status).toBe(402);
@@ -279,7 +279,7 @@ describe('refusals of the inference gateway', () => {
     expect(broke.headers.get('x-should-retry')).toBeNull();
   });
 
-  it('name the faulty parameter of a bad body', async () => {
+  it('a gateway refusal of a bad body names the faulty parameter', async () => {
     const { status, json } = await call('/v1/gateway', {
       method: 'POST',
       headers: bearer(KEYS.otherAgent),
@@ -293,7 +293,7 @@ describe('refusals of the inference gateway', () => {
     });
   });
 
-  it('tell a developer key which credential to get instead', async () => {
+  it('a gateway refusal of a developer key names the credential to use instead', async () => {
     const { status, json } = await call('/v1/gateway', manage('{}'));
     expect(status).toBe(401);
     expect(json).toMatchObject({
@@ -302,7 +302,7 @@ describe('refusals of the inference gateway', () => {
     });
   });
 
-  it('say in both places when to come back after too many requests', async () => {
+  it('a gateway 429 gives the seconds to wait in the Retry-After header and in the body', async () => {
     const agent = { method: 'POST', headers: bearer(KEYS.agent), body: '{"name":"a"}' };
     const answers = [];
     for (let i = 0; i < 4; i++) answers.push(await call('/v1/gateway', agent));
@@ -324,7 +324,7 @@ describe('refusals of the inference gateway', () => {
 });
 
 describe('rate limits of an address', () => {
-  it('count per client behind a trusted proxy, and answer 429 with the body and headers clients read', async () => {
+  it('a rate limit by address counts per client behind a trusted proxy, and answers 429 with its body and headers', async () => {
     const from = (address: string) => ({ headers: { 'x-forwarded-for': `1.1.1.1, ${address}` } });
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push(await call('/v1/probe', from('203.0.113.9')));
@@ -345,7 +345,7 @@ describe('rate limits of an address', () => {
 });
 
 describe('a session', () => {
-  it('writes by cookie from its own origin only, and is renewed on the way', async () => {
+  it('a session cookie writes from its own origin only, and is renewed by requests', async () => {
     const cookie = `theme=dark; svc_session=${KEYS.ageingSession}`;
     const own = await call('/v1/developer/items/1', {
       ...manage('{"name":"a"}'),
@@ -369,7 +369,7 @@ describe('a session', () => {
 });
 
 describe('an idempotent route', () => {
-  it('is never served without a store, which would break its promise in silence', async () => {
+  it('an edge with an idempotent route but no store for its keys refuses to start', async () => {
     const buy = route()({
       method: 'POST',
       path: '/v1/buy',

@@ -108,14 +108,14 @@ afterAll(async () => {
 });
 
 describe('a streamed answer', () => {
-  it('arrives whole, empty chunks and all', async () => {
+  it('a streamed response arrives whole, with empty chunks in it', async () => {
     const answer = await fetch(`${edge.url}/counted`);
     const bytes = await answer.arrayBuffer();
     expect(bytes.byteLength).toBe(500 * CHUNK.byteLength);
     expect(answer.headers.get('content-type')).toBe('text/plain');
   });
 
-  it('asks its source for no more than a reader that stands still can take, and goes on when it reads', async () => {
+  it('a streamed response pulls no more than fits the buffers of a stalled reader, and resumes when it reads', async () => {
     const before = state.produced;
     const socket = await RawSocket.open(edge.port);
     socket.pause();
@@ -131,7 +131,7 @@ describe('a streamed answer', () => {
     await expect.poll(() => edge.server.openRequests).toBe(0);
   });
 
-  it('stops its source when the client leaves', async () => {
+  it('a streamed response stops its source when the client leaves', async () => {
     const before = state.stopped;
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /endless'));
@@ -140,7 +140,7 @@ describe('a streamed answer', () => {
     await expect.poll(() => state.stopped).toBe(before + 1);
   });
 
-  it('never looks complete when its source broke', async () => {
+  it('a streamed response never looks complete when its source broke', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /broken'));
     const received = await socket.untilClosed();
@@ -149,7 +149,7 @@ describe('a streamed answer', () => {
     await expect(fetch(`${edge.url}/broken`).then((answer) => answer.text())).rejects.toThrow();
   });
 
-  it('is not started for a HEAD', async () => {
+  it('a streamed response is not started for a HEAD request', async () => {
     const before = state.produced;
     const answer = await fetch(`${edge.url}/endless`, { method: 'HEAD' });
     expect(answer.status).toBe(200);
@@ -158,7 +158,7 @@ describe('a streamed answer', () => {
 });
 
 describe('a request', () => {
-  it('is over when its whole answer is taken, or its reader has left, and not before', async () => {
+  it('a request counts as open until its response is fully read or its client has left', async () => {
     for (const end of ['resume', 'destroy'] as const) {
       const before = state.over;
       const socket = await RawSocket.open(edge.port);
@@ -178,7 +178,7 @@ describe('a request', () => {
 describe('a streamed body', () => {
   const BYTES = 48 * 1024 * 1024;
 
-  it('waits in its client while its reader stands still, and arrives whole when it reads on', async () => {
+  it('a streamed request body waits at its client while the handler does not read, and then arrives whole', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('POST /slow-reader', [`Content-Length: ${BYTES}`]));
     socket.send(Buffer.alloc(BYTES, 1));
@@ -203,7 +203,7 @@ describe('a streamed body', () => {
     await socket.untilClosed();
   });
 
-  it('is given up when its client leaves while the reader stands still', async () => {
+  it('a streamed request body is dropped when its client leaves while the handler does not read', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('POST /slow-reader', [`Content-Length: ${BYTES}`]));
     socket.send(Buffer.alloc(BYTES, 1));
@@ -216,7 +216,7 @@ describe('a streamed body', () => {
 });
 
 describe('draining', () => {
-  it('lets a running request finish, refuses new connections and then is closed', async () => {
+  it('a draining server lets a running request finish, refuses new connections and then closes', async () => {
     let finish = () => {};
     const slow = route()({
       method: 'GET',
@@ -243,7 +243,7 @@ describe('draining', () => {
     await drained;
   });
 
-  it('waits no longer than its grace', async () => {
+  it('a draining server waits no longer than its grace period', async () => {
     const leaving = await startEdge({ routes: [stream('/endless', endless)] });
     const socket = await RawSocket.open(leaving.port);
     socket.pause();
@@ -255,7 +255,7 @@ describe('draining', () => {
     socket.destroy();
   });
 
-  it('tells the operator which port was taken', async () => {
+  it('a server whose port is taken tells the operator which port', async () => {
     const second = startEdge({}).then(async (other) => {
       await other.server.listen({ host: '127.0.0.1', port: edge.port });
     });

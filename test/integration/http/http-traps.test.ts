@@ -80,7 +80,7 @@ const stillServes = async () => {
 };
 
 describe('a handler that fails', () => {
-  it('answers 500 without its words when it throws before anything was awaited, and the process lives', async () => {
+  it('a handler that throws synchronously answers 500 without its error text, and the process survives', async () => {
     const answer = await fetch(`${edge.url}/throws`);
     expect(answer.status).toBe(500);
     const body = await answer.text();
@@ -89,7 +89,7 @@ describe('a handler that fails', () => {
     await stillServes();
   });
 
-  it('answers 500 when it rejects later, and never leaves the caller hanging', async () => {
+  it('a handler that rejects later answers 500, and never leaves the caller hanging', async () => {
     const answer = await fetch(`${edge.url}/rejects`);
     expect(answer.status).toBe(500);
     expect(answer.headers.get('x-should-retry')).toBe('false');
@@ -98,7 +98,7 @@ describe('a handler that fails', () => {
 });
 
 describe('a client that leaves', () => {
-  it('fires the handler’s signal, and the late answer harms no other request', async () => {
+  it('a client that leaves aborts the handler’s signal, and the late response harms no other request', async () => {
     const before = state.aborted;
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /waits'));
@@ -109,7 +109,7 @@ describe('a client that leaves', () => {
     expect(edge.server.openRequests).toBe(0);
   });
 
-  it('is let go while its body is still on the way', async () => {
+  it('a request is closed when its client leaves in the middle of the body', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('POST /echo', ['Content-Length: 100'], '{"half":'));
     await expect.poll(() => edge.server.openRequests).toBe(1);
@@ -117,7 +117,7 @@ describe('a client that leaves', () => {
     await expect.poll(() => edge.server.openRequests).toBe(0);
   });
 
-  it('loses its first answer when it pipelines behind one that is still pending', async () => {
+  it('a client that pipelines a request behind a pending one gets at most one response', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /waits') + rawRequest('GET /waits'));
     const received = await socket.untilClosed();
@@ -127,7 +127,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a message that could be two', () => {
-  it('refuses two Content-Length headers with 400 and closes', async () => {
+  it('a request with two Content-Length headers is refused with 400 and its connection closed', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('POST /echo', ['Content-Length: 2', 'Content-Length: 90'], '{}'));
     const received = await socket.untilClosed();
@@ -135,7 +135,7 @@ describe('a message that could be two', () => {
     expect(received).toContain('doubled_header');
   });
 
-  it('never serves the request that two Content-Length headers smuggle in behind the first', async () => {
+  it('a request that two Content-Length headers smuggle in behind the first is never served', async () => {
     const before = state.handled;
     const socket = await RawSocket.open(edge.port);
     const smuggled = rawRequest('POST /echo', ['Content-Length: 2'], '{}');
@@ -148,7 +148,7 @@ describe('a message that could be two', () => {
     expect(state.handled).toBe(before);
   });
 
-  it('refuses Content-Length beside Transfer-Encoding', async () => {
+  it('a request with Content-Length beside Transfer-Encoding is refused', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(
       rawRequest('POST /echo', ['Content-Length: 4', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
@@ -156,13 +156,13 @@ describe('a message that could be two', () => {
     expect(await socket.untilClosed()).toContain('400');
   });
 
-  it('refuses a doubled Authorization header, since two parties may read different ones', async () => {
+  it('a request with two Authorization headers is refused, since two parties may read different ones', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /ok', ['Authorization: Bearer a', 'Authorization: Bearer b']));
     expect(await socket.untilClosed()).toContain('400 Bad Request');
   });
 
-  it('refuses a doubled provider key, which would go out as one key that does not exist', async () => {
+  it('a request with two provider key headers is refused, since they would be joined to one invalid key', async () => {
     const socket = await RawSocket.open(edge.port);
     const twice = ['X-Svc-Provider-Key: sk-a', 'x-svc-provider-key: sk-b'];
     socket.send(rawRequest('GET /ok', twice));
@@ -171,19 +171,19 @@ describe('a message that could be two', () => {
     expect(answer).not.toContain('sk-');
   });
 
-  it('never writes a response header with a line break in it', async () => {
+  it('a response header with a line break in it answers 500 and is never written', async () => {
     const answer = await fetch(`${edge.url}/splits`);
     expect(answer.status).toBe(500);
     expect(answer.headers.get('x-injected')).toBeNull();
   });
 
-  it('never lets a handler say how long its answer is', async () => {
+  it('a handler that sets the length of its response itself answers 500', async () => {
     expect((await fetch(`${edge.url}/frames-itself`)).status).toBe(500);
   });
 });
 
 describe('sizes and slowness', () => {
-  it('takes a header block of 5 KB and refuses one of 20 KB with 431', async () => {
+  it('a request with 5 KB of headers is accepted, and one with 20 KB is refused with 431', async () => {
     const fits = await RawSocket.open(edge.port);
     fits.send(rawRequest('GET /ok', [`X-Payment: ${'a'.repeat(5_000)}`]));
     expect(await fits.until((text) => text.includes('\r\n\r\n'))).toContain('200 OK');
@@ -194,7 +194,7 @@ describe('sizes and slowness', () => {
     expect(await bursts.untilClosed()).toContain('431');
   });
 
-  it('cuts off headers and bodies that trickle in, within twenty seconds', async () => {
+  it('a connection whose headers or body trickle in is closed within twenty seconds', async () => {
     const head = await RawSocket.open(edge.port);
     head.send('GET /ok HTTP/1.1\r\nHost: x\r\nX-Slow: ');
     const body = await RawSocket.open(edge.port);
@@ -212,7 +212,7 @@ describe('sizes and slowness', () => {
     expect(edge.server.openRequests).toBe(0);
   }, 30_000);
 
-  it('refuses an oversize body with 413 and keeps the connection for the next request', async () => {
+  it('an oversize body is refused with 413, and its connection is kept for the next request', async () => {
     const socket = await RawSocket.open(edge.port);
     const size = 3 * 1024 * 1024;
     socket.send(rawRequest('POST /echo', [`Content-Length: ${size}`], 'x'.repeat(size)));
@@ -224,7 +224,7 @@ describe('sizes and slowness', () => {
     socket.destroy();
   });
 
-  it('reads an endless body only so far before it answers 413 and closes', async () => {
+  it('an endless body is read only to its limit, answered with 413, and its connection closed', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('POST /echo', ['Transfer-Encoding: chunked']));
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
@@ -239,7 +239,7 @@ describe('sizes and slowness', () => {
     await stillServes();
   });
 
-  it('takes a chunked body as well as one that tells its length', async () => {
+  it('a chunked body is read like a body with a Content-Length', async () => {
     const socket = await RawSocket.open(edge.port);
     socket.send(
       rawRequest(
@@ -252,7 +252,7 @@ describe('sizes and slowness', () => {
     socket.destroy();
   });
 
-  it('stays alive with 2,000 idle connections', async () => {
+  it('the HTTP server stays alive with 2,000 idle connections', async () => {
     const idle = await Promise.all(Array.from({ length: 2_000 }, () => RawSocket.open(edge.port)));
     await stillServes();
     for (const socket of idle) socket.destroy();
