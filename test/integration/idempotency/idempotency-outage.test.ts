@@ -69,7 +69,7 @@ describe('a key whose database connection is lost', () => {
     });
   }
 
-  it('for longer is answered within its bound all the same, and the answer is kept when it is back', async () => {
+  it('a request whose key store is lost for long is answered in time, and its response is stored on reconnection', async () => {
     await using w = await world();
     w.play.cut = (proxy) => proxy.away(true);
     const first = await w.post();
@@ -87,7 +87,7 @@ describe('a key whose database connection is lost', () => {
     expect(await w.post()).toMatchObject({ status: 200, body: { run: 1 }, isReplay: true });
   });
 
-  it('and not back when it is to be taken is refused 503 without running anything', async () => {
+  it('a request whose Idempotency-Key cannot be stored is refused with 503 and not run', async () => {
     await using w = await world();
     w.proxy.away(true);
     const refused = await w.post();

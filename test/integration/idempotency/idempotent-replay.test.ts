@@ -152,7 +152,7 @@ const handlersPart = ({ status, headers, bytes }: Told) => ({
 });
 
 describe('a request that is sent again under its key', () => {
-  it('is answered the first answer byte for byte, whatever that was, and runs once', async () => {
+  it('a repeated request under its Idempotency-Key gets the first response byte for byte, and runs once', async () => {
     for (const script of ['odd', 'json', 'refused', 'bug', 'nonsense', 'exactly', 'stream']) {
       play.runs = 0;
       const key = newKey();
@@ -164,7 +164,7 @@ describe('a request that is sent again under its key', () => {
     }
   });
 
-  it('is replayed even with another body, but not on another route', async () => {
+  it('an Idempotency-Key replays its response even to another body, but answers 409 on another route', async () => {
     const key = newKey();
     const first = await post('odd', { key });
     expect(handlersPart(await post('json', { key }))).toEqual(handlersPart(first));
@@ -177,7 +177,7 @@ describe('a request that is sent again under its key', () => {
     expect(play.runs).toBe(1);
   });
 
-  it('runs for each agent and account of its own, and always without the header', async () => {
+  it('an Idempotency-Key is separate for each agent and account, and a request without one always runs', async () => {
     const key = newKey();
     const credentials = [KEYS.agent, KEYS.otherAgent, KEYS.developer];
     for (const credential of credentials) await post('json', { key, credential });
@@ -192,7 +192,7 @@ describe('a request that is sent again under its key', () => {
     expect(play.workIds.slice(3)).toEqual([undefined, undefined]);
   });
 
-  it('runs again ten minutes after its answer, and not before', async () => {
+  it('a request under its Idempotency-Key runs again ten minutes after its response, and not before', async () => {
     const key = newKey();
     await post('json', { key });
     const age = (seconds: number) => db.sql`
@@ -205,13 +205,13 @@ describe('a request that is sent again under its key', () => {
     expect(play.runs).toBe(2);
   });
 
-  it('is not answered a 401 that it met before', async () => {
+  it('a 401 is not replayed to a later valid request with the same Idempotency-Key', async () => {
     const key = newKey();
     expect((await post('json', { key, credential: 'svc_wrong' })).status).toBe(401);
     expect(await post('json', { key })).toMatchObject({ status: 200, isReplay: false });
   });
 
-  it('must have a key of 1 to 255 plain characters', async () => {
+  it('an Idempotency-Key must have 1 to 255 plain characters', async () => {
     for (const key of ['', 'k'.repeat(256), 'k\u00fck']) {
       const refused = await post('json', { key });
       expect([refused.status, refused.json().error]).toEqual([400, 'Invalid request']);
@@ -229,7 +229,7 @@ describe('a refusal that may pass', () => {
       'false',
       1,
     ],
-  ])('%s', async (_, path, retry, runs) => {
+  ])('a thrown passing refusal %s', async (_, path, retry, runs) => {
     const key = newKey();
     const told = [await post('passing', { key, path }), await post('passing', { key, path })];
     expect(told.map(({ status }) => status)).toEqual([502, 502]);
@@ -237,7 +237,7 @@ describe('a refusal that may pass', () => {
     expect([told[1]?.isReplay, play.runs]).toEqual([runs === 1, runs]);
   });
 
-  it('that is an answer, not thrown, is kept or not in the same way', async () => {
+  it('a passing refusal that a handler returns is kept or not like a thrown one', async () => {
     for (const [path, retry, runs] of [
       ['/v1/buy', 'true', 2],
       ['/v1/send', 'false', 1],
@@ -252,7 +252,7 @@ describe('a refusal that may pass', () => {
 });
 
 describe('a key in flight', () => {
-  it('answers 409 request_in_flight in every process, in the envelope of its route, and runs once', async () => {
+  it('a running Idempotency-Key answers 409 request_in_flight in every process, and its request runs once', async () => {
     await using other = await startKeyedEdge(db.sql, [
       idempotent('/v1/buy', 'flat'),
       idempotent('/v1/chat', 'openai'),
@@ -278,7 +278,7 @@ describe('a key in flight', () => {
     expect(play.runs).toBe(2);
   });
 
-  it('stays so when its ten minutes are over while its process lives', async () => {
+  it('a running Idempotency-Key answers 409 beyond its ten minutes while its process lives', async () => {
     const open = closeGate();
     const key = newKey();
     const running = post('slow', { key });
@@ -290,7 +290,7 @@ describe('a key in flight', () => {
     expect((await post('slow', { key })).isReplay).toBe(true);
   });
 
-  it('of a process that died before anything was held is taken over by one, which runs it once', async () => {
+  it('a key of a process that died before any hold is taken over by one request, which runs once', async () => {
     await using dying = await startKeyedEdge(db.sql, [idempotent('/v1/buy', 'flat')]);
     const open = closeGate();
     const key = newKey();
@@ -315,7 +315,7 @@ describe('a key in flight', () => {
 });
 
 describe('an answer that is too long to keep', () => {
-  it('is sent whole, and its key answers 409 response_not_replayable from then on', async () => {
+  it('a response too long to keep is sent whole, and its key answers 409 response_not_replayable from then on', async () => {
     for (const script of ['tooLong', 'longStream']) {
       const key = newKey();
       const first = await post(script, { key });
@@ -339,7 +339,7 @@ describe('a streamed answer under a key', () => {
     return rawRequest('POST /v1/buy', [...headers, `content-length: ${body.length}`]) + body;
   };
 
-  it('is in flight until its last byte, and its key is not for ever when the client leaves midway', async () => {
+  it('a streamed response keeps its key in flight until its last byte, or until its client leaves', async () => {
     const open = closeGate();
     const key = `stream-${++keys}`;
     const socket = await RawSocket.open(edge.port);
@@ -354,7 +354,7 @@ describe('a streamed answer under a key', () => {
     expect(play.runs).toBe(1);
   });
 
-  it('that broke is neither run again nor replayed', async () => {
+  it('a streamed response that broke is neither run again nor replayed', async () => {
     const key = newKey();
     await expect(post('brokenStream', { key })).rejects.toThrow();
     expect((await post('brokenStream', { key })).json().error).toBe('response_not_replayable');
@@ -362,7 +362,7 @@ describe('a streamed answer under a key', () => {
 });
 
 describe('the rate limit and a key', () => {
-  it('a replay takes no token, and a 429 leaves the key free for the retry it asks for', async () => {
+  it('a replay takes no rate limit token, and a 429 leaves the Idempotency-Key free for the retry', async () => {
     await using small = await startKeyedEdge(db.sql, [idempotent('/v1/buy', 'flat')], {
       rateLimits: { gatewayPerMinute: 2 },
     });
