@@ -72,7 +72,7 @@ async function cappedTeam(limitRaw: bigint, window: SpendWindow = { kind: 'sessi
 }
 
 describe('apply_batch', () => {
-  it('does what the model of it does, for any batch, and keeps the invariants', async () => {
+  it('apply_batch decides any batch as its model does, and keeps the ledger’s invariants', async () => {
     await using db = await testDatabase();
     const team = await seedAgents(db.sql, 3);
     const agents = [...team, await seedAgent(db.sql)].map((agent) => agent.agentId);
@@ -93,7 +93,7 @@ describe('apply_batch', () => {
     expect([...verdicts].sort()).toEqual(all);
   });
 
-  it('moves nothing for a posting that stands, and says so', async () => {
+  it('apply_batch moves nothing for a posting that exists, and reports it', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedAgent(db.sql);
     const send = async (operations: Operation[]) =>
@@ -114,7 +114,7 @@ describe('apply_batch', () => {
     expect((await stateOf(db.sql, agentId)).spendableRaw).toBe(5n);
   });
 
-  it('applies one of two equal ids in a batch, of one agent or of two', async () => {
+  it('apply_batch applies one of two equal posting ids in a batch, of one agent or of two', async () => {
     await using db = await testDatabase();
     const [a, b] = (await seedAgents(db.sql, 2)).map((agent) => agent.agentId);
     if (a === undefined || b === undefined) throw new Error('no agents');
@@ -135,7 +135,7 @@ describe('apply_batch', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('holds what goes alone to its version, to the amount of its hold and to its id', async () => {
+  it('apply_batch checks a lone operation against its version, the amount of its hold and its id', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedAgent(db.sql);
     const alone = async (
@@ -163,7 +163,7 @@ describe('apply_batch', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('finds a hold that stands although the balance would no longer carry it', async () => {
+  it('apply_batch reports an existing hold as made even when the balance would no longer cover it', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedAgent(db.sql);
     const send = async (operation: Operation): Promise<AgentBatchOutcome | undefined> =>
@@ -180,7 +180,7 @@ describe('apply_batch', () => {
     expect((await stateOf(db.sql, agentId)).version).toBe(2n);
   });
 
-  it('admits under the cap of a team what is left when those before it have settled', async () => {
+  it('apply_batch admits under a team cap what earlier settlements in the batch left of it', async () => {
     await using w = await cappedTeam(10n);
     const { a, b, send } = w;
     await send([hold(a, 'beyond', 2n), hold(a, 'within', 5n)]);
@@ -197,7 +197,7 @@ describe('apply_batch', () => {
     expect(await miscounted(w.db.sql, [a, b])).toEqual([]);
   });
 
-  it('gives back what an agent’s batch had taken under the cap of a team where that batch does not stand', async () => {
+  it('apply_batch returns a declined agent batch’s share of the team cap to the next batch', async () => {
     await using w = await cappedTeam(10n);
     const { a, b, send } = w;
     expect(await send([hold(a, 'x', 6n), hold(a, 'y', 6n), hold(b, 'z', 9n)])).toMatchObject([
@@ -207,7 +207,7 @@ describe('apply_batch', () => {
     expect(await miscounted(w.db.sql, [a, b])).toEqual([]);
   });
 
-  it('does not let through later what a cap refused when it was sent again', async () => {
+  it('apply_batch never applies the late original of a batch whose resent copy a cap refused', async () => {
     await using w = await cappedTeam(10n);
     const { a, b, send } = w;
     const { sql } = w.db;
@@ -237,7 +237,7 @@ describe('apply_batch', () => {
     expect(await miscounted(sql, [a, b])).toEqual([]);
   });
 
-  it('rolls the window of a team no further than the agents’ batches that may stand have got', async () => {
+  it('apply_batch does not advance a team’s window for an agent batch that is declined', async () => {
     await using w = await cappedTeam(10n, { kind: 'calendar', unit: 'day' });
     const { a, b, send } = w;
     await send([hold(a, 'x', 5n)]);
@@ -254,7 +254,7 @@ describe('apply_batch', () => {
     ]);
   });
 
-  it('refuses agents’ batches that are out of order, because locks are taken in order', async () => {
+  it('apply_batch refuses agent batches out of order, since it locks them in order', async () => {
     await using db = await testDatabase();
     const [a, b] = (await seedAgents(db.sql, 2)).map((agent) => agent.agentId);
     if (a === undefined || b === undefined) throw new Error('no agents');
@@ -265,7 +265,7 @@ describe('apply_batch', () => {
     await expect(applyBatch(db.sql, NODE, parts)).rejects.toThrow('ascending order');
   });
 
-  it('never deadlocks where batches of many agents overlap', async () => {
+  it('apply_batch never deadlocks when batches of many agents overlap', async () => {
     await using db = await testDatabase(8);
     const agents = (await seedAgents(db.sql, 40)).map((agent) => agent.agentId);
     const { accountId } = (await balanceOf(db.sql, agents[0] ?? 0)).rules;

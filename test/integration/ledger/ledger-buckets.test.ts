@@ -27,7 +27,7 @@ const arbitraryRing = fc.record({
 });
 
 describe('a ring of buckets in SQL', () => {
-  it('is rolled and filled as the rules of the ledger do it', async () => {
+  it('the SQL ring of buckets is rolled and filled exactly as the ledger’s own rules do it', async () => {
     await using db = await testDatabase();
     const ring = async (
       text: string,

@@ -45,7 +45,7 @@ async function dyingProcess(leaseMs: number, { deposit = false } = {}) {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('what a dead process leaves behind', () => {
-  it('is settled from the journal exactly once, with two processes reaping', async () => {
+  it('a dead process’s session and hold are settled from the journal exactly once by two reaping processes', async () => {
     await using world = await dyingProcess(LEASE_MS);
     const { agentId, dead, sql } = world;
     const spender = { ...world.spender, taskId: 'task' };
@@ -104,7 +104,7 @@ describe('what a dead process leaves behind', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('settles the others where one of them cannot be settled, and prunes what is long over', async () => {
+  it('orphans are settled even when one of them cannot be, and long expired leases are pruned', async () => {
     await using world = await dyingProcess(LEASE_MS);
     const { agentId, dead, spender, sql } = world;
     for (const sessionId of ['sess_1', 'sess_2', 'sess_3']) {
@@ -141,7 +141,7 @@ describe('what a dead process leaves behind', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('is settled by the next tick where the answer to its claim was lost', async () => {
+  it('an orphaned session whose claim response was lost is settled at the next tick', async () => {
     await using world = await dyingProcess(LEASE_MS);
     const { agentId, dead, spender, sql } = world;
     await dead.ledger.openSession({ ...SESSION, spender });
@@ -163,7 +163,7 @@ describe('what a dead process leaves behind', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('is settled once where it was claimed again while a settlement was under way', async () => {
+  it('an orphaned session that was claimed again during its settlement is settled once', async () => {
     await using world = await dyingProcess(LEASE_MS);
     const { agentId, dead, spender, sql } = world;
     const opened = await dead.ledger.openSession({ ...SESSION, spender });
@@ -188,7 +188,7 @@ describe('what a dead process leaves behind', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('keeps a signed payment held, which the chain alone gives back, and releases the work beside it', async () => {
+  it('a signed payment of a dead process stays held, and its other holds are released', async () => {
     await using world = await dyingProcess(LEASE_MS, { deposit: true });
     const { agentId, dead, spender, sql } = world;
     for (const holdId of ['reserved', 'sent']) {
@@ -217,7 +217,7 @@ describe('what a dead process leaves behind', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('is left alone for one whole lease after a start', async () => {
+  it('a session of a dead process is left alone for one whole lease after a start', async () => {
     await using world = await dyingProcess(PATIENT_LEASE_MS);
     const { agentId, dead, spender, sql } = world;
     await dead.ledger.openSession({ ...SESSION, spender });
@@ -239,7 +239,7 @@ describe('what a dead process leaves behind', () => {
     expect(await fresh.ledger.funds(agentId)).toMatchObject({ heldRaw: 100n });
   });
 
-  it('reads as orphaned at once when its node id is taken again', async () => {
+  it('a process loses the right to reap when its node id is taken again', async () => {
     await using db = await testDatabase();
     const first = await takeLease(db.sql, 'n', LEASE_MS);
     const second = await takeLease(db.sql, 'n', LEASE_MS);

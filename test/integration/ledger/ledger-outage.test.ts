@@ -44,7 +44,7 @@ async function world() {
 }
 
 describe('a connection that is lost', () => {
-  it('moves money once when the call was carried out and its answer was lost', async () => {
+  it('the ledger moves money once when an operation was carried out and its response was lost', async () => {
     await using w = await world();
     for (let round = 0; round < 5; round++) {
       w.proxy.loseNextAnswer();
@@ -57,7 +57,7 @@ describe('a connection that is lost', () => {
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 
-  it('takes a payment through each of its steps once, and none of them loses to itself', async () => {
+  it('the ledger takes each step of a payment once when every response is lost', async () => {
     await using w = await world();
     const { ledger, agentId, keyId } = w;
     const lost = <T>(work: () => Promise<T>): Promise<T> => {
@@ -90,7 +90,7 @@ describe('a connection that is lost', () => {
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 
-  it('moves money once when the call never arrived', async () => {
+  it('the ledger moves money once when the operation never arrived', async () => {
     await using w = await world();
     for (let round = 0; round < 5; round++) {
       w.proxy.loseNextCall();
@@ -101,7 +101,7 @@ describe('a connection that is lost', () => {
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 
-  it('carries on where it was when the database comes back', async () => {
+  it('pending holds are made when the database comes back', async () => {
     await using w = await world();
     w.proxy.away(true);
     const verdicts = Promise.all(Array.from({ length: 50 }, (_, i) => w.hold(`h${i}`)));
@@ -112,7 +112,7 @@ describe('a connection that is lost', () => {
     expect(await checkInvariants(w.sql)).toEqual([]);
   });
 
-  it('settles its hold and no more, and the rest as a shortfall, once, whatever is lost on the way', async () => {
+  it('a settlement beyond its hold charges the hold and books the rest as a shortfall once, with a lost response', async () => {
     await using w = await world();
     await w.hold('h');
     w.proxy.loseNextAnswer();

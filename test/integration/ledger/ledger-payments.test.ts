@@ -42,7 +42,7 @@ const ALL = [
 ];
 
 describe('payments in the database', () => {
-  it('go as in the model of it, in any batch, and keep the invariants', async () => {
+  it('payments in the database behave as in their model in any batch, and keep the ledger’s invariants', async () => {
     await using db = await testDatabase();
     const agents = (await seedAgents(db.sql, AGENTS)).map(({ agentId }) => agentId);
     const knows = fc.constantFrom(true, true, true, true, false);
@@ -72,7 +72,7 @@ describe('payments in the database', () => {
     expect(missing()).toEqual([]);
   }, 120_000);
 
-  it('are decided once each by two processes that have seen different things', async () => {
+  it('conflicting steps of one payment from two processes are decided once', async () => {
     await using db = await testDatabase();
     const { sql } = db;
     const { agentId, keyId } = await seedAgent(sql);

@@ -42,7 +42,7 @@ const hold = (ledger: LiveLedger, agentId: number, holdId: string, amountRaw = 1
 
 describe('a cap', () => {
   it.each(['a team', 'one agent'])(
-    'of %s lets exactly 100 of 200 concurrent holds through where 100 fit, in two ledgers',
+    'a cap of %s allows exactly 100 of 200 concurrent holds when 100 fit, in two ledgers',
     async (whose) => {
       await using db = await testDatabase();
       const { sql } = db;
@@ -78,7 +78,7 @@ describe('a cap', () => {
 });
 
 describe('the rules of an agent', () => {
-  it('have its own policies and its team’s that live, in the order of their ids', async () => {
+  it('the rules of an agent contain its own and its team’s live policies, ordered by id', async () => {
     await using db = await testDatabase();
     const { sql } = db;
     const { agentIds, accountId } = await teamOf(sql, []);

@@ -34,7 +34,7 @@ const step = fc.record({
 });
 
 describe('two ledgers on one database', () => {
-  it('keep the invariants whatever they are asked, with repeats and conflicts', async () => {
+  it('two ledgers on one database keep the invariants under any operations, with repeats and conflicts', async () => {
     await using db = await testDatabase();
     const agents = await seedAgents(db.sql, 3);
     const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
@@ -79,7 +79,7 @@ describe('two ledgers on one database', () => {
     }
   });
 
-  it('let exactly 100 of 200 concurrent holds through where 100 fit', async () => {
+  it('two ledgers on one database allow exactly 100 of 200 concurrent holds when 100 fit', async () => {
     await using db = await testDatabase();
     const { agentId, keyId } = await seedOne(db.sql);
     const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
@@ -98,7 +98,7 @@ describe('two ledgers on one database', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('credit a reference once, and tell the repeat from the conflict', async () => {
+  it('two ledgers on one database credit a reference once, and tell a repeat from a conflict', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedOne(db.sql);
     const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
@@ -111,7 +111,7 @@ describe('two ledgers on one database', () => {
     expect(await ledgers[0]?.funds(agentId)).toMatchObject({ spendableRaw: 10n });
   });
 
-  it('heed a revoked key and a suspended agent at the next hold, in both', async () => {
+  it('two ledgers on one database both refuse a revoked key and a suspended agent at the next hold', async () => {
     await using db = await testDatabase();
     const { agentId, keyId } = await seedOne(db.sql);
     const ledgers = [ledgerOn(db.sql, 'a'), ledgerOn(db.sql, 'b')];
@@ -141,7 +141,7 @@ describe('two ledgers on one database', () => {
     expect(await Promise.all([hold(0, 'e'), hold(1, 'f')])).toEqual([suspended, suspended]);
   });
 
-  it('refuse a credit beyond what a balance can be, and go on', async () => {
+  it('a ledger refuses a credit beyond the largest possible balance, and continues', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedOne(db.sql);
     const ledger = ledgerOn(db.sql, 'a');
@@ -155,7 +155,7 @@ describe('two ledgers on one database', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('extend no session of a revoked key, at the process that opened it and at one that took it over', async () => {
+  it('no session of a revoked key is extended, by the process that opened it or by one that took it over', async () => {
     await using db = await testDatabase();
     const { sql } = db;
     const { agentId, keyId } = await seedOne(sql);
@@ -183,7 +183,7 @@ describe('two ledgers on one database', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('write charge, events and session rows in the commit of the money, and once', async () => {
+  it('a ledger writes charge, events and session rows once, in the commit of the money', async () => {
     await using db = await testDatabase();
     const { agentId, keyId } = await seedOne(db.sql);
     const ledger = ledgerOn(db.sql, 'a');
@@ -245,7 +245,7 @@ describe('two ledgers on one database', () => {
     expect(ledger.counters).toMatchObject({ shortfalls: 1, shortfallRaw: 45n });
   });
 
-  it('settle whatever odd text a caller has tagged its work with', async () => {
+  it('a ledger settles work with any odd text in its tags', async () => {
     await using db = await testDatabase();
     const { agentId, keyId } = await seedOne(db.sql);
     const ledger = ledgerOn(db.sql, 'a');
@@ -293,7 +293,7 @@ describe('two ledgers on one database', () => {
     ]);
   });
 
-  it('carry out everything but the one thing that the database cannot', async () => {
+  it('a ledger carries out every operation of a batch except the one that the database cannot store', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedOne(db.sql);
     const ledger = ledgerOn(db.sql, 'a');
@@ -305,7 +305,7 @@ describe('two ledgers on one database', () => {
     expect(ledger.counters.failed).toBe(1);
   });
 
-  it('raise an alarm at start-up for a ledger that does not add up', async () => {
+  it('a ledger whose books do not add up raises an alarm at start-up', async () => {
     await using db = await testDatabase();
     const { agentId } = await seedOne(db.sql);
     await ledgerOn(db.sql, 'a').credit({ agentId, amountRaw: 10n, reference: 'r' });

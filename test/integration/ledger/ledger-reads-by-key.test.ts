@@ -13,7 +13,7 @@ const TABLES = ['reservations', 'sessions', 'session_journal', 'holds', 'posting
 /** A row or two of each table for every operation; never one for each that waits. */
 const MOST_ROWS = 30;
 
-it('a step of a payment or a session reads its own rows, however many others are open', async () => {
+it('a step of a payment or a session reads its own rows alone, however many others are open', async () => {
   await using db = await testDatabase();
   const agent = await seedAgent(db.sql);
   const { agentId } = agent;

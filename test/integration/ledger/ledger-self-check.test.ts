@@ -175,7 +175,7 @@ const BREAKS: readonly Break[] = [
 ];
 
 describe('the self-check of payments', () => {
-  it('finds nothing in a ledger with payments in every state', async () => {
+  it('the ledger’s self-check finds nothing with payments in every state', async () => {
     const states = await db.sql`select state, corrected_at is not null as late from reservations
       where agent_id = ${agentId} order by value_raw`;
     expect(states).toMatchObject([
@@ -187,14 +187,14 @@ describe('the self-check of payments', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it.each(BREAKS)('finds %s, and whose it is', async (_, broken) => {
+  it.each(BREAKS)('the ledger’s self-check finds %s, and names its agent', async (_, broken) => {
     const found = await foundAfter(broken);
     const ours = found.filter(({ invariant }) => invariant === 8);
     expect(ours.length).toBeGreaterThan(0);
     expect(new Set(ours.map((violation) => violation.agentId))).toEqual(new Set([agentId]));
   });
 
-  it('looks at those agents alone that it is asked about', async () => {
+  it('the ledger’s self-check checks only the agents that it is given', async () => {
     const broken = (sql: Sql) => sql`update agent_funds set wallet_raw = wallet_raw + 1`;
     const only = { fromAgentId: otherId, toAgentId: otherId };
     expect(await foundAfter(broken, only)).toMatchObject([{ invariant: 8, agentId: otherId }]);
@@ -202,7 +202,7 @@ describe('the self-check of payments', () => {
     expect(await foundAfter(broken, noAgent)).toEqual([]);
   });
 
-  it('names no more than so many of a kind', async () => {
+  it('the ledger’s self-check reports at most 101 violations of a kind', async () => {
     const found = await foundAfter(async (sql) => {
       await sql`insert into reservations (nonce, hold_id, agent_id, wallet, payee, value_raw, valid_before,
           signature, x402_version, network, target_url, target_host, method)

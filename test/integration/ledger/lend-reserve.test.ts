@@ -75,7 +75,7 @@ function holdOf(held: HoldVerdict): Hold {
 }
 
 describe('a purchase out of the reserve of a call', () => {
-  it('is held where the agent has nothing beside the reserve, and what it leaves is the reserve again', async () => {
+  it('a purchase is held from the call’s reserve when the balance is empty, and its rest returns to the reserve', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql);
     const first = await call.buy('a', 400n);
@@ -95,7 +95,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('of which many are made at once never exceeds the reserve, and no rival takes the money in between', async () => {
+  it('concurrent purchases from a call’s reserve never exceed it, and no other hold takes the money in between', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql);
     const rival = await processOn(db.sql, 'rival', 60_000);
@@ -124,7 +124,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('that a control refuses leaves the reserve as it was', async () => {
+  it('a purchase from a call’s reserve that a control refuses leaves the reserve unchanged', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql, { creditRaw: 1_000n });
     const { accountId, agentId } = call;
@@ -142,7 +142,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('that a cap of the team refuses leaves the reserve as it was, and one that fits is made', async () => {
+  it('a purchase from a call’s reserve that a team cap refuses leaves the reserve unchanged, and a fitting one is held', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql, { creditRaw: 1_000n });
     const { accountId } = call;
@@ -161,7 +161,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('fits where the reserve has used a cap up already, of the agent and of its team', async () => {
+  it('a purchase from a call’s reserve fits although the reserve has used up a cap of the agent and its team', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql, { creditRaw: 1_000n });
     const { accountId, agentId } = call;
@@ -174,7 +174,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('that a kill switch refuses suspends the agent', async () => {
+  it('a purchase from a call’s reserve that a kill switch refuses suspends the agent', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql);
     const { accountId, agentId } = call;
@@ -188,7 +188,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('under way when the call ends is settled once, and its rest is the balance again', async () => {
+  it('a purchase in progress when its call ends is settled once, and its rest returns to the balance', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql);
     const held = await call.buy('a', 400n);
@@ -201,7 +201,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('whose process is killed between loan and settlement is released by another one, which takes the rest of the reserve over', async () => {
+  it('a purchase of a killed process is released by another process, which takes over the rest of the reserve', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql);
     await call.buy('a', 400n);
@@ -217,7 +217,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('out of the reserve of a session that another process has taken is refused, and holds nothing', async () => {
+  it('a purchase from the reserve of a session that another process has taken is refused, and holds nothing', async () => {
     await using db = await testDatabase();
     const call = await calling(db.sql);
     await db.sql`update sessions set epoch = epoch + 1 where id = ${`CA${call.agentId}`}`;
@@ -226,7 +226,7 @@ describe('a purchase out of the reserve of a call', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('keeps the ledger whole and the reserve a bound, whatever is bought, settled and held for models at once', async () => {
+  it('concurrent purchases, settlements and model holds never exceed a call’s reserve, and the ledger adds up', async () => {
     await using db = await testDatabase();
     const step = fc.record({
       kind: fc.constantFrom('buy', 'buy', 'settle', 'settle', 'model', 'line'),

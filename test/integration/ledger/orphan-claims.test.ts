@@ -41,7 +41,7 @@ async function left(sessions: number) {
   return { agentId, claims, db, ledger, living, orphans: living.atOnce, sql };
 }
 
-it('settles all that a process of many sessions left in one go, and writes of what was bought alone', async () => {
+it('all sessions of a dead process are settled in one pass, which charges only what the journal has as bought', async () => {
   const { agentId, claims, db, ledger, living, orphans, sql } = await left(MANY);
   await using _db = db;
   const bought = claims[7];
@@ -57,7 +57,7 @@ it('settles all that a process of many sessions left in one go, and writes of wh
   expect(await checkInvariants(sql)).toEqual([]);
 });
 
-it('makes no other pass once its process stops', async () => {
+it('a reaping process makes no further pass once it stops', async () => {
   const { db, orphans, sql } = await left(2);
   await using _db = db;
   await setLease(sql, '-1 second');
@@ -66,7 +66,7 @@ it('makes no other pass once its process stops', async () => {
   expect(await orphans.tick()).toEqual({ sessions: 2, holds: 0 });
 });
 
-it('takes nothing as long as the process that looks has no lease itself', async () => {
+it('a process without a valid lease takes no orphaned session', async () => {
   const { db, ledger, orphans, sql } = await left(1);
   await using _db = db;
   const hold = { holdId: 'req_1', amountRaw: 5n, destination: DESTINATION };
@@ -79,7 +79,7 @@ it('takes nothing as long as the process that looks has no lease itself', async 
   expect(await orphans.tick()).toEqual({ sessions: 1, holds: 1 });
 });
 
-it('gives each orphaned session to one of several processes that look at once', async () => {
+it('an orphaned session is given to one of several processes that reap concurrently', async () => {
   await using db = await testDatabase();
   const { sql } = db;
   const { agentId, keyId } = await seedAgent(sql);
