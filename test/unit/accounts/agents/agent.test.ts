@@ -36,7 +36,7 @@ const agent = (change: Partial<Agent> = {}): Agent => ({
 });
 
 describe('planStatus', () => {
-  it('moves between active and suspended only, and never leaves another status', () => {
+  it('planStatus moves an agent between active and suspended only, and never out of another status', () => {
     for (const from of STATUSES) {
       for (const to of ['active', 'suspended'] as const) {
         const { kind } = planStatus(from, to, 'developer_manual');
@@ -48,7 +48,7 @@ describe('planStatus', () => {
     }
   });
 
-  it('keeps a reason while suspended and clears it at once when resumed', () => {
+  it('planStatus keeps a reason while an agent is suspended and clears the reason on resume', () => {
     expect(planStatus('active', 'suspended', 'policy:12')).toEqual({
       kind: 'change',
       suspendedReason: 'policy:12',
@@ -61,7 +61,7 @@ describe('planStatus', () => {
 });
 
 describe('isDelegationActive', () => {
-  it('ends exactly at its expiry, and with the agent', () => {
+  it('a delegation ends exactly at its expiry, and with its agent', () => {
     const expiry = 1_790_000_000;
     const borrower = agent({ fundingMode: 'credit_line' });
     expect(isDelegationActive(borrower, expiry - 1)).toBe(true);
@@ -75,7 +75,7 @@ describe('isDelegationActive', () => {
 });
 
 describe('retryDelayMs', () => {
-  it('waits longer each time, never beyond its bound, and never gives up', () => {
+  it('retryDelayMs never shrinks with more attempts and stays within its first and longest delay', () => {
     const bounds = { first: 5_000, max: 600_000 };
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (attempts) => {
@@ -90,7 +90,7 @@ describe('retryDelayMs', () => {
 });
 
 describe('the records', () => {
-  it('tell what keeps a pending agent and when it is tried again, and nothing of another', () => {
+  it('the record of a pending agent has the provisioning step and next attempt, and the record of an active agent has neither', () => {
     const provisionNextAt = new Date(1_790_000_000_000);
     const waiting = {
       status: 'pending_delegation',
@@ -106,13 +106,13 @@ describe('the records', () => {
     expect(agentRecord(agent({ provisionAttempts: 21 }), 0).provisioning).toBeNull();
   });
 
-  it('carry the expiry as text in the agent and as a number in the balance', () => {
+  it('an agent record has the expiry as text, and a balance record has the expiry as a number', () => {
     const funds = { availableRaw: 3_000_000n, reservedRaw: 5n, pendingRaw: 7n };
     expect(agentRecord(agent(), 0).operatorExpiry).toBe('1790000000');
     expect(balanceRecord(agent(), funds, null, 0).operatorExpiry).toBe(1_790_000_000);
   });
 
-  it('have only digit strings for amounts, so that every client can read them as integers', () => {
+  it('agent and balance records have only digit strings for amounts, so that every client can read them as integers', () => {
     const amounts = [
       'balance',
       'spendableRaw',

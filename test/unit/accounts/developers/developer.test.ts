@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { developerRecord } from '../../../../src/accounts/developers/developer.ts';
 
 describe('developerRecord', () => {
-  it('shows the account by its wallet, with times as text', () => {
+  it('a developer record shows the account by its wallet, with times as text', () => {
     expect(
       developerRecord({
         accountId: 'acct_9f1c20b7d4e1',

@@ -15,7 +15,7 @@ function setUp() {
 }
 
 describe('sessions', () => {
-  it('are standard JWTs of seven days that another library reads', async () => {
+  it('session tokens are standard JWTs of seven days that another library reads', async () => {
     const { clock, sessions } = setUp();
     const { payload, protectedHeader } = await jwtVerify(
       await sessions.issue(SESSION),
@@ -27,7 +27,7 @@ describe('sessions', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(604_800);
   });
 
-  it('end at seven days to the second, and ask to be renewed past half of that', async () => {
+  it('session tokens expire after seven days to the second, and are due for renewal after half of that', async () => {
     const { clock, sessions } = setUp();
     const token = await sessions.issue(SESSION);
     expect(await sessions.read(token)).toEqual({ ...SESSION, pastHalf: false });
@@ -41,7 +41,7 @@ describe('sessions', () => {
     expect(await sessions.read(token)).toBeUndefined();
   });
 
-  it('are as old as their `iat`, whatever their `exp` says, and never begin later than clocks differ', async () => {
+  it('a session token ages from `iat` whatever `exp` says, and may start at most 300 s in the future', async () => {
     const { clock, sessions } = setUp();
     const now = Math.floor(clock.now() / 1_000);
     const signed = (iat: number, exp: number) =>
@@ -62,7 +62,7 @@ describe('sessions', () => {
     expect(await sessions.read(await signed(now + 301, now + year))).toBeUndefined();
   });
 
-  it('are refused when forged, unsigned, of another algorithm or secret, or no token at all', async () => {
+  it('a session token is refused when forged, unsigned, of another algorithm or secret, or malformed', async () => {
     const { clock, sessions } = setUp();
     const now = Math.floor(clock.now() / 1_000);
     const claims = { sub: WALLET, iat: now, exp: now + 600 };

@@ -38,14 +38,14 @@ const KEYS = {
 };
 
 describe('the agent key cache', () => {
-  it('asks the store once for a key in use, and answers without waiting from then on', async () => {
+  it('the agent key cache reads a used key from the store once, and returns the key synchronously from then on', async () => {
     const { cache, asked } = cacheOver(KEYS);
     await cache.find('a');
     expect(cache.find('a')).toMatchObject({ keyId: 1 });
     expect(asked).toEqual(['a']);
   });
 
-  it('remembers no key that it does not know', async () => {
+  it('the agent key cache does not store unknown keys', async () => {
     const { cache, asked } = cacheOver({});
     expect(await cache.find('x')).toBeUndefined();
     expect(await cache.find('x')).toBeUndefined();
@@ -53,7 +53,7 @@ describe('the agent key cache', () => {
     expect(cache.size()).toBe(0);
   });
 
-  it('forgets the key that was revoked, all keys of an agent that changed, or everything', async () => {
+  it('the agent key cache forgets a revoked key, all keys of a changed agent, or all keys, as the notice says', async () => {
     for (const { notice, left } of [
       { notice: { kind: 'agent_key_revoked', agentId: 1, keyId: 1 }, left: 2 },
       { notice: { kind: 'agent_changed', agentId: 1 }, left: 1 },
@@ -67,7 +67,7 @@ describe('the agent key cache', () => {
     }
   });
 
-  it('does not remember what was read before a notice and arrived after it', async () => {
+  it('the agent key cache does not keep a key whose read began before a notice and ended after it', async () => {
     const { cache } = cacheOver(KEYS);
     const reading = cache.find('a');
     cache.forget({ kind: 'agent_key_revoked', agentId: 1, keyId: 1 });
@@ -75,7 +75,7 @@ describe('the agent key cache', () => {
     expect(cache.size()).toBe(0);
   });
 
-  it('trusts nothing for longer than its time, even when no notice came', async () => {
+  it('the agent key cache drops a key after its maximum age, even without a notice', async () => {
     const { cache, asked, clock } = cacheOver(KEYS);
     await cache.find('a');
     clock.advance(LIMITS.agentKeyCacheMs);
@@ -83,7 +83,7 @@ describe('the agent key cache', () => {
     expect(asked).toEqual(['a', 'a']);
   });
 
-  it('never holds more than its bound, and drops the least recently used first', async () => {
+  it('the agent key cache never exceeds its bound, and drops the least recently used key first', async () => {
     const many: Record<string, Partial<KnownAgentKey>> = {};
     for (let i = 0; i <= LIMITS.agentKeysCached; i++) many[`k${i}`] = { keyId: i };
     const { cache, asked } = cacheOver(many);

@@ -21,7 +21,7 @@ function processes() {
 }
 
 describe('a client secret', () => {
-  it('opens in every process of one configuration, says what it grants, and shows its content to no one else', () => {
+  it('a client secret opens in every process of one configuration, says what it grants, and hides its content from others', () => {
     const { one } = processes();
     const { value } = one().issue(wanted);
     expect(value).toMatch(/^ek_[\w-]+$/);
@@ -35,7 +35,7 @@ describe('a client secret', () => {
     expect(Buffer.from(value.slice(3), 'base64url').toString('latin1')).not.toContain('slt');
   });
 
-  it('is over when its time is, to the second', () => {
+  it('a client secret expires at its time, to the second', () => {
     const { clock, one } = processes();
     const { value, expiresAt } = one().issue(wanted);
     expect(expiresAt).toBe(Math.floor(clock.now() / 1_000) + 60);
@@ -53,12 +53,12 @@ describe('a client secret', () => {
     ],
     ['empty', () => 'ek_'],
     ['endless', (value: string) => value + 'A'.repeat(10_000)],
-  ])('is none when it is %s', (_, change) => {
+  ])('a client secret is invalid when it is %s', (_, change) => {
     const { one } = processes();
     expect(one().open(change(one().issue(wanted).value))).toBeUndefined();
   });
 
-  it('is not made for a session that no header could carry', () => {
+  it('a client secret is refused for a session that is too large for a header', () => {
     const { one } = processes();
     const noise = Buffer.from(systemRandom.bytes(8_000)).toString('base64');
     expect(() => one().issue({ ...wanted, session: { instructions: noise } })).toThrow(
@@ -66,7 +66,7 @@ describe('a client secret', () => {
     );
   });
 
-  it('is not made for one that only packs well', () => {
+  it('a client secret is refused for a session beyond the size limit, even if the session compresses well', () => {
     const { one } = processes();
     const issue = (chars: number) =>
       one().issue({ ...wanted, session: { instructions: 'x'.repeat(chars) } });

@@ -17,7 +17,7 @@ function fakeDatabase() {
 }
 
 describe('createKeyUse', () => {
-  it('keeps what could not be written for the next flush, and a later use wins', async () => {
+  it('createKeyUse keeps a failed write for the next flush, and a later use wins', async () => {
     const clock = new ManualClock();
     const { sql, state } = fakeDatabase();
     const keyUse = createKeyUse({ sql, clock });
@@ -40,7 +40,7 @@ describe('createKeyUse', () => {
     );
   });
 
-  it('writes each kind of key into the table of its own', async () => {
+  it('createKeyUse writes each kind of key into its own table', async () => {
     const { sql, state } = fakeDatabase();
     const keyUse = createKeyUse({ sql, clock: new ManualClock() });
     for (const kind of ['agent', 'developer', 'provider'] as const) keyUse.touch(kind, 1);

@@ -12,7 +12,7 @@ const KEY = {
 } as const;
 
 describe('key records', () => {
-  it('carry a developer key’s id and prefix in both published spellings', () => {
+  it('a developer key record has the id and prefix in both published spellings', () => {
     expect(developerKeyRecord({ ...KEY, expiresAt: new Date(60_000) })).toEqual({
       id: 31,
       keyId: '31',
@@ -26,7 +26,7 @@ describe('key records', () => {
     });
   });
 
-  it('show of a key what is listed and nothing that was stored beside it', () => {
+  it('key records show only the published members of a key, never its digest or secret', () => {
     const stored = { ...KEY, digest: 'secret', key: 'secret', expiresAt: null };
     const ofAgent = { ...stored, rootId: 31, promptCaching: 'off' } as const;
     expect(

@@ -7,14 +7,14 @@ const read = (value?: string) =>
   readProviderKey(new Map(value === undefined ? [] : [['x-svc-provider-key', value]]));
 
 describe('the header of a provider key', () => {
-  it('reads as the key without the blanks around it, and as nothing where it is not there', () => {
+  it('the header of a provider key is read without surrounding blanks, and an absent header gives no key', () => {
     expect(read()).toBeUndefined();
     expect(read('sk-one')).toBe('sk-one');
     expect(read('  sk-one\t')).toBe('sk-one');
     expect(read('k'.repeat(512))).toHaveLength(512);
   });
 
-  it('is refused 400 in the envelope of the gateway when it holds no key, and not repeated', () => {
+  it('a malformed provider key header is refused 400 in the gateway’s envelope, without repeating the value', () => {
     for (const bad of ['', '   ', 'k'.repeat(513), 'sk-secret\u00e9', 'sk-secret\x7f']) {
       let thrown: unknown;
       try {

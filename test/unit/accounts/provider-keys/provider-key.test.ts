@@ -8,7 +8,7 @@ import {
 } from '../../../../src/accounts/provider-keys/provider-key.ts';
 
 describe('a provider key', () => {
-  it('is 1 to 512 printable ASCII characters', () => {
+  it('a provider key is 1 to 512 printable ASCII characters', () => {
     for (const good of ['k', 'sk-proj_A.b/c+d=', 'two words', '~'.repeat(512)]) {
       expect(isProviderKey(good), good).toBe(true);
     }
@@ -17,7 +17,7 @@ describe('a provider key', () => {
     }
   });
 
-  it('shows its first four characters, and never more than a quarter of it', () => {
+  it('a provider key shows its first four characters, and never more than a quarter of itself', () => {
     expect(maskedPrefix('sk-proj-0123456789')).toBe('sk-p...');
     expect(maskedPrefix('sk-proj')).toBe('s...');
     expect(maskedPrefix('abc')).toBe('...');
@@ -30,7 +30,7 @@ describe('a provider key', () => {
     );
   });
 
-  it('belongs to one place: no two pairs of account and provider read alike', () => {
+  it('the sealing context of a provider key differs for every pair of account and provider', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), fc.string(), (a, b, c, d) => {
         const one = sealedPlace({ accountId: a, provider: b });
@@ -43,7 +43,7 @@ describe('a provider key', () => {
     );
   });
 
-  it('has exactly the published members on the wire', () => {
+  it('a provider key has exactly the published members on the wire', () => {
     const at = new Date(Date.UTC(2026, 0, 1));
     const stored = { id: 7, provider: 'openai', prefix: 'sk-p...', label: null, enabled: true };
     const record = providerKeyRecord({

@@ -21,7 +21,7 @@ function memory() {
 }
 
 describe('remembered provider keys', () => {
-  it('are read once, however many ask together or soon after, also when there is none', async () => {
+  it('provider keys are read once for many requests together or soon after, also when there is no key', async () => {
     for (const key of ['first', undefined]) {
       const { keys, state, clock } = memory();
       state.key = key;
@@ -32,7 +32,7 @@ describe('remembered provider keys', () => {
     }
   });
 
-  it('are trusted for their time and no longer, and no question prolongs it', async () => {
+  it('cached provider keys expire after their time, and reading them does not prolong it', async () => {
     const { keys, state, clock } = memory();
     await keys.find(PLACE);
     clock.advance(LIMITS.providerKeyCacheMs / 2);
@@ -43,7 +43,7 @@ describe('remembered provider keys', () => {
     expect(LIMITS.providerKeyCacheMs).toBeLessThanOrEqual(5_000);
   });
 
-  it('leave memory once they have lapsed, also when another account asks', async () => {
+  it('expired provider keys leave the cache, also when another account’s keys are read', async () => {
     const { keys, clock } = memory();
     await keys.find(PLACE);
     clock.advance(LIMITS.providerKeyCacheMs);
@@ -51,7 +51,7 @@ describe('remembered provider keys', () => {
     expect(keys.size()).toBe(1);
   });
 
-  it('are forgotten account by account, and so is what is being read meanwhile', async () => {
+  it('cached provider keys are dropped by account, and so is a read that is in progress', async () => {
     const { keys, state } = memory();
     const other = 'acct_b';
     await keys.find(other);
@@ -63,7 +63,7 @@ describe('remembered provider keys', () => {
     expect(await keys.find(other)).toBe('first');
   });
 
-  it('do not remember a failure', async () => {
+  it('the cache of provider keys does not keep a failed read', async () => {
     const { keys, state } = memory();
     state.isAway = true;
     await expect(keys.find(PLACE)).rejects.toThrow('away');
@@ -71,7 +71,7 @@ describe('remembered provider keys', () => {
     expect(await keys.find(PLACE)).toBe('first');
   });
 
-  it('hold no more than their bound, and the oldest leaves first', async () => {
+  it('the cache of provider keys never exceeds its bound and drops the oldest entry first', async () => {
     const { keys, state } = memory();
     const place = (n: number) => `acct_${n}`;
     for (let n = 0; n <= LIMITS.providerKeysCached; n++) await keys.find(place(n));

@@ -17,13 +17,13 @@ const requireKey = (text: string) => {
 };
 
 describe('a signing key', () => {
-  it('is read in every spelling that providers hand out', () => {
+  it('a signing key is read in every spelling that wallet providers hand out', () => {
     for (const text of [der, `wallet-auth:${der}`, ` ${der}\n`, pem, pem.replaceAll('\n', '\\n')]) {
       expect(publicKeyText(requireKey(text)), text).toBe(publicKeyText(privateKey));
     }
   });
 
-  it('is of the one curve that requests are signed on', () => {
+  it('a signing key of another curve or of broken text is refused', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey;
     const text = other.export({ format: 'der', type: 'pkcs8' }).toString('base64');
     for (const wrong of [text, 'k'.repeat(32), '', 'wallet-auth:', pem.slice(0, -60)]) {
@@ -47,7 +47,7 @@ describe('a request signature', () => {
       Buffer.from(signature, 'base64'),
     );
 
-  it('covers the request in canonical JSON, and not a byte of another', () => {
+  it('a request signature covers exactly the request in canonical JSON', () => {
     const signature = signRequest(privateKey, request);
     const text =
       '{"body":{"a":"ä","b":[2,{"c":null,"d":1}],"chain_type":"ethereum"},' +

@@ -22,14 +22,14 @@ function setUp(failing?: number) {
 }
 
 describe('a walk through all agents', () => {
-  it('takes one page a pass, and begins again after the last', async () => {
+  it('a sweep of all agents takes one page a pass, and starts again after the last page', async () => {
     const { worker, asked, done } = setUp();
     for (let i = 0; i < 4; i++) await worker.tick();
     expect(asked).toEqual([0, 2, 4, 0]);
     expect(done).toEqual([1, 2, 3, 4, 5, 1, 2]);
   });
 
-  it('passes by one that cannot be helped, tells of it, and comes back to it', async () => {
+  it('a sweep of all agents skips an agent that fails, reports the failure, and returns to that agent later', async () => {
     const { worker, done } = setUp(1);
     await expect(worker.tick()).rejects.toThrow('cannot be helped');
     await worker.tick();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deriveWalletKey } from '../../../../src/accounts/wallets/wallet-key.ts';
 
 describe('deriveWalletKey', () => {
-  it('gives the same key for the same reference and another for any other', async () => {
+  it('deriveWalletKey gives the same key for the same reference and another key for another reference', async () => {
     const one = await deriveWalletKey('authorization', 'acct_a:1');
     expect(await deriveWalletKey('authorization', 'acct_a:1')).toEqual(one);
     const others = await Promise.all([
@@ -14,7 +14,7 @@ describe('deriveWalletKey', () => {
     expect(new Set([one, ...others].map(({ address }) => address)).size).toBe(4);
   });
 
-  it('names the address that another library derives from the key', async () => {
+  it('deriveWalletKey names the address that another library derives from the key', async () => {
     const { privateKey, address } = await deriveWalletKey('authorization', 'acct_a:1');
     const account = privateKeyToAccount(`0x${Buffer.from(privateKey).toString('hex')}`);
     expect(address).toBe(account.address.toLowerCase());
