@@ -19,7 +19,7 @@ const started = (url: string, hasVendorModels: boolean, environment: Record<stri
   );
 
 describe('the table of a start', () => {
-  it('the table of a start ends with the next step, and names no server at the usual port', () => {
+  it('the start-up table ends with the next step, and names no server at the usual port', () => {
     const table = startTable(started('http://127.0.0.1:3001', true, WHOLE));
     expect(table).toBe(`
   listening  http://127.0.0.1:3001 (development)
@@ -34,7 +34,7 @@ describe('the table of a start', () => {
 `);
   });
 
-  it('the table of a start has a line for each feature that is off, and the server where the port is another', () => {
+  it('the start-up table has a line for each feature that is off, and names the server at an unusual port', () => {
     const { RPC_URL: _, ...without } = WHOLE;
     const table = startTable(started('http://127.0.0.1:4000', false, without));
     expect(table).toContain(`

@@ -26,7 +26,7 @@ const config = (environment: Record<string, string> = {}) =>
   readConfig({ DATABASE_URL: join(directory, 'db'), ...environment });
 
 describe('completeSettings', () => {
-  it('makes development secrets once and keeps them for the owner alone', () => {
+  it('completeSettings makes development secrets once and stores them for the owner alone', () => {
     const first = completeSettings(config(), systemRandom);
     const second = completeSettings(config(), systemRandom);
     expect(second).toEqual(first);
@@ -37,13 +37,13 @@ describe('completeSettings', () => {
     expect(statSync(join(directory, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('lets the environment win over what is kept', () => {
+  it('completeSettings lets the environment win over stored secrets', () => {
     const { settings, local } = completeSettings(config({ ADMIN_API_KEY: 'mine' }), systemRandom);
     expect(settings.adminApiKey).toBe('mine');
     expect(local).not.toContain('ADMIN_API_KEY');
   });
 
-  it('adds nothing in production', () => {
+  it('completeSettings adds nothing in production', () => {
     const complete = readConfig({
       NODE_ENV: 'production',
       JWT_SECRET: 'j'.repeat(32),
@@ -54,7 +54,7 @@ describe('completeSettings', () => {
     expect(completeSettings(complete, systemRandom)).toEqual({ settings: complete, local: [] });
   });
 
-  it('completes what an earlier version kept, alike at every start, and leaves the file alone', () => {
+  it('completeSettings completes the secrets file of an earlier version, alike at every start, without changing the file', () => {
     const file = join(directory, 'secrets.json');
     completeSettings(config(), systemRandom);
     const { providerKeySecret: _, ...earlier } = JSON.parse(readFileSync(file, 'utf8'));
@@ -66,7 +66,7 @@ describe('completeSettings', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(earlier);
   });
 
-  it('refuses a damaged file rather than voiding keys in silence', () => {
+  it('completeSettings refuses a damaged secrets file instead of voiding keys in silence', () => {
     for (const damaged of ['{"jwtSecret":"x"}', '', '{"jwtSecret":']) {
       writeFileSync(join(directory, 'secrets.json'), damaged);
       const start = () => completeSettings(config(), systemRandom);
@@ -75,7 +75,7 @@ describe('completeSettings', () => {
     }
   });
 
-  it('keeps what another process was quicker to write, and leaves no draft behind', () => {
+  it('completeSettings keeps the secrets that another process wrote first, and leaves no draft file', () => {
     const file = join(directory, 'secrets.json');
     let theirs: string | undefined;
     // The other process comes between the look for the file and the writing of it.
@@ -91,13 +91,13 @@ describe('completeSettings', () => {
     expect(readdirSync(directory)).toEqual(['secrets.json']);
   });
 
-  it('writes beside the name and links, so that a kill leaves no half file', () => {
+  it('completeSettings writes secrets to a draft and links it, so that a kill leaves no half file', () => {
     mkdirSync(join(directory, `secrets.json.${process.pid}`));
     expect(() => completeSettings(config(), systemRandom)).toThrow(/EISDIR/);
     expect(existsSync(join(directory, 'secrets.json'))).toBe(false);
   });
 
-  it('keeps them in the working directory where the database is a server', () => {
+  it('completeSettings stores secrets in the working directory where the database is a server', () => {
     const before = process.cwd();
     process.chdir(directory);
     try {

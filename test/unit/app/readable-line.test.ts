@@ -20,7 +20,7 @@ describe('a log line on a terminal', () => {
     );
   });
 
-  it('an error has its stack below the line, and a value of more than 100 characters is cut', () => {
+  it('a log line of an error has the stack below it and cuts a value of more than 100 characters', () => {
     const json = line({ level: 50, err: { stack: 'Error: x\n  at y' }, msg: 'failed' });
     expect(readableLine(json, false)).toBe('12:34:56  error  failed\n    Error: x\n      at y\n');
     const long = readableLine(line({ list: 'x'.repeat(101), msg: 'm' }), false);

@@ -18,7 +18,7 @@ function worldOf(environment: Record<string, string>, fetch: Fetch) {
 }
 
 describe('the chain of a process', () => {
-  it('is asked nothing where none is configured, and paid requests stay refused', async () => {
+  it('a process without a chain sends no RPC request and keeps refusing paid requests', async () => {
     let asked = 0;
     const { clock, world } = worldOf({}, () => {
       asked++;
@@ -33,7 +33,7 @@ describe('the chain of a process', () => {
     expect(asked).toBe(0);
   });
 
-  it('is read for the breaker however many strangers ask for balances', async () => {
+  it('the breaker can still read the chain while strangers’ balance requests use up all their RPC calls', async () => {
     let asked = 0;
     const { clock, world } = worldOf({ RPC_URL }, () => {
       asked++;
@@ -51,7 +51,7 @@ describe('the chain of a process', () => {
     expect(asked).toBe(2 + LIMITS.rpcCallsUnderWay);
   });
 
-  it('does not hold up a start with a node that hangs, and goes on asking it', async () => {
+  it('a node that hangs does not delay the start of a process, which goes on reading the node', async () => {
     let asked = 0;
     const { clock, world } = worldOf({ RPC_URL }, () => {
       asked++;
@@ -66,7 +66,7 @@ describe('the chain of a process', () => {
     expect(chain.breaker.check().kind).toBe('stale');
   });
 
-  it('reads the breaker again and again until it ends', async () => {
+  it('the chain’s breaker is read again and again until the process ends', async () => {
     let asked = 0;
     const { clock, world } = worldOf({ RPC_URL }, async () => {
       asked++;
@@ -85,7 +85,7 @@ describe('the chain of a process', () => {
     expect(asked).toBe(4);
   });
 
-  it('carries nothing without a key that holds gas', async () => {
+  it('a chain without a gas key has no facilitator', async () => {
     const { world } = worldOf({ RPC_URL, FACILITATOR_PRIVATE_KEY: '' }, () =>
       Promise.reject(new Error('away')),
     );

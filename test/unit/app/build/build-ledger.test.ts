@@ -9,7 +9,7 @@ import { Teardown } from '../../../../src/kernel/teardown.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
 
 describe('the ledger of a process', () => {
-  it('ends without waiting for a self-check that hangs', async () => {
+  it('the ledger of a process stops without waiting for a self-check that hangs', async () => {
     let hanging = 0;
     const sql = (async (text: TemplateStringsArray) => {
       if (!text.join('?').includes('max(agent_id)')) return [{ epoch: 1 }];

@@ -35,14 +35,14 @@ async function askedOf(model: string): Promise<object> {
 
 describe('the model that writes down facts for the memory store', () => {
   it.each(['openai/gpt-4o-mini', 'anthropic/claude-haiku-4-5', 'mistral/mistral-large'])(
-    'is asked for the likeliest words where it takes a temperature: %s',
+    'the memory store’s fact model is called with a temperature of 0 where the model accepts one: %s',
     async (model) => {
       expect(await askedOf(model)).toMatchObject({ model, temperature: 0 });
     },
   );
 
   it.each(['openai/gpt-5.4', 'openai/gpt-6.1-sol', 'anthropic/claude-sonnet-5'])(
-    'is asked without a temperature where it takes none: %s',
+    'the memory store’s fact model is called without a temperature where the model accepts none: %s',
     async (model) => {
       expect(await askedOf(model)).not.toHaveProperty('temperature');
     },

@@ -35,7 +35,7 @@ async function opened(environment: Record<string, string>) {
 }
 
 describe('openWallets', () => {
-  it('asks the provider that an app id belongs to, in its own header names', async () => {
+  it('openWallets calls the provider that the app id belongs to, with that provider’s header names', async () => {
     expect((await opened(REMOTE)).asked).toEqual([
       'https://wallets.example/v1/wallets managed-app-id authorization',
     ]);
@@ -43,19 +43,19 @@ describe('openWallets', () => {
     expect(asked[0]).toContain('acme-app-id');
   });
 
-  it('makes local wallets without a request to a provider', async () => {
+  it('openWallets makes local wallets without a request to a provider', async () => {
     const { wallets, asked } = await opened({ ...REMOTE, MANAGED_WALLET_APP_ID: 'local' });
     expect(wallets).toBeDefined();
     expect(asked).toEqual([]);
   });
 
-  it('opens none where a setting is missing', async () => {
+  it('openWallets opens no wallets where a setting is missing', async () => {
     for (const name of Object.keys(REMOTE)) {
       expect((await opened({ ...REMOTE, [name]: '' })).wallets, name).toBeUndefined();
     }
   });
 
-  it('refuses to start with a key that signs nothing, naming the variable and not the key', async () => {
+  it('openWallets refuses to start with an invalid signing key, naming the variable and not the key', async () => {
     const name = 'MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY';
     const failure = opened({ ...REMOTE, [name]: 'secretsecret' });
     await expect(failure).rejects.toThrow(ConfigError);

@@ -25,7 +25,7 @@ function pushing(answer = { status: 200 }, log: Log = silentLog) {
 const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('the monitoring push', () => {
-  it('tells the status with the shared secret, bounded in time and size', async () => {
+  it('the monitoring push sends the status with the shared secret, bounded in time and size', async () => {
     const { sent, push } = pushing();
     await push.tick();
     expect(sent).toMatchObject([
@@ -39,7 +39,7 @@ describe('the monitoring push', () => {
     ]);
   });
 
-  it('goes on every 15 s through failures until it is disposed of', async () => {
+  it('the monitoring push repeats every 15 s through failures until it is disposed of', async () => {
     for (const status of [0, 500]) {
       const { clock, sent, push } = pushing({ status });
       const workers = startWorkers({ clock, log: silentLog }, [push]);
@@ -55,7 +55,7 @@ describe('the monitoring push', () => {
     }
   });
 
-  it('says once an outage that the monitor is away', async () => {
+  it('the monitoring push logs an unreachable monitor once an outage', async () => {
     let said = 0;
     const answer = { status: 500 };
     const log = { ...silentLog, warn: () => said++ } as unknown as Log;

@@ -16,7 +16,7 @@ const refusal = (ask: () => string): string => {
 };
 
 describe('a model that a variable names', () => {
-  it('is found by its id, and by its bare name', async () => {
+  it('a model that a variable names is found by its id and by its bare name', async () => {
     const catalogue = await catalogueWith(() => undefined);
     expect(requireSoldModel(catalogue, 'PHONE_TTS_MODEL', 'local/flite', 'tts')).toBe(
       'local/flite',
@@ -25,7 +25,7 @@ describe('a model that a variable names', () => {
   });
 
   it.each(['none/such', 'local/pocketsphinx'])(
-    'refuses the start where it is %s, with the variable and what is sold',
+    'a model variable that is %s refuses the start, naming the variable and the models on sale',
     async (name) => {
       const catalogue = await catalogueWith(() => undefined);
       const said = refusal(() => requireSoldModel(catalogue, 'PHONE_TTS_MODEL', name, 'tts'));
@@ -35,7 +35,7 @@ describe('a model that a variable names', () => {
     },
   );
 
-  it('is refused with ten names at most', async () => {
+  it('the refusal of a model variable lists at most ten model names', async () => {
     const catalogue = await catalogueWith((name) =>
       name.startsWith('VENDOR_') ? undefined : 'key',
     );

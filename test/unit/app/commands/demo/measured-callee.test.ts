@@ -25,7 +25,7 @@ function played(hears: string, says: string) {
   return callee.lines;
 }
 
-it('latency counts from the last loud frame of a line to the first frame of the answer, and to its first loud one', () => {
+it('the demo’s latency counts from the last loud frame of the caller to the first, and first loud, frame of the answer', () => {
   const [line] = played('         ..##', ' .###.. ');
   expect(line).toEqual({
     heardMs: 0,
@@ -36,7 +36,7 @@ it('latency counts from the last loud frame of a line to the first frame of the 
   });
 });
 
-it('an interruption counts from its first loud frame to the last loud frame that was heard meanwhile', () => {
+it('an interruption in the demo lasts from its first loud frame to the last loud frame that was heard meanwhile', () => {
   const [line] = played('########.      ##', '    ########     ');
   expect(line).toMatchObject({
     heardMs: 5 * FRAME_MS,
@@ -45,7 +45,7 @@ it('an interruption counts from its first loud frame to the last loud frame that
   });
 });
 
-it('a line that is not answered has no latency', () => {
+it('a spoken line of the demo that gets no answer has no latency', () => {
   expect(played('', '##')).toEqual([
     { heardMs: 0, firstSoundMs: undefined, firstLoudMs: undefined, silentAfterMs: undefined },
   ]);

@@ -5,7 +5,7 @@ import { readConfig } from '../../../../../src/config/config.ts';
 import { featuresOff } from '../../../../../src/config/features.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 
-it('the production file is a configuration that can make agents, with secrets that differ from each other', () => {
+it('the production file is a configuration that can create agents, and its secrets all differ', () => {
   const environment = parseEnv(productionFile(systemRandom, '/var/lib/agents')) as Record<
     string,
     string

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { writeOnce } from '../../../../../src/app/commands/secrets/write-once.ts';
 
-it('a file that is written once is for its owner alone and is never overwritten', () => {
+it('writeOnce writes a file for its owner alone and never overwrites a file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'once-'));
   const file = join(directory, '.env.production');
   writeOnce(file, 'first');
