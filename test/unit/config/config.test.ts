@@ -28,7 +28,7 @@ const refusal = (environment: NodeJS.ProcessEnv) => {
 };
 
 describe('readConfig', () => {
-  it('takes a certificate and its key together, and never one of them', () => {
+  it('readConfig takes a certificate and its key together, and never one without the other', () => {
     const TLS_CERT_FILE = 'cert.pem';
     const TLS_KEY_FILE = 'key.pem';
     expect(readConfig({ TLS_CERT_FILE, TLS_KEY_FILE }).tls).toEqual({
@@ -40,7 +40,7 @@ describe('readConfig', () => {
     expect(refusal({ TLS_KEY_FILE })).toBe('TLS_CERT_FILE is required beside TLS_KEY_FILE');
   });
 
-  it('is complete in development with nothing set', () => {
+  it('readConfig is complete in development with nothing set', () => {
     const config = readConfig({});
     expect(config).toMatchObject({
       environment: 'development',
@@ -54,7 +54,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('refuses a production start without its secrets, naming the variable', () => {
+  it('readConfig refuses a production start without its secrets, naming the variable', () => {
     for (const name of ['JWT_SECRET', 'API_KEY_HMAC_SECRET', 'ADMIN_API_KEY'] as const) {
       expect(refusal({ ...production, [name]: undefined })).toBe(
         `${name} is required in production`,
@@ -71,7 +71,7 @@ describe('readConfig', () => {
     expect(refusal({ ...production, DATABASE_URL: './.data/db' })).toContain('DATABASE_URL');
   });
 
-  it('refuses the development database in production, however its path is spelled', () => {
+  it('readConfig refuses the development database in production, however its path is spelled', () => {
     const home = mkdtempSync(join(tmpdir(), 'config-'));
     mkdirSync(join(home, '.data', 'db'), { recursive: true });
     symlinkSync(join(home, '.data', 'db'), join(home, 'link'));
@@ -109,7 +109,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('refuses a production start that would let agents reach local targets', () => {
+  it('readConfig refuses a production start that would let agents reach local targets', () => {
     for (const set of ['1', 'true']) {
       expect(refusal({ ...production, SSRF_ALLOW_LOCALHOST: set })).toMatch(
         /^SSRF_ALLOW_LOCALHOST is for development/,
@@ -119,7 +119,7 @@ describe('readConfig', () => {
     expect(refusal({ ...production, SSRF_ALLOW_LOCALHOST: '0' })).toBe('started');
   });
 
-  it('refuses a port, a window or a number that is none', () => {
+  it('readConfig refuses an invalid port, window or number', () => {
     for (const bad of ['0', '65536', '3001x', '-1', '1e3', '99999999999']) {
       expect(refusal({ PORT: bad })).toBe(`Invalid PORT: "${bad}"`);
     }
@@ -134,7 +134,7 @@ describe('readConfig', () => {
     expect(refusal({ FACILITATOR_PRIVATE_KEY: '0x12' })).toContain('FACILITATOR_PRIVATE_KEY');
   });
 
-  it('ignores the threshold of an advisory that is off, and refuses a wrong one where it is on', () => {
+  it('readConfig ignores the threshold of an advisory that is off, and refuses a wrong threshold where the advisory is on', () => {
     for (const name of ['BUDGET_ADVISORY', 'RATELIMIT_ADVISORY']) {
       const wrong = { [`${name}_NEAR_LIMIT_BPS`]: '20000' };
       const { budgetAdvisory, rateLimitAdvisory } = readConfig(wrong);
@@ -146,7 +146,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('lets tests wait for no block and travel in time, and production not', () => {
+  it('readConfig allows zero confirmations, quick reconciliation and a large clock skew in tests, but not in production', () => {
     expect(readConfig({}).chain).toMatchObject({
       chainId: 8_453,
       confirmations: 4,
@@ -178,7 +178,7 @@ describe('readConfig', () => {
     expect(refusal({ ...production, ...said })).toBe('started');
   });
 
-  it('refuses the zero address and the token itself as treasury', () => {
+  it('readConfig refuses the zero address and the token’s own address as treasury', () => {
     const usdc = `0x${'cC'.repeat(20)}`;
     for (const treasury of [usdc.toLowerCase(), `0x${'0'.repeat(40)}`, '0x12']) {
       expect(refusal({ USDC_ADDRESS: usdc, TREASURY_ADDRESS: treasury })).toMatch(
@@ -189,7 +189,7 @@ describe('readConfig', () => {
     expect(readConfig({ TREASURY_ADDRESS: treasury }).chain).toMatchObject({ treasury });
   });
 
-  it('runs in production without a secret for provider keys, but with no short one', () => {
+  it('readConfig allows production without a secret for provider keys, but refuses a short secret', () => {
     expect(readConfig(production).providerKeySecret).toBeUndefined();
     const secret = 'p'.repeat(32);
     expect(readConfig({ ...production, PROVIDER_KEY_SECRET: secret })).toMatchObject({
@@ -199,7 +199,7 @@ describe('readConfig', () => {
     expect(short).toBe('Invalid PROVIDER_KEY_SECRET: must have at least 32 characters');
   });
 
-  it('never prints the value of a secret it refuses', () => {
+  it('readConfig never prints the value of a secret that it refuses', () => {
     expect(refusal({ FACILITATOR_PRIVATE_KEY: '0xsecretsecret' })).not.toContain('secretsecret');
     for (const name of ['RPC_URL', 'INDEXER_HTTP_ENDPOINT']) {
       expect(refusal({ [name]: 'node.example/v2/secretsecret' })).toMatch(
@@ -208,12 +208,12 @@ describe('readConfig', () => {
     }
   });
 
-  it('takes a variable that is set to nothing for one that is not set', () => {
+  it('readConfig treats an empty variable as an unset variable', () => {
     const nothing = Object.fromEntries(VARIABLES.map((name) => [name, '']));
     expect(readConfig(nothing)).toEqual(readConfig({}));
   });
 
-  it('reads no variable that .env.example and docs/configuration.md leave out', () => {
+  it('readConfig reads no variable that .env.example and docs/configuration.md leave out', () => {
     expect(VARIABLES.length).toBeGreaterThan(30);
     for (const file of ['.env.example', 'docs/configuration.md']) {
       const text = readFileSync(file, 'utf8');
@@ -224,7 +224,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('counts a variable that is set to its documented default as one that is not set', () => {
+  it('readConfig treats a variable that is set to its documented default like an unset variable', () => {
     const documented = [...variablesOf(SECTIONS).values()].flatMap((variables) => [...variables]);
     const defaults = documented.flatMap(([name, { default: own, defaultsTo }]) => {
       const value = own ?? defaultsTo;
@@ -236,7 +236,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('needs in production what its page marks as required there, and nothing else', () => {
+  it('readConfig requires in production exactly the variables that docs/configuration.md marks as required', () => {
     const required = [...variablesOf(SECTIONS).values()].flatMap((variables) =>
       [...variables].flatMap(([name, each]) => (each.requiredInProduction ? [name] : [])),
     );

@@ -64,26 +64,26 @@ const isFresh = (page: string, written: string) => page === written;
 const vagueWords = (text: string) => text.match(/\b(nobody|somebody|whoever)\b/gi) ?? [];
 
 describe('the documentation', () => {
-  it('has no relative link that leads nowhere', () => {
+  it('the documentation has no broken relative link', () => {
     expect(PAGES.flatMap((path) => brokenLinks(path, onDisk(path) as string, onDisk))).toEqual([]);
   });
 
-  it('has a README that is read in one sitting', () => {
+  it('the README stays within its limit of words', () => {
     expect(isWithin(onDisk('README.md') as string, README_WORDS)).toBe(true);
   });
 
-  it('has the page of variables that `npm run docs:configuration` writes', () => {
+  it('the documentation has the page of variables that `npm run docs:configuration` writes', () => {
     expect(isFresh(onDisk('docs/configuration.md') as string, configurationPage())).toBe(true);
   });
 
-  it('is linked whole: each page of API behaviour stands in its index', () => {
+  it('the documentation’s index links every page of API behaviour', () => {
     const folder = 'docs/api-behaviour';
     const index = onDisk(`${folder}/README.md`) as string;
     const pages = readdirSync(join(ROOT, folder)).filter((name) => name !== 'README.md');
     expect(pages.filter((name) => !index.includes(`(${name})`))).toEqual([]);
   });
 
-  it('says who does what', () => {
+  it('the documentation has no word that hides who does what', () => {
     expect(PAGES.filter((path) => vagueWords(onDisk(path) as string).length > 0)).toEqual([]);
   });
 });
@@ -96,12 +96,12 @@ describe('a check of the documentation', () => {
   const find: Find = (path) => (path === 'docs' ? true : pages[path]);
   const broken = (text: string) => brokenLinks('docs/b.md', text, find);
 
-  it('finds a link to a file that is not there', () => {
+  it('the check of the documentation finds a link to a missing file', () => {
     expect(broken('see [a](a.md) and [c](c.md)')).toEqual(['docs/b.md: c.md']);
     expect(broken('[up](../docs) [out](../../a.md)')).toEqual(['docs/b.md: ../../a.md']);
   });
 
-  it('finds a link to a heading that is not there', () => {
+  it('the check of the documentation finds a link to a missing heading', () => {
     expect(broken('[a](a.md#a-page) [b](a.md#x-header-twice) [c](a.md#same-1)')).toEqual([]);
     expect(broken('[a](a.md#a-paje)')).toEqual(['docs/b.md: a.md#a-paje']);
     expect(broken('[a](a.md#not-a-heading)')).toEqual(['docs/b.md: a.md#not-a-heading']);
@@ -109,25 +109,25 @@ describe('a check of the documentation', () => {
     expect(brokenLinks('docs/a.md', '[here](#gone)', find)).toEqual(['docs/a.md: #gone']);
   });
 
-  it('takes addresses, code and fences for no relative link', () => {
+  it('the check of the documentation does not take URLs, code or code blocks for relative links', () => {
     expect(broken('[a](https://example.com/x) `[b](c.md)`\n```js\nf[0](gone.md)\n```\n')).toEqual(
       [],
     );
   });
 
-  it('finds a text of too many words', () => {
+  it('the check of the documentation finds a text with too many words', () => {
     expect(isWithin('one two\nthree', 3)).toBe(true);
     expect(isWithin('one two\nthree four', 3)).toBe(false);
   });
 
-  it('finds a page of variables that was not written anew', () => {
+  it('the check of the documentation finds an outdated page of variables', () => {
     expect(isFresh(configurationPage(), configurationPage())).toBe(true);
     expect(isFresh(configurationPage().replace('`PORT`', '`PORTS`'), configurationPage())).toBe(
       false,
     );
   });
 
-  it('finds a word that hides who does what', () => {
+  it('the check of the documentation finds a word that hides who does what', () => {
     expect(vagueWords('Nobody sees it. The caller does.')).toEqual(['Nobody']);
   });
 });

@@ -100,7 +100,7 @@ describe('the documentation', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('no page speaks of what a later version will have', () => {
+  it('no page of the documentation speaks of what a later version will have', () => {
     const later =
       /not in this version|server does not yet|not (delivered|served) yet|wait for the telephone/i;
     expect(PAGES.filter((path) => later.test(read(path)))).toEqual([]);
@@ -108,7 +108,7 @@ describe('the documentation', () => {
 });
 
 describe('the check of routes and events', () => {
-  it('a wrong method, a wrong path and a wrong event are found', () => {
+  it('the check of routes and events finds a wrong method, a wrong path and a wrong event', () => {
     expect(unserved('`GET /v1/proxy/fetch` `POST /v1/proxy/fetch?x=1`')).toEqual([
       'GET /v1/proxy/fetch',
     ]);

@@ -39,13 +39,13 @@ describe('the features that a configuration leaves off', () => {
     ]);
   });
 
-  it('only the variables that are missing are named, and an app at a wallet provider needs its address', () => {
+  it('the list of features that are off names only the missing variables, and a wallet provider’s app id needs its URL', () => {
     const [first] = off({ ...WALLETS, MANAGED_WALLET_APP_ID: 'app-1' });
     expect(first).toEqual({ feature: 'creating agents', set: 'MANAGED_WALLET_BASE_URL' });
     expect(off(WALLETS).map(({ feature }) => feature)).not.toContain('creating agents');
   });
 
-  it('a whole configuration leaves nothing off', () => {
+  it('a complete configuration leaves no feature off', () => {
     const whole = {
       ...WALLETS,
       PROVIDER_KEY_SECRET: 'p'.repeat(32),

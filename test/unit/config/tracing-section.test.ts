@@ -7,13 +7,13 @@ const tracing = (more: NodeJS.ProcessEnv = {}) =>
   readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, ...more }).tracing;
 
 describe('the configuration of tracing', () => {
-  it('is off unless a collector is named', () => {
+  it('tracing is off unless a collector is configured', () => {
     expect(readConfig({}).tracing).toBeUndefined();
     expect(readConfig({ OTEL_TRACES_SAMPLER: 'always_on' }).tracing).toBeUndefined();
     expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }).tracing).toBeUndefined();
   });
 
-  it('posts below the endpoint of all signals, and to that of traces as it is', () => {
+  it('tracing appends the traces path to the endpoint of all signals, and uses the endpoint of traces unchanged', () => {
     expect(tracing()).toEqual({
       url: 'https://collector.example/otlp/v1/traces',
       headers: {},
@@ -31,13 +31,13 @@ describe('the configuration of tracing', () => {
     ['traceidratio', { isParentBased: false, ratio: 0.25 }],
     ['parentbased_always_off', { isParentBased: true, ratio: 0 }],
     ['parentbased_traceidratio', { isParentBased: true, ratio: 0.25 }],
-  ])('has the sampler %s', (OTEL_TRACES_SAMPLER, sampler) => {
+  ])('the tracing configuration has the sampler %s', (OTEL_TRACES_SAMPLER, sampler) => {
     expect(tracing({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: '0.25' })?.sampler).toEqual(
       sampler,
     );
   });
 
-  it('decodes headers, and quotes none of them where they are malformed', () => {
+  it('the tracing configuration decodes headers, and quotes no malformed header in its refusal', () => {
     const OTEL_EXPORTER_OTLP_HEADERS = 'api-key=a%3Db%20c, x-other = 1,';
     expect(tracing({ OTEL_EXPORTER_OTLP_HEADERS })?.headers).toEqual({
       'api-key': 'a=b c',
@@ -51,7 +51,7 @@ describe('the configuration of tracing', () => {
     }
   });
 
-  it('refuses an endpoint, a sampler and a share that are none', () => {
+  it('the tracing configuration refuses an invalid endpoint, sampler and sampling ratio', () => {
     expect(() => tracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://x' })).toThrow(ConfigError);
     expect(() => tracing({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })).toThrow(ConfigError);
     expect(() => tracing({ OTEL_TRACES_SAMPLER_ARG: '2' })).toThrow(ConfigError);
