@@ -23,6 +23,6 @@ it.each([
   ['mine.MP3', 'RIFF$   WAVEfmt ', 'mine.MP3'],
   ['sound', 'no format', 'sound'],
   ['sound', '', 'sound'],
-])('a file %s that begins with %j is sent on as %s', (name, bytes, expected) => {
+])('a file named %s that begins with %j is sent on as %s', (name, bytes, expected) => {
   expect(soundName(name, Buffer.from(bytes, 'latin1'))).toBe(expected);
 });

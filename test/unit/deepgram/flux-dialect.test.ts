@@ -34,7 +34,7 @@ const interruptAt = (value: number) => ({
 });
 
 describe('a turn', () => {
-  it('begins with its first text, and ends behind the sound of its flush', async () => {
+  it('a Flux turn begins with its first text and ends after the audio of its flush', async () => {
     const { client, say, speak, texts } = world();
     expect(client.said).toEqual([{ type: 'Connected' }]);
     speak('One is here. Two fol');
@@ -63,7 +63,7 @@ describe('a turn', () => {
     });
   });
 
-  it('waits for the one before it, whose sound comes first', async () => {
+  it('a Flux turn waits for the turn before it, whose audio comes first', async () => {
     const { client, say, speak } = world();
     for (const text of ['One', 'Two']) {
       speak(text);
@@ -84,7 +84,7 @@ describe('a turn', () => {
     expect(client.of('Flushed').map(({ speech_id }) => speech_id)).toEqual(ids);
   });
 
-  it('without a letter has no sound and costs nothing, and no text has no turn', async () => {
+  it('a Flux turn without a letter has no audio and costs nothing, and a flush without text starts no turn', async () => {
     const { client, say, speak, texts } = world();
     say({ type: 'Flush' });
     expect(client.of('Warning')).toMatchObject([{ code: 'NO_ACTIVE_SPEECH' }]);
@@ -98,7 +98,7 @@ describe('a turn', () => {
     expect(texts()).toEqual([]);
   });
 
-  it('is spoken to its end before the session closes, which tells its totals', async () => {
+  it('a Flux turn is spoken to its end before the session closes, and the session reports its totals', async () => {
     const { client, say, speak, texts } = world();
     speak('Good day.');
     say({ type: 'Flush' });
@@ -118,7 +118,7 @@ describe('a turn', () => {
     expect(client.closed).toEqual({ code: 1000, reason: 'done' });
   });
 
-  it('is spoken to its end where the server goes away', async () => {
+  it('a Flux turn is spoken to its end when the server shuts down', async () => {
     const { client, session, speak, texts } = world();
     speak('All of it');
     session.drain();
@@ -129,7 +129,7 @@ describe('a turn', () => {
 });
 
 describe('an interrupt', () => {
-  it('stops in the middle of a sentence, buys none behind it, and tells when that is over', async () => {
+  it('a Flux interrupt stops in mid-sentence, buys no later sentence, and is confirmed when the turn has stopped', async () => {
     const { held, open } = gate();
     const { bought, client, given, say, speak, texts } = world([
       { pieces: 3 },
@@ -161,7 +161,7 @@ describe('an interrupt', () => {
     expect(interrupted).not.toHaveProperty('text_spoken');
   });
 
-  it('tells what was heard of the turn that it falls into, which may be spoken long since', async () => {
+  it('a Flux interrupt reports the spoken and remaining text of the turn at its offset, even of a finished turn', async () => {
     const { client, say, speak } = world([{ pieces: 10 }, { pieces: 10 }, { pieces: 10 }]);
     for (const text of ['One two three four. Five six.', 'Seven']) {
       speak(text);
@@ -186,7 +186,7 @@ describe('an interrupt', () => {
     expect(client.of('SessionMetadata')).toMatchObject([{ total_audio_duration_ms: 800 }]);
   });
 
-  it('is ignored without sound, behind another, and where its offset does not advance', async () => {
+  it('a Flux interrupt is ignored without audio, during another interrupt, and when its offset does not advance', async () => {
     const { held, open } = gate();
     const { client, say, speak } = world([{ pieces: 4 }, { held }]);
     const warned = () => client.of('Warning').at(-1)?.code;
@@ -209,7 +209,7 @@ describe('an interrupt', () => {
     expect(client.isOpen).toBe(true);
   });
 
-  it('has played no more than was sent, whatever its client says', async () => {
+  it('a Flux interrupt counts at most the audio that was sent as played, whatever offset the client names', async () => {
     const { client, say, speak } = world();
     speak('One.');
     say({ type: 'Flush' });
@@ -221,7 +221,7 @@ describe('an interrupt', () => {
     ]);
   });
 
-  it('tells no words of a turn that is no longer kept', async () => {
+  it('a Flux interrupt reports no text of a turn that is no longer kept', async () => {
     const { client, clock, say, speak } = world();
     const part = `${'word '.repeat(speakChars / 5 - 1)}end.`;
     for (let sent = 0; sent <= speakTurnChars; sent += part.length) {
@@ -239,7 +239,7 @@ describe('an interrupt', () => {
 });
 
 describe('a change of settings', () => {
-  it('is the speed of the next sentence', async () => {
+  it('a Flux Configure message sets the speed of the next sentence', async () => {
     const { bought, client, say, speak } = world();
     say({ type: 'Configure' });
     expect(client.of('ConfigureSuccess')).toEqual([{ type: 'ConfigureSuccess', applied: {} }]);
@@ -263,7 +263,7 @@ describe('a change of settings', () => {
     [{ speed: null }, { code: 'SPEED_OUT_OF_RANGE', field: 'speed' }],
     [{ expressivity: 1 }, { code: 'FIELD_NOT_CONFIGURABLE' }],
     [{ speed: 1.1, encoding: 'mulaw' }, { code: 'FIELD_NOT_CONFIGURABLE' }],
-  ])('that cannot be is told, and nothing changes: %j', async (change, failure) => {
+  ])('an invalid Flux Configure message is reported and changes nothing: %j', async (change, failure) => {
     const { bought, client, say, speak } = world();
     say({ type: 'Configure', ...change });
     const description = expect.any(String);
@@ -275,7 +275,7 @@ describe('a change of settings', () => {
     expect([client.isOpen, bought[0]?.speed]).toEqual([true, undefined]);
   });
 
-  it('takes every step of the range', () => {
+  it('a Flux Configure message accepts every step of the speed range', () => {
     const { client, say } = world();
     for (let step = 10; step <= 30; step++) say({ type: 'Configure', speed: step / 20 });
     expect([client.of('ConfigureSuccess').length, client.of('ConfigureFailure')]).toEqual([21, []]);
@@ -292,7 +292,7 @@ describe('a message that is none', () => {
     [JSON.stringify(interruptAt(-1)), 'DATA-0000', 1008],
     ['{"type":"Interrupt","playback_offset":{"type":"bytes","value":5}}', 'DATA-0000', 1008],
     [`{"type":"Speak","text":"${'x'.repeat(messageChars)}"}`, 'BIG-0000', 1009],
-  ])('ends the session with the vendor’s code (%#)', async (message, code, closeCode) => {
+  ])('an invalid Flux message ends the session with the vendor’s code (%#)', async (message, code, closeCode) => {
     const { bought, client, session, speak } = world();
     session.message(message);
     speak('One. ');
@@ -308,7 +308,7 @@ describe('a message that is none', () => {
     [5, 'INVALID_TEXT'],
     [undefined, 'INVALID_TEXT'],
     ['x'.repeat(speakChars + 1), 'TEXT_TOO_LONG'],
-  ])('is a text that is not taken, and begins no turn (%#)', async (text, code) => {
+  ])('an invalid Flux text is refused with a warning and begins no turn (%#)', async (text, code) => {
     const { client, say } = world();
     say({ type: 'Speak', text });
     expect(client.said.slice(1)).toEqual([
@@ -316,7 +316,7 @@ describe('a message that is none', () => {
     ]);
   });
 
-  it('may be one text too many for its turn, which then ends as any other', async () => {
+  it('a text beyond the size of a Flux turn is refused with a warning, and the turn then ends as usual', async () => {
     const { client, say, speak } = world();
     const part = `${'word '.repeat(speakChars / 5 - 1)}end. `;
     for (let sent = 0; sent <= speakTurnChars; sent += part.length) {
@@ -330,7 +330,7 @@ describe('a message that is none', () => {
     expect(Number(ended?.input_character_count)).toBeLessThanOrEqual(speakTurnChars);
   });
 
-  it('may be one flush too many, which leaves its turn open', async () => {
+  it('a flush beyond the Flux rate limit is refused with a warning and leaves its turn open', async () => {
     const { client, clock, say, speak } = world();
     for (let i = 0; i <= flushes.most; i++) {
       speak('One');

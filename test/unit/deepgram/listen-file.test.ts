@@ -32,19 +32,19 @@ async function boughtFor(rawQuery: string, bytes: Buffer): Promise<Transcription
 const MP3 = Buffer.from('ID3\x04');
 
 describe('a file of Deepgram’s clients is bought', () => {
-  it('with a name that says its format', async () => {
+  it('a Deepgram client’s file is sent to the model under a name that shows its format', async () => {
     const { file } = await boughtFor('model=nova-3', MP3);
     expect(file).toMatchObject({ name: 'sound.mp3', contentType: 'audio/x-raw' });
   });
 
-  it('as the WAV that raw samples become', async () => {
+  it('a Deepgram client’s raw samples are sent to the model as a WAV file', async () => {
     const raw = Buffer.alloc(320);
     const { file } = await boughtFor('model=nova-3&encoding=mulaw&sample_rate=8000', raw);
     expect(file).toMatchObject({ name: 'sound.wav', contentType: 'audio/wav' });
     expect(file.bytes.subarray(0, 4).toString()).toBe('RIFF');
   });
 
-  it('under every tag that was given, up to a bound', async () => {
+  it('a Deepgram client’s request keeps every tag, and too many or too long tags are refused', async () => {
     const { listen } = await boughtFor('model=nova-3&tag=one&tag=two', MP3);
     expect(listen?.metadata.tags).toEqual(['one', 'two']);
     const many = Array.from({ length: 101 }, () => '&tag=x').join('');
@@ -58,7 +58,7 @@ describe('a file of Deepgram’s clients is bought', () => {
     ['model=nova-3&language=Multi', 'multi'],
     ['model=nova-3-multilingual', 'multi'],
     ['model=nova-3-multilingual&language=de', 'de'],
-  ])('as the model of several languages for %s', async (query, language) => {
+  ])('a Deepgram client’s file goes to the multilingual model for %s', async (query, language) => {
     const request = await boughtFor(query, MP3);
     expect(request).toMatchObject({ model: 'deepgram/nova-3-multilingual', language });
     expect(request.listen?.metadata.model).toBe('deepgram/nova-3-multilingual');

@@ -8,7 +8,7 @@ const models = {
   findKeyed: (id: string) => (id === 'deepgram/keyed' ? ({ id } as Model) : undefined),
 };
 
-it('adds the maker that clients leave out and drops the kind that they add', () => {
+it('a Deepgram model name gets the maker that clients leave out and loses the kind that clients add', () => {
   const named = ['nova-3', 'nova-3-general', 'base-general', 'keyed', 'local/flite', 'a/b-general'];
   expect(named.map((name) => fullModelId(models, name))).toEqual([
     'deepgram/nova-3',
@@ -20,7 +20,7 @@ it('adds the maker that clients leave out and drops the kind that they add', () 
   ]);
 });
 
-it('reads a voice of the vendor as a model with a voice, and nothing else so', () => {
+it('a Deepgram voice name is read as a model with a voice, and no other name is', () => {
   const voice = 'aura-2-thalia-en';
   expect(spokenModel(models, voice)).toEqual({ model: 'deepgram/aura-2', voice });
   expect(spokenModel(models, `deepgram/${voice}`)).toEqual({ model: 'deepgram/aura-2', voice });

@@ -9,7 +9,7 @@ const answer = (status: number, text: string) => ({
   headers: { 'content-type': 'text/plain', 'x-svc-cost-usdc': '0' },
 });
 
-it('passes on what was delivered, and throws a refusal in its own words', () => {
+it('requireDelivered returns a delivered result and throws a refusal with its own message', () => {
   const delivered = answer(200, 'words');
   expect(requireDelivered(delivered)).toBe(delivered);
   for (const [text, message] of [

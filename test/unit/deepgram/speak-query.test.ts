@@ -34,7 +34,7 @@ describe('what is made of a text', () => {
       { encoding: 'aac', unknown: 'x' },
       { format: 'aac', made: undefined },
     ],
-  ])('of %j is a plan', (query, plan) => {
+  ])('a Deepgram speak query of %j gives an audio format', (query, plan) => {
     expect(planOf(query as Record<string, string>)).toEqual(plan);
   });
 
@@ -49,18 +49,18 @@ describe('what is made of a text', () => {
     [{ mip_opt_out: 'true' }],
     [{ callback: 'https://a.example' }],
     [{ sample_rate: '1e400' }],
-  ])('of %j is nothing', (query) => {
+  ])('a Deepgram speak query of %j is refused', (query) => {
     expect(() => planOf(query as unknown as Record<string, string>)).toThrow();
   });
 
-  it('is raw on a socket, and in no container', () => {
+  it('a Deepgram speak socket sends raw audio and refuses containers', () => {
     expect(SpeakSocketQuery.parse({})).toMatchObject({ encoding: 'linear16', container: 'none' });
     expect(() => SpeakSocketQuery.parse({ container: 'wav' })).toThrow();
     expect(() => SpeakSocketQuery.parse({ encoding: 'mp3' })).toThrow();
     expect(planRaw('alaw')).toEqual({ encoding: 'alaw', sampleRateHz: 8_000 });
   });
 
-  it('of Flux names its model, has one rate more, and a speed in steps', () => {
+  it('a Flux query needs its model, allows 44,100 Hz, and takes its speed in steps', () => {
     const model = 'local/flite';
     expect(() => FluxQuery.parse({})).toThrow();
     expect(planRaw('linear16', 44_100, FLUX_RATES).sampleRateHz).toBe(44_100);

@@ -20,7 +20,7 @@ const world = speakWorld((controls) => new AuraDialect(controls, { type: 'Metada
 afterEach(() => vi.restoreAllMocks());
 
 describe('live speech', () => {
-  it('buys a sentence when it is whole and the rest when it is flushed, one after another', async () => {
+  it('live speech buys a whole sentence at once and the rest at the flush, one after another', async () => {
     const { client, say, speak, texts } = world();
     expect(client.said).toEqual([{ type: 'Metadata' }]);
     speak('One is ');
@@ -45,7 +45,7 @@ describe('live speech', () => {
     });
   });
 
-  it('speaks the rest before it closes, and hears no more', async () => {
+  it('live speech speaks the remaining text before it closes, and ignores later messages', async () => {
     const { client, say, speak, texts } = world();
     speak('Good bye');
     say({ type: 'Close' });
@@ -55,7 +55,7 @@ describe('live speech', () => {
     expect(client.closed).toEqual({ code: 1000, reason: 'done' });
   });
 
-  it('finishes what it was given where its server goes away', async () => {
+  it('live speech finishes the text that it has when the server shuts down', async () => {
     const { client, session, speak, texts } = world();
     speak('All of it');
     session.drain();
@@ -63,7 +63,7 @@ describe('live speech', () => {
     expect([texts(), client.closed?.code]).toEqual([['All of it'], 1012]);
   });
 
-  it('stops in the middle of a sentence, buys none behind it, and goes on after', async () => {
+  it('live speech stops in mid-sentence on a clear, buys no later sentence, and goes on with new text', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -86,7 +86,7 @@ describe('live speech', () => {
     expect(client.of('Flushed')).toMatchObject([{ sequence_id: 1 }]);
   });
 
-  it('buys nothing more for a client that is gone', async () => {
+  it('live speech buys nothing more for a client that is gone', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -102,7 +102,7 @@ describe('live speech', () => {
     expect(client.said).toHaveLength(1);
   });
 
-  it('waits for a slow reader, and gives it up in the end with what it has paid for', async () => {
+  it('live speech waits for a slow reader, and disconnects the reader after the stall timeout', async () => {
     const { client, clock, given, session, speak, texts } = world([{ pieces: 9 }, { pieces: 9 }]);
     client.bufferedAmount = LIMITS.deepgram.speakUnsentBytes + 1;
     speak('One. Two. Three.');
@@ -118,7 +118,7 @@ describe('live speech', () => {
     expect([given[0]?.isStopped, texts()]).toEqual([true, ['One.']]);
   });
 
-  it('goes on once a slow reader has read', async () => {
+  it('live speech goes on once a slow reader has read', async () => {
     const { client, session, speak } = world([{ pieces: 3 }, { pieces: 3 }]);
     client.bufferedAmount = LIMITS.deepgram.speakUnsentBytes + 1;
     speak('One. Two. ');
@@ -130,7 +130,7 @@ describe('live speech', () => {
     expect(client.sound).toHaveLength(6);
   });
 
-  it('ends with the reason where a sentence cannot be bought, after those that could', async () => {
+  it('live speech that cannot buy a sentence speaks the sentences before it, then ends with the reason', async () => {
     const refusal = errors.gateway.budgetExhausted({ available: '0' });
     const { client, speak, texts } = world([{}, { failure: refusal }]);
     speak('One. Two. Three. ');
@@ -146,7 +146,7 @@ describe('live speech', () => {
     expect(client.closed).toEqual({ code: 1008, reason: 'budget_exhausted' });
   });
 
-  it('ends where the sound breaks off in its middle', async () => {
+  it('live speech ends when the upstream audio breaks off in mid-sentence', async () => {
     const { client, speak, texts } = world([{ breaksAfter: 1 }]);
     speak('One. Two. ');
     await settleAll();
@@ -162,7 +162,7 @@ describe('a sentence over the rate limit', () => {
     resetAtSec: 60,
   });
 
-  it.each(['admit', 'admitPooled'])('waits for its turn at %s', async (limit) => {
+  it.each(['admit', 'admitPooled'])('a sentence of live speech over the rate limit waits until the limit allows it at %s', async (limit) => {
     let asked = 0;
     const count = async () => {
       asked++;
@@ -179,7 +179,7 @@ describe('a sentence over the rate limit', () => {
     expect([texts(), asked, client.isOpen]).toEqual([['One.', 'Two.'], 4, true]);
   });
 
-  it('ends the socket where that takes too long, and is dropped where it is cleared', async () => {
+  it('a sentence over the rate limit ends the socket when its wait is too long, and a clear drops the sentence', async () => {
     let asked = 0;
     const admit = async () => {
       asked++;
@@ -213,7 +213,7 @@ describe('a message that is none', () => {
     [`{"type":"Speak","text":"${'x'.repeat(speakChars + 1)}"}`, 'TEXT_TOO_LONG'],
     ['{"type":"Speak"}', 'INVALID_TEXT'],
     ['{"type":"Speak","text":""}', 'INVALID_TEXT'],
-  ])('is warned of, and the session goes on (%#)', async (message, code) => {
+  ])('live speech answers an invalid message with a warning and goes on (%#)', async (message, code) => {
     const { bought, client, session, speak, say } = world();
     session.message(message);
     await settleAll();
@@ -225,7 +225,7 @@ describe('a message that is none', () => {
     expect(client.of('Flushed')).toHaveLength(1);
   });
 
-  it('may be one text too many: what waits to be spoken has a bound', async () => {
+  it('live speech refuses text beyond its limit of queued characters with a warning', async () => {
     const held = new Promise<void>(() => {});
     const { client, speak } = world([{ held }]);
     const text = `${'word '.repeat(speakChars / 5 - 1)}end.`;
@@ -233,7 +233,7 @@ describe('a message that is none', () => {
     expect(client.of('Warning')).toMatchObject([{ code: 'TOO_MUCH_TEXT' }]);
   });
 
-  it('may be one flush too many, until time has passed', async () => {
+  it('live speech refuses a flush over its rate limit until time has passed', async () => {
     const { client, clock, say } = world();
     for (let i = 0; i < flushes.most + 1; i++) say({ type: 'Flush' });
     await settleAll();
@@ -245,7 +245,7 @@ describe('a message that is none', () => {
     expect(client.of('Flushed')).toHaveLength(flushes.most + 1);
   });
 
-  it('may not come while speech is heard that lasts longer', async () => {
+  it('live speech without new messages stays open while a sentence lasts, and closes only when idle afterwards', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -261,7 +261,7 @@ describe('a message that is none', () => {
     expect(client.closed).toMatchObject({ code: 1011 });
   });
 
-  it('may not come for a quarter of an hour: then the session is over', async () => {
+  it('live speech closes after a quarter of an hour without a message', async () => {
     const { client, clock, say } = world();
     clock.advance(speakIdleMs - 1);
     say({ type: 'Flush' });

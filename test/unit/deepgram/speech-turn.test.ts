@@ -30,12 +30,12 @@ describe('the text of a turn', () => {
     [2_100, 'Good day.  How are'],
     [3_500, 'Good day.  How are you?\nWell.'],
     [9_999, 'Good day.  How are you?\nWell.'],
-  ])('is heard in whole words: at %i ms', (playedMs, text_spoken) => {
+  ])('the spoken text of a Deepgram turn ends at a whole word: at %i ms', (playedMs, text_spoken) => {
     const split = turn.splitAt(playedMs);
     expect(split).toEqual({ text_spoken, text_remaining: TEXT.slice(text_spoken.length) });
   });
 
-  it('is cut at no half of a character, in scripts without blanks as well', () => {
+  it('the spoken text of a Deepgram turn never ends in half a character, in scripts without blanks as well', () => {
     const text = '今天天气很好🙂🙂，我们去公园吧。';
     const chinese = turnOf(text, [text]);
     for (let ms = 0; ms <= 1_000; ms += 10) {
@@ -46,7 +46,7 @@ describe('the text of a turn', () => {
     expect(chinese.splitAt(500).text_spoken.length).toBeGreaterThan(2);
   });
 
-  it('of which a sentence is under way is taken to last as long as it is written', () => {
+  it('the spoken text of a sentence in progress is estimated at fifteen characters a second', () => {
     const turn = new SpeechTurn('x');
     const text = 'word '.repeat(60).trim();
     turn.add(text);
@@ -55,7 +55,7 @@ describe('the text of a turn', () => {
     expect(turn.splitAt(2_000).text_spoken).toBe('word '.repeat(6).trim());
   });
 
-  it('has a bound, and is counted as it came and as it was bought', () => {
+  it('a Deepgram turn has a size limit, and reports its input characters and its billed characters', () => {
     expect(turn.report()).toEqual({
       speech_id: 'dg_sp_000000000001',
       audio_duration_ms: 3_000,

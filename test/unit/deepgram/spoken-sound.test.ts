@@ -39,7 +39,7 @@ const cut = (bytes: Uint8Array, step: number) =>
   );
 
 describe('samples in another form', () => {
-  it('are the same where nothing changes, however they were cut', async () => {
+  it('audio whose format stays the same is sent unchanged, however it was cut', async () => {
     const bytes = Buffer.from(bytesOf(tone(500, HZ)));
     for (const step of [1, 333, 100_000]) {
       const { iterable } = source(cut(bytes, step));
@@ -48,7 +48,7 @@ describe('samples in another form', () => {
     }
   });
 
-  it('last as long at another rate, and are coded', async () => {
+  it('audio keeps its duration when resampled, and is encoded', async () => {
     const bytes = bytesOf(tone(1_000, HZ));
     const phone = { encoding: 'mulaw', sampleRateHz: 8_000, inWav: false } as const;
     const coded = await all(madeSound(source(cut(bytes, 999)).iterable, phone));
@@ -61,7 +61,7 @@ describe('samples in another form', () => {
     expect(parseWav(file)).toMatchObject({ kind: 'parsed', coding: 'mulaw', truncated: false });
   });
 
-  it('are asked for no more once their reader has left, also before the first of them', async () => {
+  it('audio conversion reads nothing more after its reader has left, also before the first piece', async () => {
     const pieces = cut(bytesOf(tone(2_000, HZ)), 9_600);
     const format = { encoding: 'alaw', sampleRateHz: 8_000, inWav: false } as const;
     const early = source(pieces);
@@ -74,13 +74,13 @@ describe('samples in another form', () => {
     expect(late.seen.asked).toBeLessThan(3);
   });
 
-  it('break where their source does', async () => {
+  it('audio conversion fails where its source fails', async () => {
     const { iterable } = source(cut(bytesOf(tone(500, HZ)), 4_800), new Error('cut'));
     const format = { encoding: 'linear16', sampleRateHz: 8_000, inWav: true } as const;
     await expect(all(madeSound(iterable, format))).rejects.toThrow('cut');
   });
 
-  it('of a minute in one piece hold nothing up', async () => {
+  it('the conversion of a minute of audio in one piece does not stall the event loop', async () => {
     const minute = bytesOf(tone(60_000, HZ));
     const format = { encoding: 'mulaw', sampleRateHz: 8_000, inWav: false } as const;
     const work = () => all(madeSound(source([minute]).iterable, format));
