@@ -43,14 +43,14 @@ const signed = { 'x-wallet-address': '0xaa', 'x-signature': '0xgood', 'x-timesta
 const cookie = (token: string) => ({ cookie: `a=b; svc_session=${token}` });
 
 describe('a management route', () => {
-  it('takes a developer key, a wallet signature, or a session as Bearer or cookie', async () => {
+  it('a management route takes a developer key, a wallet signature, or a session as Bearer or cookie', async () => {
     expect(await outcome('management', bearer(KEYS.developer))).toBe('developer_key');
     expect(await outcome('management', signed)).toBe('signature');
     expect(await outcome('management', bearer(KEYS.session))).toBe('session');
     expect(await outcome('management', cookie(KEYS.session))).toBe('session');
   });
 
-  it('names the credential that it wants to a caller who brings another', async () => {
+  it('a management route refuses a missing, wrong or foreign credential with 401 and its own reason', async () => {
     expect(await outcome('management', {})).toBe('401 Unauthorized');
     expect(await outcome('management', { authorization: 'Basic abc' })).toBe('401 Unauthorized');
     expect(await outcome('management', bearer('svc_live_unknown'))).toBe('401 Invalid API key');
@@ -67,14 +67,14 @@ describe('a management route', () => {
     expect(await outcome('management', incomplete)).toBe('401 Unauthorized');
   });
 
-  it('lets a Bearer decide before a signature, and a signature before a cookie', async () => {
+  it('a management route lets a Bearer decide before a signature, and a signature before a cookie', async () => {
     expect(await outcome('management', { ...bearer('svc_live_unknown'), ...signed })).toBe(
       '401 Invalid API key',
     );
     expect(await outcome('management', { ...signed, ...cookie('bad') })).toBe('signature');
   });
 
-  it('lets a read key read only', async () => {
+  it('a management route lets a read key only read', async () => {
     const readOnly = bearer(KEYS.developerReadOnly);
     expect(await outcome('management', readOnly)).toBe('developer_key');
     expect(await outcome('management', readOnly, { permission: 'read_write' })).toBe(
@@ -84,7 +84,7 @@ describe('a management route', () => {
 });
 
 describe('an agent route', () => {
-  it('takes an agent key and nothing else', async () => {
+  it('an agent route takes an agent key and nothing else', async () => {
     expect(await outcome('agent', bearer(KEYS.agent))).toBe('agent');
     expect(await outcome('agent', { authorization: `bearer  ${KEYS.agent}` })).toBe('agent');
     for (const other of [
@@ -104,7 +104,7 @@ describe('an agent route', () => {
     }
   });
 
-  it('refuses an agent that may not act, each by its reason', async () => {
+  it('an agent route refuses an inactive agent or a read-only key, each with its reason', async () => {
     expect(await outcome('agent', bearer(KEYS.suspended))).toBe('403 agent_suspended');
     expect(await outcome('agent', bearer(KEYS.pending))).toBe('403 agent_not_active');
     expect(await outcome('agent', bearer(KEYS.expired))).toBe('403 delegation_expired');
@@ -117,21 +117,21 @@ describe('an agent route', () => {
 });
 
 describe('the other demands', () => {
-  it('any: takes an agent or a developer', async () => {
+  it('a route with credential `any` takes an agent or a developer', async () => {
     expect(await outcome('any', bearer(KEYS.agent))).toBe('agent');
     expect(await outcome('any', bearer(KEYS.developer))).toBe('developer_key');
     expect(await outcome('any', {})).toBe('401 Unauthorized');
     expect(await outcome('any', bearer('sk-of-another-vendor'))).toBe('401 Invalid API key');
   });
 
-  it('signature: takes a fresh signature only, never a key or a session', async () => {
+  it('a route with credential `signature` takes a fresh signature only, never a key or a session', async () => {
     expect(await outcome('signature', signed)).toBe('signature');
     for (const other of [bearer(KEYS.developer), bearer(KEYS.agent), cookie(KEYS.session), {}]) {
       expect(await outcome('signature', other)).toBe('401 Unauthorized');
     }
   });
 
-  it('admin: takes the admin key in either place', async () => {
+  it('a route with credential `admin` takes the admin key in either place', async () => {
     expect(await outcome('admin', { 'x-admin-key': KEYS.admin })).toBe('admin');
     expect(await outcome('admin', bearer(KEYS.admin))).toBe('admin');
     expect(await outcome('admin', bearer(KEYS.developer))).toBe('401 Unauthorized');
@@ -140,13 +140,13 @@ describe('the other demands', () => {
     );
   });
 
-  it('none: looks at no credential at all', async () => {
+  it('a route with credential `none` looks at no credential at all', async () => {
     expect(await outcome('none', bearer('svc_unknown'))).toBe('none');
   });
 });
 
 describe('a session cookie', () => {
-  it('is renewed with Secure where that is on, and never for a Bearer', async () => {
+  it('a session cookie is renewed with Secure where that is on, and never for a Bearer', async () => {
     const ask = (headers: Record<string, string>) =>
       authenticate(
         { credential: 'management', permission: 'read', admitsClosed: false },
@@ -158,7 +158,7 @@ describe('a session cookie', () => {
     expect((await ask(bearer(KEYS.ageingSession))).setCookie).toBeUndefined();
   });
 
-  it('does not write from another origin, nor from one that is none', async () => {
+  it('a session cookie cannot write from another or an invalid origin', async () => {
     const write = (origin: string) =>
       outcome(
         'management',
@@ -175,7 +175,7 @@ describe('a key in x-api-key', () => {
   const key = (value: string) => ({ 'x-api-key': value });
   const keyHeader = 'x-api-key';
 
-  it('counts where a route says so, before a Bearer, and nowhere else', async () => {
+  it('a key in x-api-key counts before a Bearer, and only on routes that allow the header', async () => {
     expect(await outcome('agent', key(KEYS.agent), { keyHeader })).toBe('agent');
     expect(await outcome('agent', { ...key(KEYS.agent), ...bearer('other') }, { keyHeader })).toBe(
       'agent',
@@ -184,7 +184,7 @@ describe('a key in x-api-key', () => {
     expect(await outcome('management', key(KEYS.developer))).toBe('401 Unauthorized');
   });
 
-  it('is wrong, or of another kind, as a Bearer would be', async () => {
+  it('a key in x-api-key is refused like a Bearer when it is unknown or of another kind', async () => {
     expect(await outcome('agent', key('sk-ant-x'), { keyHeader })).toBe('401 Invalid API key');
     expect(await outcome('agent', key(KEYS.developer), { keyHeader })).toBe(
       '401 wrong_credential_type',

@@ -14,24 +14,24 @@ const present = (headers: Record<string, string>, acceptsTokenScheme?: boolean) 
   );
 
 describe('the credential of a socket', () => {
-  it.each(['Token svc_1', 'token  svc_1', 'Bearer svc_1'])('takes "%s" where it may', (text) => {
+  it.each(['Token svc_1', 'token  svc_1', 'Bearer svc_1'])('a socket that allows the Token scheme takes "%s"', (text) => {
     expect(present({ authorization: text }, true)).toEqual(AGENT);
   });
 
-  it('takes the Token scheme nowhere else, and no other scheme anywhere', () => {
+  it('a socket takes the Token scheme only where its route allows it, and no other scheme but Bearer', () => {
     expect(present({ authorization: 'Token svc_1' })).toEqual({ kind: 'malformed' });
     expect(present({ authorization: 'Basic svc_1' }, true)).toEqual({ kind: 'malformed' });
     expect(present({ authorization: 'Token' }, true)).toEqual({ kind: 'malformed' });
   });
 
-  it('finds the key beside the word "token" among the sub-protocols', () => {
+  it('a socket finds the key beside the word "token" among the sub-protocols', () => {
     expect(present({ 'sec-websocket-protocol': 'token, svc_1' }, true)).toEqual(AGENT);
     for (const offer of ['token', 'token, svc-stt', 'svc-stt, token', 'token, ']) {
       expect(present({ 'sec-websocket-protocol': offer }, true)).toEqual({ kind: 'nothing' });
     }
   });
 
-  it('takes what else stands there for a key that does not exist', () => {
+  it('a socket treats any other text beside the word "token" as an unknown key', () => {
     const foreign = { kind: 'session', token: 'dg-of-another', via: 'bearer' };
     const offer = { 'sec-websocket-protocol': 'token, dg-of-another' };
     expect(present(offer, true)).toEqual(foreign);

@@ -6,7 +6,7 @@ const budgetOf = (bytes: number, bytesPerCaller = bytes) =>
   new BodyBudget({ bytes, bytesPerCaller });
 
 describe('the bytes of bodies', () => {
-  it('are bounded for each caller, in all its requests together', () => {
+  it('the buffered request bytes of each caller are bounded over all its requests together', () => {
     const budget = budgetOf(1_000, 100);
     const first = new BodyShare(budget);
     const second = new BodyShare(budget);
@@ -27,7 +27,7 @@ describe('the bytes of bodies', () => {
     expect(budget.heldBytes).toBe(200);
   });
 
-  it('leave as much for the others as the last caller took, so that ten greedy ones keep none out', () => {
+  it('ten callers that buffer as many request bytes as they can leave room for another caller', () => {
     const budget = budgetOf(100_000, 40_000);
     for (let caller = 0; caller < 10; caller++) {
       const share = new BodyShare(budget);
@@ -39,7 +39,7 @@ describe('the bytes of bodies', () => {
     expect(late.take(50)).toBeUndefined();
   });
 
-  it('are all given back, in whatever order', () => {
+  it('the budget of buffered request bytes is given back in full, in whatever order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(3), fc.nat(400), fc.boolean()), { maxLength: 30 }),

@@ -33,7 +33,7 @@ async function whole(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
 }
 
 describe('a body that is read while it arrives', () => {
-  it('is whole however it was cut, and its memory is given back at the end', async () => {
+  it('a streamed request body is whole however it was cut, and its memory is given back at the end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 })), async (pieces) => {
         const { response, body, budget, chunks } = streaming(10_000);
@@ -53,7 +53,7 @@ describe('a body that is read while it arrives', () => {
     );
   });
 
-  it('pauses while it has no reader, and goes on when what waited has been read', async () => {
+  it('a streamed request body pauses while nobody reads it, and goes on when the buffered bytes have been read', async () => {
     const { response, chunks } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD), false);
     expect(response.isPaused).toBe(false);
@@ -78,7 +78,7 @@ describe('a body that is read while it arrives', () => {
     expect((await reader.next()).done).toBe(true);
   });
 
-  it('that comes fast is only copied in the turn that brings it, and its pieces have turns of their own', async () => {
+  it('the pieces of a fast streamed body are only copied on arrival, and each is read in its own event-loop turn', async () => {
     const { response, chunks } = streaming(10 * AHEAD);
     let read = 0;
     const reading = (async () => {
@@ -98,7 +98,7 @@ describe('a body that is read while it arrives', () => {
     await reading;
   });
 
-  it('past its limit breaks off at that byte, and says so when the rest was read away', async () => {
+  it('a streamed request body over its limit breaks off at that byte, and says so once the rest was discarded', async () => {
     const { response, body, budget, chunks } = streaming(10);
     const reader = chunks();
     response.receive('0123456789', false);
@@ -118,7 +118,7 @@ describe('a body that is read while it arrives', () => {
     expect(body.brokeOff).toBe(false);
   });
 
-  it('that does not end is refused when enough was read away, and its connection must close', async () => {
+  it('a streamed request body that does not end is refused after a bounded discard, and its connection must close', async () => {
     const { response, body, chunks } = streaming(10);
     const refused = chunks().next();
     const piece = new Uint8Array(1024 * 1024);
@@ -129,7 +129,7 @@ describe('a body that is read while it arrives', () => {
     expect(body.brokeOff).toBe(true);
   });
 
-  it('of which the reader has had enough is read away before the reader goes on', async () => {
+  it('the rest of a streamed request body is discarded before a reader that stopped early goes on', async () => {
     const { response, chunks } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD + 1), false);
     await turn();
@@ -147,7 +147,7 @@ describe('a body that is read while it arrives', () => {
     expect(await leaving).toBe('enough');
   });
 
-  it('is refused when all bodies together hold too much', async () => {
+  it('a streamed request body is refused when all bodies together hold too much', async () => {
     const budget = budgetOf(10);
     const first = streaming(100, budget);
     const second = streaming(100, budget);
@@ -157,7 +157,7 @@ describe('a body that is read while it arrives', () => {
     expect(budget.heldBytes).toBe(8);
   });
 
-  it('is refused when its caller holds too much, before its caller was known or after', async () => {
+  it('a streamed request body is refused when its caller holds too much, before its caller was known or after', async () => {
     const budget = budgetOf(100, 10);
     const first = streaming(100, budget);
     const second = streaming(100, budget);
@@ -169,7 +169,7 @@ describe('a body that is read while it arrives', () => {
     expect(budget.heldBytes).toBe(8);
   });
 
-  it('ends with its client, and nothing of the response is touched after', async () => {
+  it('a streamed request body ends with its client, and the response is not touched afterwards', async () => {
     const { response, body, budget, chunks, leave } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD + 1), false);
     response.ended = true;
@@ -184,7 +184,7 @@ describe('a body that is read while it arrives', () => {
     await expect(next).rejects.toThrow('gone');
   });
 
-  it('counts as held until its handler is done, though its client left after all of it had come', async () => {
+  it('a streamed request body counts as held until its handler is done, though its client left after sending all', async () => {
     const { response, body, budget, chunks, leave } = streaming(100);
     response.receive('12345678', true);
     expect((await whole(chunks())).toString()).toBe('12345678');
@@ -194,7 +194,7 @@ describe('a body that is read while it arrives', () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  it('that no handler reads is read to its end before the answer is written, and leaves nothing', async () => {
+  it('a streamed request body that no handler reads is discarded before the response is written, and leaves nothing', async () => {
     const { response, body, budget } = streaming(10 * AHEAD);
     response.receive(new Uint8Array(AHEAD + 1), false);
     body.letGo();

@@ -22,7 +22,7 @@ function reading(limitBytes: number, budget = budgetOf(1_000_000)) {
 }
 
 describe('a request body', () => {
-  it('arrives whole however it was cut, and its memory is given back', async () => {
+  it('a request body arrives whole however it was cut, and its memory is given back', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 })), async (pieces) => {
         const { response, read, budget } = reading(10_000);
@@ -38,7 +38,7 @@ describe('a request body', () => {
     );
   });
 
-  it('that comes fast rests until a turn of its own, and runs on before the answer is written', async () => {
+  it('a fast request body waits for an event-loop turn of its own, and resumes before the response is written', async () => {
     const { response, read } = reading(10_000_000);
     const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
     void turnForLongWork();
@@ -57,7 +57,7 @@ describe('a request body', () => {
     read.release();
   });
 
-  it('that has come whole is never paused: to resume would start the timer of the library', async () => {
+  it('a request body that has arrived whole is never paused, since a resume would start the library’s timer', async () => {
     const { response, read } = reading(10_000_000);
     const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
     void turnForLongWork();
@@ -68,7 +68,7 @@ describe('a request body', () => {
     expect((await read.body).kind).toBe('whole');
   });
 
-  it('past its limit is held no longer, and refused when the rest has been read away', async () => {
+  it('a request body over its limit is dropped from memory, and refused when the rest has been discarded', async () => {
     const { response, read, budget } = reading(10);
     response.receive('12345678', false);
     expect(budget.heldBytes).toBe(8);
@@ -79,7 +79,7 @@ describe('a request body', () => {
     expect(read.brokeOff).toBe(false);
   });
 
-  it('that does not end is refused when enough was read away, and its connection must close', async () => {
+  it('a request body that does not end is refused after a bounded discard, and its connection must close', async () => {
     const { response, read } = reading(10);
     const piece = new Uint8Array(1024 * 1024);
     for (let sent = 0; sent <= LIMITS.bodyDiscardBytes; sent += piece.byteLength) {
@@ -89,7 +89,7 @@ describe('a request body', () => {
     expect(read.brokeOff).toBe(true);
   });
 
-  it('is refused when all bodies together hold too much', async () => {
+  it('a request body is refused when all bodies together hold too much', async () => {
     const budget = budgetOf(10);
     const first = reading(100, budget);
     const second = reading(100, budget);
@@ -99,7 +99,7 @@ describe('a request body', () => {
     expect(budget.heldBytes).toBe(8);
   });
 
-  it('is refused when its caller holds too much, before its caller was known or after', async () => {
+  it('a request body is refused when its caller holds too much, before its caller was known or after', async () => {
     const budget = budgetOf(100, 10);
     const first = reading(100, budget);
     const second = reading(100, budget);
@@ -114,7 +114,7 @@ describe('a request body', () => {
     expect(budget.heldBytes).toBe(8);
   });
 
-  it('ends when the client goes away, and what comes after the release is not kept', async () => {
+  it('a request body ends when the client goes away, and bytes that come after its release are not kept', async () => {
     const { response, read, budget, leave } = reading(100);
     response.receive('half', false);
     leave();

@@ -25,20 +25,20 @@ async function whole(bytes: Buffer, coding: Coding, onBytes: (bytes: number) => 
 }
 
 describe('a compressed body', () => {
-  it.each(CODED)('of %s comes out as it was, wherever it is cut', async (coding, bytes) => {
+  it.each(CODED)('a compressed body of %s is decoded to the original, wherever it is cut', async (coding, bytes) => {
     expect((await whole(bytes, coding)).equals(TEXT)).toBe(true);
   });
 
-  it.each(CODED)('of %s that is cut short or is none is refused', async (coding, bytes) => {
+  it.each(CODED)('a compressed body of %s that is cut short or invalid is refused', async (coding, bytes) => {
     await expect(whole(bytes.subarray(0, -6), coding)).rejects.toBeInstanceOf(BadCoding);
     await expect(whole(Buffer.from('{"text":1}'), coding)).rejects.toBeInstanceOf(BadCoding);
   });
 
-  it('of no bytes is empty', async () => {
+  it('a compressed body of no bytes is empty', async () => {
     expect(await whole(Buffer.alloc(0), 'gzip')).toHaveLength(0);
   });
 
-  it('that would be a gigabyte is decoded no further than its reader allows', async () => {
+  it('a compressed body that would be a gigabyte is decoded no further than its reader allows', async () => {
     const bomb = zlib.brotliCompressSync(Buffer.alloc(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(1_000);
     let seen = 0;
@@ -50,7 +50,7 @@ describe('a compressed body', () => {
     expect(seen).toBeLessThan(300_000);
   });
 
-  it('ends with the error of its source', async () => {
+  it('a compressed body ends with the error of its source', async () => {
     async function* broken() {
       yield zlib.gzipSync(TEXT).subarray(0, 12);
       throw new Error('gone');
@@ -63,7 +63,7 @@ describe('a compressed body', () => {
 });
 
 describe('a Content-Encoding', () => {
-  it('is known by its names in any case, and none where nothing was done', () => {
+  it('a Content-Encoding is recognised in any case, and `identity` counts as no encoding', () => {
     expect([codingOf('GZIP'), codingOf('x-gzip'), codingOf(' br '), codingOf('deflate')]).toEqual([
       'gzip',
       'gzip',
@@ -77,7 +77,7 @@ describe('a Content-Encoding', () => {
     ]);
   });
 
-  it('that is not decoded here is a 415 that names what is', () => {
+  it('an unsupported Content-Encoding is refused with a 415 that names the supported encodings', () => {
     for (const odd of ['compress', 'gzip, br', 'aws-chunked']) {
       expect(() => codingOf(odd)).toThrow(
         expect.objectContaining({
@@ -89,7 +89,7 @@ describe('a Content-Encoding', () => {
     }
   });
 
-  it('of zstd is decoded where this Node.js has it, and a 415 elsewhere', async () => {
+  it('a Content-Encoding of zstd is decoded where this Node.js supports it, and is a 415 elsewhere', async () => {
     const compress = (zlib as { zstdCompressSync?: (bytes: Buffer) => Buffer }).zstdCompressSync;
     if (compress === undefined) {
       expect(() => codingOf('zstd')).toThrow(expect.objectContaining({ status: 415 }));

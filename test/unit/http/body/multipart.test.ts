@@ -38,7 +38,7 @@ const tricky = fc
   .filter((bytes) => !Buffer.concat([Buffer.from('\r\n'), bytes]).includes('\r\n--edge'));
 
 describe('a form that is read while it arrives', () => {
-  it('has the name of a file that says it in the extended way alone', async () => {
+  it('a streamed form keeps a file name that is given in the extended syntax alone', async () => {
     const { file, fields } = await read(
       form(part(`name="file"; filename*=UTF-8''na%C3%AFve.wav`, 'sound')),
     );
@@ -47,7 +47,7 @@ describe('a form that is read while it arrives', () => {
     expect((await read(both)).file?.fileName).toBe('b.wav');
   });
 
-  it('comes out as it went in, wherever it is cut', () =>
+  it('a streamed form is read back as it was written, wherever it is cut', () =>
     fc.assert(
       fc.asyncProperty(
         tricky,
@@ -75,13 +75,13 @@ describe('a form that is read while it arrives', () => {
       { numRuns: 300 },
     ));
 
-  it('comes out the same one byte at a time', async () => {
+  it('a streamed form is read back the same one byte at a time', async () => {
     const body = form(part('name="a"', '1'), part('name="file"; filename="f"', 'xyz'));
     const each = Array.from({ length: body.length }, (_, i) => i);
     expect(await read(body, TYPE, each)).toEqual(await read(body));
   });
 
-  it('may be what fetch writes', async () => {
+  it('a streamed form can be read as fetch writes it', async () => {
     const data = new FormData();
     data.append('model', 'a/b — c');
     data.append('file', new File(['sound'], 'é.wav', { type: 'audio/wav' }));
@@ -92,7 +92,7 @@ describe('a form that is read while it arrives', () => {
     expect(file).toMatchObject({ fileName: 'é.wav', contentType: 'audio/wav' });
   });
 
-  it('may have words before it and behind it, space behind its boundaries, and quoted names', async () => {
+  it('a streamed form may have text before and behind it, space behind its boundaries, and quoted names', async () => {
     const body = Buffer.concat([
       Buffer.from(
         'hello\r\n--edge \t\r\ncontent-disposition:form-data;name="a\\"b" ; x=y\r\n\r\n\r\n',
@@ -110,7 +110,7 @@ describe('a form that is read while it arrives', () => {
 });
 
 describe('a form that is refused', () => {
-  it('is one without its type or its boundary', async () => {
+  it('a form without its type or its boundary is refused', async () => {
     for (const type of [
       '',
       'application/json',
@@ -122,7 +122,7 @@ describe('a form that is refused', () => {
     }
   });
 
-  it('is one that ends too soon, or says nothing that can be read', async () => {
+  it('a form that ends too soon or cannot be read is refused', async () => {
     const whole = form(part('name="a"', '1'));
     for (let length = 0; length < whole.length - 4; length += 3) {
       await refusal(whole.subarray(0, length));
@@ -134,7 +134,7 @@ describe('a form that is refused', () => {
     await refusal(form(part('name="a"', Buffer.from([0xff, 0xfe]))));
   });
 
-  it('is one beyond its bounds: of the file, the fields, the parts, a head', async () => {
+  it('a form over the limits of file, fields, parts or part headers is refused', async () => {
     const big = await refusal(form(part('name="file"; filename="f"', 'x'.repeat(1_001))));
     expect(big.why).toBe('file_too_large');
     const others = [
@@ -158,7 +158,7 @@ describe('a form that is refused', () => {
     expect((await refusal(body)).message).toBe(`The form cannot be read: ${what}.`);
   });
 
-  it('stops reading at the first thing that is wrong', async () => {
+  it('a refused form is read no further than its first fault', async () => {
     let pieces = 0;
     async function* endless() {
       for (;;) {

@@ -40,7 +40,7 @@ const outer: Exchange = {
   log: () => silentLog,
 };
 
-it('a request within another is from the same sender for the same purpose, and has its own target, body and key', () => {
+it('an inner request has the sender and purpose of the outer one, and its own target, body and idempotency key', () => {
   const { signal } = new AbortController();
   const inner = exchangeWithin(outer, { route: target, body: { a: 1 }, signal });
   expect(inner).toMatchObject({ requestId: 'req', rawParams: [], body: { given: { a: 1 } } });

@@ -25,7 +25,7 @@ const answer = (body: string | AsyncIterable<Uint8Array>) => ({
 });
 
 describe('a reply', () => {
-  it('writes the lead, then its own headers, then the body, once', () => {
+  it('a reply writes the early headers, then its own headers, then the body, once', () => {
     const { response, reply } = replying();
     expect(reply.send(answer('first'), OPTIONS)).toBeUndefined();
     expect(reply.send(answer('second'), OPTIONS)).toBeUndefined();
@@ -37,7 +37,7 @@ describe('a reply', () => {
     expect(response.body).toBe('first');
   });
 
-  it('touches nothing after the client has gone', async () => {
+  it('a reply touches nothing after the client has gone', async () => {
     const { response, reply } = replying();
     let told = 0;
     reply.onGone(() => (told += 1));
@@ -54,7 +54,7 @@ describe('a reply', () => {
     expect(response.status).toBe('');
   });
 
-  it('waits with the next piece until the reader has taken the last', async () => {
+  it('a streamed reply waits with the next piece until the client has read the last one', async () => {
     const { response, reply } = replying();
     response.isFull = true;
     const sent = reply.send(answer(pieces('a', '', 'b')), OPTIONS);
@@ -65,7 +65,7 @@ describe('a reply', () => {
     expect([response.body, response.ended]).toEqual(['ab', true]);
   });
 
-  it('hands over no more of a whole answer than its reader takes, and the rest when it takes more', async () => {
+  it('a reply hands over a whole body only as fast as its client reads', async () => {
     const { response, reply } = replying();
     response.isFull = true;
     const sent = reply.send(answer('0123456789'), OPTIONS);
@@ -75,7 +75,7 @@ describe('a reply', () => {
     expect([response.body, response.ended]).toEqual(['0123456789', true]);
   });
 
-  it('cuts off a reader that takes nothing of a whole answer, and no sooner than it may be slow', async () => {
+  it('a reply disconnects a client that reads nothing of a whole body, but not before the stall timeout', async () => {
     const { response, clock, reply } = replying();
     response.isFull = true;
     const sent = reply.send(answer('0123456789'), OPTIONS);
@@ -86,7 +86,7 @@ describe('a reply', () => {
     expect(response.closed).toBe(true);
   });
 
-  it('leaves its connection alone until the client has been read, when it is to be the last one', async () => {
+  it('a reply that closes its connection writes nothing until the request has been read', async () => {
     const { response, reply } = replying();
     const sent = reply.send(answer('bye'), { ...OPTIONS, closeConnection: true });
     expect(response.status).toBe('');
@@ -94,7 +94,7 @@ describe('a reply', () => {
     expect([response.body, response.ended]).toEqual(['bye', true]);
   });
 
-  it('cuts off a reader that takes nothing for its whole patience, and stops the source', async () => {
+  it('a streamed reply disconnects a client that reads nothing for the stall timeout, and stops its source', async () => {
     const { response, clock, reply } = replying();
     response.isFull = true;
     let stopped = false;
@@ -116,7 +116,7 @@ describe('a reply', () => {
     expect([response.closed, stopped]).toEqual([true, true]);
   });
 
-  it('lets go of a source that is silent when the client leaves', async () => {
+  it('a streamed reply gives up a silent source when the client leaves', async () => {
     const { response, reply } = replying();
     let returned = false;
     const silent: AsyncIterable<Uint8Array> = {

@@ -17,7 +17,7 @@ const exposed = (advisories: string[] = []) =>
   commonHeaders(advisories).find(([name]) => name === 'access-control-expose-headers')?.[1];
 
 describe('response headers', () => {
-  it('never pass with a line break, a NUL or a name that is no token', () => {
+  it('response headers with a line break, a control character or an invalid name are refused', () => {
     fc.assert(
       fc.property(
         fc.string(),
@@ -32,20 +32,20 @@ describe('response headers', () => {
     expect(() => checkHeaders({ 'x-note': 'tab\tand grüße' })).not.toThrow();
   });
 
-  it('expose an advisory only where it is switched on', () => {
+  it('response headers expose an advisory only where it is switched on', () => {
     const name = 'x-svc-budget-advisory';
     expect(exposed()).not.toContain(name);
     expect(exposed([name])).toContain(name);
   });
 
-  it('never echo a preflight header list that is none', () => {
+  it('response headers never echo an invalid preflight header list', () => {
     const echoed = preflightHeaders(['GET'], 'x-a\r\nx-b: 1')['access-control-allow-headers'];
     expect(echoed).not.toContain('x-b');
   });
 });
 
 describe('a rendered failure', () => {
-  it('tells nothing of a bug in either envelope', () => {
+  it('a rendered failure shows no detail of a bug in either envelope', () => {
     for (const envelope of ['flat', 'openai'] as const) {
       const answer = renderError(new Error('password=hunter2'), envelope, () => silentLog);
       expect(answer.status).toBe(500);
@@ -54,7 +54,7 @@ describe('a rendered failure', () => {
     }
   });
 
-  it('tells a lost connection to the database as one, and nothing of where it is', () => {
+  it('a rendered failure names a lost database connection as its cause, without the database’s address', () => {
     const lost = Object.assign(new Error('write CONNECTION_CLOSED db.internal:5432'), {
       code: 'CONNECTION_CLOSED',
     });
@@ -68,19 +68,19 @@ describe('a rendered failure', () => {
     expect(String(answer.body)).not.toContain('idempotency');
   });
 
-  it('tells a database that does not answer in time as one that is away', () => {
+  it('a rendered failure treats a database that does not answer in time as unreachable', () => {
     const late = Object.assign(new Error('late'), { code: 'CALL_TIMEOUT' });
     expect(renderError(late, 'flat', () => silentLog).status).toBe(503);
   });
 
-  it('tells nothing of the cause of a refusal, and lets it allow a retry', () => {
+  it('a rendered refusal hides its cause, and may allow a retry', () => {
     const caused = new ApiError(502, 'upstream', { cause: new Error('secret host') });
     expect(String(renderError(caused, 'flat', () => silentLog).body)).not.toContain('secret');
     const draining = renderError(errors.request.draining(), 'flat', () => silentLog);
     expect(draining.headers).toMatchObject({ 'x-should-retry': 'true', 'retry-after': '1' });
   });
 
-  it('shows validation details as the message of the OpenAI envelope', () => {
+  it('a rendered failure shows validation details as the message of the OpenAI envelope', () => {
     const detail = { path: ['messages', 0, 'role'], message: 'is missing', code: 'x' };
     const answer = renderError(errors.request.invalid([detail]), 'openai', () => silentLog);
     expect(JSON.parse(String(answer.body)).error).toMatchObject({
@@ -89,7 +89,7 @@ describe('a rendered failure', () => {
     });
   });
 
-  it('names a payment to look up inside the OpenAI error, which is all that its SDKs hand on', () => {
+  it('a rendered failure repeats the payment to look up inside the OpenAI error, the only part that SDKs pass on', () => {
     const reservation = { nonce: '0xab', validBefore: 90 };
     const answer = renderError(
       errors.proxy.ambiguous('unknown', reservation),
@@ -101,20 +101,20 @@ describe('a rendered failure', () => {
 });
 
 describe('cookies and sub-protocols', () => {
-  it('finds the session among other cookies and not in a longer name', () => {
+  it('the session cookie is found among other cookies, and not in a longer name', () => {
     expect(readSessionCookie('a=1; svc_session=x.y.z ; b=2')).toBe('x.y.z');
     expect(readSessionCookie('my_svc_session=x; svc_sessions=y')).toBeUndefined();
     expect(readSessionCookie('svc_session=')).toBeUndefined();
   });
 
-  it('agrees to the favourite of the server and never to what it does not know', () => {
+  it('the sub-protocol is the server’s favourite of the offered ones, and never an unknown one', () => {
     const offered = (text: string) => new Map([['sec-websocket-protocol', text]]);
     expect(chooseProtocol(['b', 'a'], offered('a, b'))).toBe('b');
     expect(chooseProtocol(['a'], offered('svc_agentkey, other'))).toBeUndefined();
     expect(chooseProtocol(['a'], new Map())).toBeUndefined();
   });
 
-  it('cuts a close reason at 123 bytes without splitting a character', () => {
+  it('a close reason is cut at 123 bytes without splitting a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const reason = text.replaceAll('\ufffd', '');

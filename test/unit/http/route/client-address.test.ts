@@ -5,14 +5,14 @@ import {
 } from '../../../../src/http/route/client-address.ts';
 
 describe('the client address', () => {
-  it('never believes X-Forwarded-For from a peer that is no trusted proxy', () => {
+  it('the client address ignores X-Forwarded-For from a peer that is no trusted proxy', () => {
     const trustNobody = createClientAddress([]);
     expect(trustNobody('198.51.100.1', '203.0.113.9')).toBe('198.51.100.1');
     const trustOthers = createClientAddress(['10.0.0.0/8']);
     expect(trustOthers('198.51.100.1', '203.0.113.9')).toBe('198.51.100.1');
   });
 
-  it('takes the rightmost address that no trusted proxy has, so that a forged left part is worth nothing', () => {
+  it('the client address is the rightmost one of no trusted proxy, so that a forged left part is ignored', () => {
     const address = createClientAddress(['10.0.0.0/8', '192.0.2.7']);
     expect(address('10.1.1.1', '1.1.1.1, 203.0.113.9')).toBe('203.0.113.9');
     expect(address('10.1.1.1', '1.1.1.1, 203.0.113.9, 192.0.2.7, 10.2.2.2')).toBe('203.0.113.9');
@@ -20,13 +20,13 @@ describe('the client address', () => {
     expect(address('10.1.1.1', undefined)).toBe('10.1.1.1');
   });
 
-  it('stops at what is no address', () => {
+  it('the client address stops at the first invalid entry of X-Forwarded-For', () => {
     const address = createClientAddress(['10.0.0.0/8']);
     expect(address('10.1.1.1', '203.0.113.9, unknown')).toBe('10.1.1.1');
     expect(address('10.1.1.1', '203.0.113.9, nonsense, 10.2.2.2')).toBe('10.2.2.2');
   });
 
-  it('reads the long spelling of the socket, IPv4 inside IPv6, ports and brackets', () => {
+  it('the client address is read from the socket’s long spelling, IPv4 inside IPv6, ports and brackets', () => {
     const address = createClientAddress(['127.0.0.1', 'fd00::/8']);
     const mapped = '0000:0000:0000:0000:0000:ffff:7f00:0001';
     expect(address(mapped, undefined)).toBe('127.0.0.1');
@@ -36,7 +36,7 @@ describe('the client address', () => {
     );
   });
 
-  it('names the entry of TRUSTED_PROXIES that is neither address nor range', () => {
+  it('the refusal of TRUSTED_PROXIES names the entry that is neither an address nor a range', () => {
     expect(() => checkTrustedProxies(['10.0.0.0/8', 'proxy.local'])).toThrow('proxy.local');
     expect(() => checkTrustedProxies(['10.0.0.0/8', '::1'])).not.toThrow();
   });

@@ -8,7 +8,7 @@ const shown = (thrown: unknown, envelope: Envelope) => {
   return { status, ...(JSON.parse(body as string) as Record<string, unknown>) };
 };
 
-it('a refusal is shown in the shape of its route, with the same code and sentence', () => {
+it('a refusal has the envelope of its route, with the same code and message in each envelope', () => {
   const refusal = errors.credential.invalidKey();
   const { message } = refusal.fields;
   const flat = { error: 'Invalid API key', message, detail: message };
@@ -33,7 +33,7 @@ it('a refusal is shown in the shape of its route, with the same code and sentenc
   });
 });
 
-it('JSON-RPC has codes of its own for what cannot be read, and for a bug, of which nothing is said', () => {
+it('JSON-RPC has its own error codes for unreadable messages and for bugs, and shows no detail of a bug', () => {
   const codeOf = (thrown: unknown) =>
     (shown(thrown, 'jsonrpc') as unknown as { error: { code: number } }).error.code;
   expect(codeOf(errors.mcp.parseError())).toBe(-32_700);
@@ -42,7 +42,7 @@ it('JSON-RPC has codes of its own for what cannot be read, and for a bug, of whi
   expect(JSON.stringify(shown(new Error('the secret'), 'jsonrpc'))).not.toContain('secret');
 });
 
-it('a text that PostgreSQL refuses is a bad request, and no other value that it refuses is', () => {
+it('a text that PostgreSQL refuses is a 400, and any other value that it refuses is a 500', () => {
   const refused = (code: string) => shown(Object.assign(new Error('the secret'), { code }), 'flat');
   for (const code of ['22021', '22P05']) {
     expect(refused(code)).toMatchObject({

@@ -40,7 +40,7 @@ const describeAll = () => {
 };
 
 describe('the API description', () => {
-  it('has every route and socket that is served, with summary and security', () => {
+  it('the API description has every served route and socket, with summary and security', () => {
     const { routes, document } = describeAll();
     expect(document.openapi).toBe('3.1.0');
     for (const { method, path, summary } of routes) {
@@ -54,7 +54,7 @@ describe('the API description', () => {
     expect(listen.security).toEqual([{ agentKey: [] }]);
   });
 
-  it('gives every operation an id of its own', () => {
+  it('the API description gives every operation a unique id', () => {
     const { document } = describeAll();
     const ids = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap(
       (operations) => Object.values(operations).map(({ operationId }) => operationId),
@@ -62,7 +62,7 @@ describe('the API description', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('draws parameters, bodies and answers from the shapes that check them', () => {
+  it('the API description draws parameters, bodies and responses from the schemas that check them', () => {
     const { document } = describeAll();
     const operation = document.paths['/v1/things/{id}'].post;
     expect(operation.parameters).toMatchObject([
@@ -80,14 +80,14 @@ describe('the API description', () => {
     });
   });
 
-  it('is made once', () => {
+  it('the API description is built once', () => {
     const description = createApiDescription({ routes: [], sockets: [] });
     expect(description.yaml()).toBe(description.yaml());
   });
 });
 
 describe('the webhooks of the description', () => {
-  it('are every event of the catalogue with its body and both signatures', () => {
+  it('the API description has every event as a webhook, with its body and both signatures', () => {
     const webhooks = EVENT_KINDS.map((kind) => ({ ...kind, schema: eventSchema(kind) }));
     const yaml = createApiDescription({ routes: [], sockets: [], webhooks }).yaml();
     const described = parse(Buffer.from(yaml).toString()) as {

@@ -20,7 +20,7 @@ const certFile = file('cert.pem', cert + selfSigned(['chain.test']).cert);
 const keyFile = file('key.pem', key);
 
 describe('the files of a certificate', () => {
-  it('are good where the key is that of the first certificate, whatever stands behind it', async () => {
+  it('certificate files are accepted where the key fits the first certificate, whatever certificates follow', async () => {
     await expect(checkCertificate({ certFile, keyFile })).resolves.toBeUndefined();
   });
 
@@ -30,7 +30,7 @@ describe('the files of a certificate', () => {
     ['TLS_KEY_FILE', { certFile, keyFile: '/nowhere' }],
     ['TLS_KEY_FILE', { certFile, keyFile: certFile }],
     ['TLS_KEY_FILE', { certFile, keyFile: file('other.pem', selfSigned(['a.test']).key) }],
-  ])('are refused by the name of the variable: %s', async (variable, files) => {
+  ])('certificate files are refused by the name of the variable: %s', async (variable, files) => {
     const error = await checkCertificate(files).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as Error).message).toMatch(new RegExp(`^${variable} /`));

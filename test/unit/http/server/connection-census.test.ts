@@ -21,7 +21,7 @@ const V6 = [
   '   2: 0000000000000000FFFF00000100007F:0BB9 0000000000000000FFFF00000200007F:D434 01 0',
 ];
 
-it('counts what holds a descriptor at the port, by client network, in both families', async () => {
+it('the connection census counts every open connection at the port by client network, in IPv4 and IPv6', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'census-'));
   try {
     const tables = [join(folder, 'tcp'), join(folder, 'tcp6')];

@@ -60,20 +60,20 @@ class Wire {
 }
 
 describe('the gate of connections', () => {
-  it('closes what one client opens beyond its cap, and takes others', async () => {
+  it('the connection gate closes a client’s connections beyond its cap, and accepts other clients', async () => {
     const wire = new Wire({ most: 100, perNetwork: 10 });
     expect(wire.connectMany('203.0.113.1', 50)).toBe(10);
     expect(wire.connectMany('203.0.113.2', 5)).toBe(5);
     expect([wire.gate.open, wire.gate.refused]).toEqual([15, 40]);
   });
 
-  it('takes all of an IPv6 /64 for one client', () => {
+  it('the connection gate counts an IPv6 /64 as one client', () => {
     const wire = new Wire({ most: 100, perNetwork: 10 });
     const taken = Array.from({ length: 30 }, (_, n) => wire.connect(`2001:db8::${n + 1}`));
     expect(taken.filter((stays) => stays)).toHaveLength(10);
   });
 
-  it('lets a client in again whose connections have closed', async () => {
+  it('the connection gate accepts a client again whose connections have closed', async () => {
     const wire = new Wire({ most: 100, perNetwork: 10 });
     wire.connectMany('203.0.113.1', 10);
     await wire.settle();
@@ -83,7 +83,7 @@ describe('the gate of connections', () => {
     expect(wire.connectMany('203.0.113.1', 10)).toBe(4);
   });
 
-  it('never refuses a client that opens and closes one connection after the other', async () => {
+  it('the connection gate never refuses a client that opens and closes one connection after the other', async () => {
     const wire = new Wire({ most: 100, perNetwork: 10 });
     for (let i = 0; i < 200; i++) {
       expect(wire.connect('203.0.113.1')).toBe(true);
@@ -93,7 +93,7 @@ describe('the gate of connections', () => {
     expect(wire.censuses).toBeLessThan(60);
   });
 
-  it('rests longer after a long table, so that reading it does not cost all of its time', async () => {
+  it('the connection gate pauses longer after reading a long connection table', async () => {
     const wire = new Wire({ most: 100, perNetwork: 10 });
     wire.lines = 800_000;
     for (let i = 0; i < 20; i++) {
@@ -105,14 +105,14 @@ describe('the gate of connections', () => {
     expect(wire.censuses).toBeLessThanOrEqual(3);
   });
 
-  it('bounds all connections together, WebSockets among them, even of proxies', () => {
+  it('the connection gate caps all connections together, including WebSockets and those of proxies', () => {
     const wire = new Wire({ most: 20, perNetwork: 5 }, 'proxy');
     expect(wire.connectMany('proxy', 30)).toBe(20);
     wire.gate.upgradedClosed();
     expect(wire.connectMany('proxy', 3)).toBe(1);
   });
 
-  it('still bounds the sum where the system does not list connections', async () => {
+  it('the connection gate still caps the sum where the system does not list connections', async () => {
     const wire = new Wire({ most: 20, perNetwork: 5 });
     wire.isListed = false;
     wire.connectMany('203.0.113.1', 6);
@@ -122,7 +122,7 @@ describe('the gate of connections', () => {
 });
 
 describe('the caps of connections', () => {
-  it('leave descriptors for everything else, and one client half of them at most', () => {
+  it('the connection caps leave descriptors for everything else, and give one client half of them at most', () => {
     expect(connectionCaps(400)).toEqual({ most: 300, perNetwork: 150 });
     expect(connectionCaps(Number.POSITIVE_INFINITY)).toEqual({ most: 20_000, perNetwork: 3_000 });
   });

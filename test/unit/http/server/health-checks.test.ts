@@ -6,7 +6,7 @@ const well = async () => {};
 const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5'));
 
 describe('the health report', () => {
-  it('is ok when all that is configured answers, and says what is not configured', async () => {
+  it('the health report is ok when every configured part answers, and lists the parts that are not configured', async () => {
     const probes = { db: well, managedWallet: well, indexer: undefined };
     const report = await createHealthChecks(new ManualClock(), probes).report();
     expect(report).toMatchObject({
@@ -16,7 +16,7 @@ describe('the health report', () => {
     });
   });
 
-  it('is degraded by any part, down only in the database, and tells no address', async () => {
+  it('the health report is degraded by any failed part, down only without the database, and shows no address', async () => {
     const probes = { db: away, managedWallet: away, indexer: undefined };
     const report = await createHealthChecks(new ManualClock(), probes).report();
     expect(report.status).toBe('degraded');
@@ -25,7 +25,7 @@ describe('the health report', () => {
     expect(JSON.stringify(report)).not.toContain('10.0.0.5');
   });
 
-  it('does not wait for a part that does not answer', async () => {
+  it('the health report does not wait for a part that does not answer', async () => {
     const clock = new ManualClock();
     const db = () => new Promise<void>(() => {});
     const asked = createHealthChecks(clock, { db, managedWallet: undefined, indexer: undefined });
@@ -34,7 +34,7 @@ describe('the health report', () => {
     expect((await report).checks.db).toEqual({ status: 'down', reason: 'no answer in time' });
   });
 
-  it('asks the parts at most once a second, however many ask it', async () => {
+  it('the health report checks its parts at most once a second, however many requests come', async () => {
     const clock = new ManualClock();
     let asked = 0;
     const db = async () => {

@@ -25,7 +25,7 @@ function setUp(parts: { db?: () => Promise<void>; indexer?: () => Promise<void> 
 }
 
 describe('the public status', () => {
-  it('is operational while paid calls may go out, without an indexer too', async () => {
+  it('the public status is operational while paid calls are allowed, also without an indexer', async () => {
     const { board } = setUp();
     expect(await board.read()).toEqual({
       timestamp: '2026-01-01T00:00:00.000Z',
@@ -41,7 +41,7 @@ describe('the public status', () => {
     });
   });
 
-  it('is degraded while paid calls are refused, and says why', async () => {
+  it('the public status is degraded while paid calls are refused, and says why', async () => {
     const { board, chain } = setUp();
     chain.verdict = { kind: 'active', reason: 4, reasonText: 'late' };
     expect(await board.read()).toMatchObject({
@@ -53,7 +53,7 @@ describe('the public status', () => {
     });
   });
 
-  it('shows an active breaker while the chain cannot be read, since no payment is made then', async () => {
+  it('the public status shows an active breaker while the chain cannot be read, since no payment is made then', async () => {
     const { board, chain } = setUp();
     chain.verdict = { kind: 'stale', reason: 7, reasonText: 'unread' };
     chain.price = undefined;
@@ -67,7 +67,7 @@ describe('the public status', () => {
     });
   });
 
-  it('is down without the database, and degraded by an indexer that is away', async () => {
+  it('the public status is down without the database, and degraded by an unreachable indexer', async () => {
     expect((await setUp({ db: away }).board.read()).overall).toBe('down');
     const status = await setUp({ indexer: away }).board.read();
     expect(status).toMatchObject({ overall: 'degraded', indexer: { status: 'degraded' } });
@@ -75,7 +75,7 @@ describe('the public status', () => {
     expect(whole).toMatchObject({ overall: 'operational', indexer: { status: 'operational' } });
   });
 
-  it('is put together at most twice a minute', async () => {
+  it('the public status is computed at most twice a minute', async () => {
     const { board, chain, clock } = setUp();
     await board.read();
     chain.verdict = { kind: 'stale', reason: 7, reasonText: 'unread' };

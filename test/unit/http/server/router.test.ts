@@ -15,7 +15,7 @@ const routes = [
 const router = createRouter(routes);
 
 describe('the router', () => {
-  it('prefers a fixed path to a parameter, whatever the order they were given in', () => {
+  it('the router prefers a fixed path to a parameter, whatever the order of the routes', () => {
     expect(router.find('/v1/items/self')?.rawParams).toEqual([]);
     expect(router.find('/v1/items/5')?.rawParams).toEqual([['id', '5']]);
     expect(router.find('/v1/items/list')?.rawParams).toEqual([['id', 'list']]);
@@ -32,7 +32,7 @@ describe('the router', () => {
     }
   });
 
-  it('gathers the verbs of one shape and leaves parameters encoded', () => {
+  it('the router joins the methods of one path pattern and leaves parameters encoded', () => {
     expect([...(router.find('/v1/items')?.byMethod.keys() ?? [])]).toEqual(['GET', 'POST']);
     const found = router.find('/v1/items/a%2Fb/parts/c');
     expect(found?.rawParams).toEqual([
@@ -41,7 +41,7 @@ describe('the router', () => {
     ]);
   });
 
-  it('gives an id that ends a path all segments, where no other path fits', () => {
+  it('the router gives a last `id` parameter all remaining segments where no other path fits', () => {
     expect(router.find('/v1/models/a')?.rawParams).toEqual([['id', 'a']]);
     expect(router.find('/v1/models/a/b%2Fc/d')?.rawParams).toEqual([['id', 'a/b%2Fc/d']]);
     expect(router.find('/v1/models/own/list')?.rawParams).toEqual([]);
@@ -50,13 +50,13 @@ describe('the router', () => {
     }
   });
 
-  it('knows no path with an empty parameter, another case or a slash too many', () => {
+  it('the router finds no route for an empty parameter, another case or an extra slash', () => {
     for (const path of ['/v1/items/', '/v1/Items', '/v1/items/5/', '/', '', '/v1/items//parts/x']) {
       expect(router.find(path), path).toBeUndefined();
     }
   });
 
-  it('refuses two routes that would hide one another', () => {
+  it('the router refuses two routes that would hide one another', () => {
     expect(() => createRouter([...routes, { method: 'GET', path: '/v1/items' }])).toThrow();
     expect(() => createRouter([...routes, { method: 'PUT', path: '/v1/items/:itemId' }])).toThrow();
   });

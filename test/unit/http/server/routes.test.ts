@@ -20,23 +20,23 @@ const onTheWire = ({ method, path, credential }: Endpoint) =>
   `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}')} ${credential}`;
 
 describe('the route table', () => {
-  it('serves nothing that is not listed with this verb, path and credential', () => {
+  it('the route table serves only the listed methods, paths and credentials', () => {
     const listed = new Set(endpoints.map(onTheWire));
     expect(ROUTES.map(onTheWire).filter((route) => !listed.has(route))).toEqual([]);
   });
 
-  it('has all of the developers in their own table, and no others', () => {
+  it('the route table keeps all developer routes in their own table, and no others', () => {
     const below = ROUTES.filter(({ path }) => path.startsWith('/v1/developer/'));
     expect([...DEVELOPER_ROUTES]).toEqual(below);
   });
 
-  it('keeps the order of the specification', () => {
+  it('the route table keeps the order of the specification', () => {
     const order = endpoints.filter(({ origin }) => origin === 'spec').map(onTheWire);
     const places = ROUTES.map((route) => order.indexOf(onTheWire(route))).filter((at) => at >= 0);
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  it('has no two routes of one verb and shape', () => {
+  it('the route table has no two routes of one method and path pattern', () => {
     expect(() => createRouter<Endpoint>(ROUTES)).not.toThrow();
     expect(new Set(endpoints.map(onTheWire)).size).toBe(endpoints.length);
   });

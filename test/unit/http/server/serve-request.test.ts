@@ -173,7 +173,7 @@ function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequ
 const me = bearer(KEYS.agent);
 
 describe('serving a request', () => {
-  it('reads nothing of the library after its callback, and puts body pieces together', async () => {
+  it('the server copies a request before the library’s callback ends, and joins the pieces of its body', async () => {
     const { post, deps } = edge();
     const { response, served } = post(me, '{"what":', '"tea"}');
     await served;
@@ -182,14 +182,14 @@ describe('serving a request', () => {
     expect(deps.bodyBudget.heldBytes).toBe(0);
   });
 
-  it('refuses a wrong credential without waiting for the body', async () => {
+  it('the server refuses a wrong credential without waiting for the body', async () => {
     const { post } = edge();
     const { response, served } = post(bearer(KEYS.developer));
     await served;
     expect(response.status).toBe('401 Unauthorized');
   });
 
-  it('looks for the nearest route only for a network that may still have an answer', async () => {
+  it('the server searches for the nearest route only while the caller’s network has anonymous requests left', async () => {
     let searches = 0;
     const { postTo } = edge(100, {
       strangers: createStrangerGate(new ManualClock(), {
@@ -213,7 +213,7 @@ describe('serving a request', () => {
     expect([statuses, searches]).toEqual([['404', '404', '429', '429', '429'], 2]);
   });
 
-  it('replays before it counts: a replay takes no rate-limit token', async () => {
+  it('a replay of an idempotency key takes no rate-limit token', async () => {
     const { post, idempotency } = edge(2);
     const keyed = { ...me, 'idempotency-key': 'k1' };
     const statuses: string[] = [];
@@ -233,7 +233,7 @@ describe('serving a request', () => {
     ]);
   });
 
-  it('keeps refusals under their key too, but frees the key of a client that left', async () => {
+  it('the server stores a refusal under its idempotency key, and frees the key of a client that left', async () => {
     const { post, idempotency } = edge();
     const { served } = post({ ...me, 'idempotency-key': 'k2' }, '{"what":5}');
     await served;
@@ -248,7 +248,7 @@ describe('serving a request', () => {
     expect(tooLong.response.status).toBe('400 Bad Request');
   });
 
-  it('frees the key of a request that was told to come back later', async () => {
+  it('the server frees the idempotency key of a request that it refused with 429', async () => {
     const { post, idempotency } = edge(0);
     const { response, served } = post({ ...me, 'idempotency-key': 'k5' }, '{"what":"tea"}');
     await served;
@@ -256,7 +256,7 @@ describe('serving a request', () => {
     expect(idempotency.log).toEqual(['abandon']);
   });
 
-  it('counts its answers by template and leaves the time of others out of its overhead', async () => {
+  it('request metrics are labelled by route template, and overhead leaves out time spent waiting for others', async () => {
     const { post, metrics } = edge();
     await post(me, '{"what":"tea"}').served;
     const text = await metrics.render();
@@ -294,7 +294,7 @@ describe('serving an answer that breaks off', () => {
     return lines;
   };
 
-  it('by a vendor is one line, and no failure of ours', async () => {
+  it('a response that a vendor breaks off is one log line without a stack', async () => {
     for (const [failure, why] of [
       [new SendFailed('broken', { beforeBytes: false }), 'the request failed: broken'],
       [new BodyTooLarge(9), 'the body has more than 9 bytes'],
@@ -305,7 +305,7 @@ describe('serving an answer that breaks off', () => {
     }
   });
 
-  it('by a bug is logged whole', async () => {
+  it('a response that a bug breaks off is logged whole', async () => {
     expect(await serve(new TypeError('bug'))).toMatchObject([
       { level: 50, err: { message: 'bug', stack: expect.any(String) } },
     ]);
@@ -313,7 +313,7 @@ describe('serving an answer that breaks off', () => {
 });
 
 describe('serving a body that is read while it arrives', () => {
-  it('answers what was made of it, and gives its memory back', async () => {
+  it('a streamed request body gets the handler’s response, and its memory is given back', async () => {
     const { postTo, deps } = edge();
     const { response, served } = postTo('/v1/sum', me, 'abc', 'de', '');
     await served;
@@ -321,7 +321,7 @@ describe('serving a body that is read while it arrives', () => {
     expect(deps.bodyBudget.heldBytes).toBe(0);
   });
 
-  it('keeps its answer under its key, and frees the key of a client that left halfway', async () => {
+  it('a streamed request keeps its response under its idempotency key, and frees the key if its client left halfway', async () => {
     const { postTo, idempotency } = edge();
     const keyed = { ...me, 'idempotency-key': 's1' };
     await postTo('/v1/sum', keyed, 'abc').served;
@@ -337,7 +337,7 @@ describe('serving a body that is read while it arrives', () => {
     expect(idempotency.log).toEqual(['store 200', 'store 413', 'abandon']);
   });
 
-  it('tells a client that writes on why it was refused, once it has written enough', async () => {
+  it('a client that sends on after a refusal is told the reason when its body has ended', async () => {
     const { postTo, deps } = edge();
     for (const [first, status] of [
       ['123456789', '413 Payload Too Large'],
@@ -358,7 +358,7 @@ describe('serving a body that is read while it arrives', () => {
     expect(deps.bodyBudget.heldBytes).toBe(0);
   });
 
-  it('counts in a bucket of its own', async () => {
+  it('streamed requests have a rate limit of their own', async () => {
     const { postTo, deps } = edge();
     const statuses: string[] = [];
     for (let i = 0; i <= DEFAULT_RATE_LIMITS.ledgerSyncPerMinute; i++) {
@@ -374,7 +374,7 @@ describe('serving a body that is read while it arrives', () => {
 });
 
 describe('request ids', () => {
-  it('never repeat, across the edges of what is drawn at once', () => {
+  it('request ids never repeat, also across batches of random bytes', () => {
     const next = createRequestIds(systemRandom);
     const ids = Array.from({ length: 2_000 }, () => next(undefined));
     expect(new Set(ids).size).toBe(ids.length);

@@ -21,7 +21,7 @@ async function statusOf(work: () => unknown): Promise<number | string> {
 }
 
 describe('the gate for strangers', () => {
-  it('runs no check for a network that has failed too often', async () => {
+  it('the stranger gate runs no credential check for a network that has failed too often', async () => {
     const strangers = gate();
     let runs = 0;
     const guess = () =>
@@ -37,14 +37,14 @@ describe('the gate for strangers', () => {
     ['a good credential', async () => 'caller', 'passed'],
     ['a known caller who may not', () => Promise.reject(errors.credential.readOnly()), 403],
     ['a database that is away', () => Promise.reject(new Error('ECONNRESET')), 'failed'],
-  ])('takes no token for %s', async (_who, check: () => Promise<unknown>, status) => {
+  ])('the stranger gate takes no token for %s', async (_who, check: () => Promise<unknown>, status) => {
     const strangers = gate();
     for (let i = 0; i < 10; i++) {
       expect(await statusOf(() => strangers.attempt(asked, 'shown', check))).toBe(status);
     }
   });
 
-  it('checks a credential that was good here, whatever its network does, until it is good no more', async () => {
+  it('the stranger gate still checks a once good credential from a refused network, until that credential fails', async () => {
     const strangers = gate();
     const show = (shown: string, isGood: boolean) =>
       statusOf(() =>
@@ -59,7 +59,7 @@ describe('the gate for strangers', () => {
     expect([await show('good key', false), await show('good key', false)]).toEqual([401, 429]);
   });
 
-  it('counts requests without a credential apart from failed ones', async () => {
+  it('the stranger gate counts requests without a credential apart from failed credentials', async () => {
     const strangers = gate();
     for (let i = 0; i < 5; i++) await statusOf(() => strangers.countFailure(asked));
     expect(await statusOf(() => strangers.admitAnonymous(asked))).toBe('passed');

@@ -39,7 +39,7 @@ describe('a path that no route has', () => {
     ['GET', '/v1/model', 'GET /v1/models'],
     ['POST', '/v1/developer/agents/12/policys', 'POST /v1/developer/agents/:id/policies'],
     ['GET', '/v1/developer/agents/12/policys', 'GET /v1/developer/agents/:id/policies'],
-  ])('is told which route was probably meant: %s %s', (method, path, meant) => {
+  ])('the 404 of an unknown path names the route that was probably meant: %s %s', (method, path, meant) => {
     expect(messageOf(method, path)).toContain(`did you mean ${meant}?`);
   });
 
@@ -78,7 +78,7 @@ describe('a path that no route has', () => {
     },
   );
 
-  it('is refused in the envelope of its family, and of OpenAI in a family that is unknown', () => {
+  it('an unknown path is refused in the envelope of its family, or in OpenAI’s for an unknown family', () => {
     expect(unknown('GET', '/v1/chat/x').envelope).toBe('openai');
     expect(unknown('POST', '/v1/responses').envelope).toBe('openai');
     expect(unknown('POST', '/v1/messages/batches').envelope).toBe('anthropic');
@@ -91,12 +91,12 @@ describe('a path that no route has', () => {
     expect(unknown('GET', '/x').envelope).toBe('flat');
   });
 
-  it('is repeated in part only, and costs next to nothing, when it is long', () => {
+  it('the 404 of a long unknown path repeats only a part of the path and costs almost nothing', () => {
     const message = String(messageOf('GET', `/v1/${'x/'.repeat(8_000)}`));
     expect(message.length).toBeLessThan(300);
   });
 
-  it('of the greatest length that is compared takes less than a frame', () => {
+  it('the search for the nearest route of the longest compared path takes less than 50 ms', () => {
     const many = createUnknownRoute(
       Array.from({ length: 300 }, (_, i) => ({
         method: 'GET',

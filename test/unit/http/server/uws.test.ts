@@ -11,12 +11,12 @@ import {
 import { UWS_SHA256 } from '../../../../src/http/server/uws-checksums.ts';
 
 describe('the socket library', () => {
-  it('is the binary that was examined', () => {
+  it('the installed socket library is the binary that was reviewed', () => {
     const digest = createHash('sha256').update(readFileSync(uwsBinaryPath())).digest('hex');
     expect(UWS_SHA256[platformName()], `an entry for ${platformName()}`).toContain(digest);
   });
 
-  it('is the package that has a binary for this machine, the older one where both have', () => {
+  it('the loader picks the package of the socket library with a binary for this machine, the older one if both fit', () => {
     const loadedWhere = (has: readonly string[]) => {
       const tried: string[] = [];
       const library = loadUws((name) => {
@@ -31,7 +31,7 @@ describe('the socket library', () => {
     expect(loadedWhere([newer])).toEqual({ library: newer, tried: [older, newer] });
   });
 
-  it('says in one sentence what machine it cannot run on, where neither package fits', () => {
+  it('the loader says in one sentence which machine has no binary of the socket library', () => {
     const failure = thrownBy(() =>
       loadUws((name) => {
         throw new Error(`no such module ${name}\nat a\nat b`);

@@ -5,7 +5,7 @@ import { socketBehavior } from '../../../../src/http/websocket/web-socket.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 
 describe('the registry of open sockets', () => {
-  it('never seats more than its caps, whatever comes and goes, and ends empty', () => {
+  it('the socket registry never exceeds its caps, whatever comes and goes, and ends empty', () => {
     const step = fc.record({
       agentId: fc.integer({ min: 1, max: 3 }),
       address: fc.constantFrom('a', 'b'),
@@ -35,7 +35,7 @@ describe('the registry of open sockets', () => {
     );
   });
 
-  it('tells a socket that came to stand late what was decided meanwhile', () => {
+  it('the socket registry tells a socket on opening of a revocation or drain that came after its reservation', () => {
     const registry = createSocketRegistry({ perAgent: 9, perAddress: 9 });
     const told: string[] = [];
     const live = (name: string) => ({
@@ -51,7 +51,7 @@ describe('the registry of open sockets', () => {
     expect(told).toEqual(['revoked 1008', 'kept drain']);
   });
 
-  it('counts the socket of a carrier under no cap, and reaches it when the server leaves', () => {
+  it('the socket registry counts a carrier’s socket under no cap, and closes that socket at shutdown', () => {
     const registry = createSocketRegistry({ perAgent: 1, perAddress: 1 });
     const told: string[] = [];
     const seats = ['first', 'second'].map((name) => {
@@ -74,7 +74,7 @@ describe('the registry of open sockets', () => {
 });
 
 describe('what the library is told', () => {
-  it('keeps our message limit below its own, and its timers in the range that does not abort', () => {
+  it('the socket library’s message limit is above ours, and its idle timeout is in the allowed range', () => {
     const spec = {
       path: '/x',
       credential: 'agent',
