@@ -29,7 +29,7 @@ async function world() {
 }
 
 describe('two processes on one agent', () => {
-  it('let exactly 100 of 200 concurrent holds through where 100 fit', async () => {
+  it('two processes let exactly 100 of 200 concurrent holds of one agent through when 100 fit', async () => {
     await using w = await world();
     await w.credit(100n);
     const answers = await Promise.all(
@@ -42,7 +42,7 @@ describe('two processes on one agent', () => {
     expect(await checkInvariants(w.db.sql)).toEqual([]);
   });
 
-  it('never let an operation miss its fence more than three times, and starve no caller', async () => {
+  it('two processes on one agent miss the fence of an operation at most three times and starve no caller', async () => {
     await using w = await world();
     await w.credit(1_000_000n);
     const answers = await Promise.all(

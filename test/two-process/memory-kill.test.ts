@@ -25,7 +25,7 @@ async function count(sql: Sql): Promise<{ items: number; done: number; wrong: nu
   return row ?? { items: 0, done: 0, wrong: 0 };
 }
 
-it('memories that were acknowledged are each indexed exactly once, whenever a process that indexes them is killed', async () => {
+it('acknowledged memories are each indexed exactly once, whenever an indexing process is killed', async () => {
   await using place = await processPlace();
   const sql = openSql(place.target, 4);
   await using kept = await startServerProcess(place.environment);

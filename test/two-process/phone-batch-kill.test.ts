@@ -51,7 +51,7 @@ async function settled(
   }
 }
 
-it('a batch of 200 at two processes, of which two are killed, calls each number once an attempt and costs what the ledger says', async () => {
+it('a batch of 200 calls with two of its processes killed calls each number once an attempt and costs what the ledger says', async () => {
   await using processes = await carrierProcesses({
     numbers: ['+14155557000'],
     callee: ({ to }) => CALLEES[Number(to.at(-1))] ?? {},

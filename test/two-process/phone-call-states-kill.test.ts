@@ -17,7 +17,7 @@ const STEPS: readonly Step[] = [
   'closed',
 ];
 
-it('a call whose process is killed in any of its states is settled once, by the other process', async () => {
+it('a call whose process is killed in any of its states is settled once by the other process', async () => {
   await using processes = await carrierProcesses({
     numbers: STEPS.map((_, n) => `+1415555${String(7_000 + n)}`),
     callee: () => ({ ringMs: 50 }),

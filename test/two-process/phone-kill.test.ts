@@ -11,7 +11,7 @@ import { ask } from '../support/whole-world.ts';
 /** At each of these times after it was placed, the process of a call is killed. */
 const KILLS_MS = [0, 60, 150, 400, 900, 1_600, 2_600];
 
-it('a call whose process is killed at any moment is settled once, and most go on at the other process within 2 s', async () => {
+it('a call whose process is killed at any moment is settled once, and most calls go on at the other process within 2 s', async () => {
   await using processes = await carrierProcesses({
     numbers: Array.from({ length: 40 }, (_, n) => `+1415555${5_000 + n}`),
     callee: () => ({ ringMs: 100, hangsUpAtMs: 6_000 }),

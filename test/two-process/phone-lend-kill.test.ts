@@ -52,7 +52,7 @@ async function thinkingModel() {
   return model;
 }
 
-it('a call whose process is killed between the loan of its reserve and the settlement of its tool goes on, pays no unknown purchase and returns the loan', async () => {
+it('a call whose process is killed during a tool goes on, pays no unknown purchase and returns the loan of its reserve', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'svc-loans-'));
   await using model = await thinkingModel();
   const question = await phoneSpeech('Please think about a table for me.');

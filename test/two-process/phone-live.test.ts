@@ -6,7 +6,7 @@ import { startServerProcess } from '../support/server-process.ts';
 import { readEvents } from '../support/sse-reader.ts';
 import { ask } from '../support/whole-world.ts';
 
-it('a call is followed and commanded at a process that does not have it, and at the one that takes it over', async () => {
+it('a call can be followed and commanded at a process that does not run the call and at the process that takes over', async () => {
   await using processes = await carrierProcesses({
     numbers: ['+14155556001'],
     callee: () => ({ ringMs: 50 }),

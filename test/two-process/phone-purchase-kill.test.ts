@@ -77,7 +77,7 @@ const lockFunds = (tx: Sql, agentId: number) =>
 const lockAgent = (tx: Sql, agentId: number) =>
   tx`select 1 from agents where id = ${agentId} for no key update`;
 
-it('a purchase or a release whose process is killed in any of its states is ended by the other process, and the carrier has exactly the numbers that are paid', async () => {
+it('the other process ends a purchase or release whose process was killed, and the carrier has exactly the paid numbers', async () => {
   /** States that the doomed process has come to. */
   const reached = new Set<State>();
   const agents = new Map<State, Awaited<ReturnType<typeof fundAt>>>();

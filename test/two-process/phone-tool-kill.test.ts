@@ -44,7 +44,7 @@ it.each([
   ['while a function is under way', false],
   ['once a function has answered', true],
 ])(
-  'a call whose process is killed %s calls that function once, goes on elsewhere and is settled once',
+  'a call whose process is killed %s calls the function once, goes on at the other process and is settled once',
   async (_, answers) => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-tools-'));
     await using shop = await startReceiver();

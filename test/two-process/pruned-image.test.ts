@@ -47,11 +47,11 @@ afterAll(async () => {
 });
 
 describe('an image without the local engines and the embedded database', () => {
-  it('starts against a PostgreSQL URL and is well', async () => {
+  it('an image without the local engines and the embedded database starts with a PostgreSQL URL and is healthy', async () => {
     expect((await request(`${server.url}/v1/health`)).statusCode).toBe(200);
   });
 
-  it('answers a local chat model with 503 that names what is missing, and charges nothing', async () => {
+  it('an image without the local engines refuses a local chat model with 503, names what is missing and charges nothing', async () => {
     const answer = await request(`${server.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${agent.agentKey}`, 'content-type': 'application/json' },
@@ -68,7 +68,7 @@ describe('an image without the local engines and the embedded database', () => {
     expect(funds).toEqual({ spendable_raw: 1_000_000n, held_raw: 0n });
   });
 
-  it('answers the upgrade of both sockets with 503 that names what is missing', async () => {
+  it('an image without the local engines refuses the upgrade of both sockets with 503 and names what is missing', async () => {
     const base = server.url.replace(/^http/, 'ws');
     const bearer = { authorization: `Bearer ${agent.agentKey}` };
     for (const path of [

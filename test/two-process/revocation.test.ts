@@ -95,7 +95,7 @@ describe('stopping an agent in one process', () => {
     });
   }
 
-  it('by suspension lets no hold through in another, from the moment it is acknowledged', async () => {
+  it('an agent’s acknowledged suspension in one process stops every later hold in another process', async () => {
     const agent = await liveAgent('fenced');
     expect((await askGuide(serving.url, agent.key)).status).toBe(200);
     const path = `${managing.url}/v1/developer/agents/${agent.agentId}/status`;

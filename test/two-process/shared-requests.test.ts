@@ -60,7 +60,7 @@ const buy = (server: ServerProcess | undefined, agentKey: string, key?: string) 
   });
 
 describe('two servers on one database', () => {
-  it('run the work under a key once, however many ask both of them at once', async () => {
+  it('two servers on one database run the work of one idempotency key once, however many requests come to both', async () => {
     const agent = await fund('racing');
     let chargedRaw = 0n;
     for (let round = 0; round < ROUNDS; round++) {
@@ -88,7 +88,7 @@ describe('two servers on one database', () => {
     expect(money.charged).toBe(chargedRaw);
   });
 
-  it('hold an agent’s limit together, within 5 %', async () => {
+  it('two servers on one database together hold an agent’s rate limit within 5 %', async () => {
     const agent = await fund('hurried');
     const statuses: number[] = [];
     const remaining: number[] = [];

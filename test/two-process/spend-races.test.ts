@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('a thousand calls at once, half of them in another process', () => {
-  it.each(RACE_KINDS)('lets exactly a hundred pass: $name', async (kind) => {
+  it.each(RACE_KINDS)('exactly 100 of 1,000 concurrent calls over two processes pass: $name', async (kind) => {
     const { agents, policyId } = await prepareRace(database.sql, kind, CALLS, ROOM);
     const shared = { target: database.target, agents, upstreamUrl: upstream.baseUrl };
     await using a = await gatewayProcess({ ...shared, nodeId: 'a' });
