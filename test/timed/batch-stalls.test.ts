@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server[Symbol.asyncDispose]());
 
-it('a batch of a thousand recipients with words of their own is admitted and keeps nobody waiting', async () => {
+it('a batch of 1,000 recipients with their own messages is admitted without stalling the event loop', async () => {
   const headers = { authorization: `Bearer ${server.keys[0]}` };
   const bought = await ask(`${server.url}/v1/numbers`, { headers, body: { areaCode: '415' } });
   expect(bought.status).toBe(201);

@@ -100,7 +100,7 @@ function expectCalled(output: string): void {
 }
 
 describe('npm run demo', () => {
-  it('speaks, is answered with the true balance, calls, accounts for every unit, and ends in time', async () => {
+  it('npm run demo speaks, answers with the true balance, calls, accounts for every raw unit and ends in time', async () => {
     const { code, output, tookMs } = await runDemo();
     expect(code, output).toBe(0);
     expect(tookMs).toBeLessThan(PROMISED_MS);
@@ -128,7 +128,7 @@ describe('npm run demo', () => {
     await expectPaid(output);
   }, 180_000);
 
-  it('says what is missing where a production install has left the chain out', async () => {
+  it('npm run demo says what is missing where a production install left the chain packages out', async () => {
     using image = prunedImage(['@foundry-rs', '@offchainlabs', '@x402']);
     const script =
       "const m = await import('./src/app/commands/demo/market.ts'); console.log(JSON.stringify(await m.openMarket()))";

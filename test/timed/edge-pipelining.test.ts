@@ -81,7 +81,7 @@ async function costOf(work: () => Promise<void>) {
 }
 
 describe('a client that sends thousands of requests and reads no answer', () => {
-  it('has one answer waiting for it, and the memory of one', async () => {
+  it('a client that sends thousands of GET requests and reads nothing has one response in memory at a time', async () => {
     await using edge = await start();
     served.large = 0;
     const sockets = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(edge.port)));
@@ -99,7 +99,7 @@ describe('a client that sends thousands of requests and reads no answer', () => 
     expect(stallMs).toBeLessThan(250);
   });
 
-  it('does not fill memory with the heads of HEAD either', async () => {
+  it('a client that sends thousands of HEAD requests and reads nothing has at most one of them served', async () => {
     await using edge = await start();
     served.small = 0;
     const socket = await RawSocket.open(edge.port);
@@ -114,7 +114,7 @@ describe('a client that sends thousands of requests and reads no answer', () => 
 describe('the last answer of a connection', () => {
   const lastRequest = rawRequest('GET /huge', ['Transfer-Encoding: chunked'], '0\r\n\r\n');
 
-  it('is held in pieces, however long it is, for a client that reads nothing', async () => {
+  it('a long last response is sent in pieces to a client that reads nothing', async () => {
     await using edge = await start();
     const sockets = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(edge.port)));
     const { grownMiB } = await costOf(async () => {
@@ -130,7 +130,7 @@ describe('the last answer of a connection', () => {
   });
 
   it.each(['/large', '/stream'])(
-    'is framed as HTTP has it, and nothing is served behind it: %s',
+    'the last response of a connection has valid chunked framing, and no later request is served: %s',
     async (path) => {
       await using edge = await start();
       served.small = 0;
@@ -161,7 +161,7 @@ describe('the last answer of a connection', () => {
 });
 
 describe('a client that reads all it is sent', () => {
-  it('is served a packet of a few requests, in their order', async () => {
+  it('a client that sends 16 requests in one packet gets their responses in order', async () => {
     await using edge = await start();
     const socket = await RawSocket.open(edge.port);
     socket.send(rawRequest('GET /small').repeat(16));
@@ -169,7 +169,7 @@ describe('a client that reads all it is sent', () => {
     socket.destroy();
   });
 
-  it('is cut off when it fills a packet with requests, so that others have their turn', async () => {
+  it('a client that fills one packet with 10,000 requests is disconnected after fewer than 100', async () => {
     await using edge = await start();
     served.small = 0;
     const socket = await RawSocket.open(edge.port);
@@ -178,7 +178,7 @@ describe('a client that reads all it is sent', () => {
     expect(served.small).toBeLessThan(100);
   });
 
-  it('is sent a large answer whole, however slowly it reads', async () => {
+  it('a slow reader gets a large response whole', async () => {
     await using edge = await start();
     const socket = await RawSocket.open(edge.port);
     for (let i = 0; i < 40; i++) {
@@ -196,7 +196,7 @@ describe('a chunked request', () => {
   const chunked = (body: string) => rawRequest('POST /echo', ['Transfer-Encoding: chunked'], body);
   const WHOLE = '2\r\n{}\r\n0\r\n\r\n';
 
-  it('is served, and is the last one of its connection', async () => {
+  it('a chunked request is served and is the last one of its connection', async () => {
     await using edge = await start();
     const socket = await RawSocket.open(edge.port);
     socket.send(chunked(WHOLE));
@@ -212,7 +212,7 @@ describe('a chunked request', () => {
     ['bare line feeds', `2\n{}\n0\n\n`],
     ['no line end behind its data', `2\r\n{}XX0\r\n\r\n`],
     ['a proper end', WHOLE],
-  ])('serves nothing that follows it in the same packet: %s', async (_what, body) => {
+  ])('a request behind a chunked request in the same packet is not served: %s', async (_what, body) => {
     await using edge = await start();
     served.small = 0;
     const socket = await RawSocket.open(edge.port);
@@ -222,7 +222,7 @@ describe('a chunked request', () => {
     expect(served.small).toBe(0);
   });
 
-  it('serves nothing that comes later on its connection', async () => {
+  it('a request that comes later on the connection of a chunked request is not served', async () => {
     await using edge = await start();
     served.small = 0;
     const socket = await RawSocket.open(edge.port);
@@ -234,7 +234,7 @@ describe('a chunked request', () => {
   });
 
   it.each(['gzip, chunked', 'identity', 'xchunked', 'chunked, chunked'])(
-    'is refused under any other encoding: %s',
+    'a request with a transfer encoding other than chunked is refused: %s',
     async (encoding) => {
       await using edge = await start();
       served.echoed = 0;

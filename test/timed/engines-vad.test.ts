@@ -13,7 +13,7 @@ afterAll(() => engines[Symbol.asyncDispose]());
 const WINDOW_MS = 32;
 
 describe('vad', () => {
-  it('tells speech from silence, for two listeners at once', async () => {
+  it('the voice-activity model tells speech from silence for two listeners at once', async () => {
     const pcm = loadRecording('librivox-0880.wav');
     const [speaker, silent] = await Promise.all([engines.vad.open(), engines.vad.open()]);
     let spoken = 0;

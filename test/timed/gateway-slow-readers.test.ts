@@ -57,7 +57,7 @@ describe('readers that fall behind a fast upstream', () => {
     // So few readers that none stalls for as long as it takes to write all of these.
     ['a few bytes', 10, 100_000, 2],
   ] as const)(
-    'keep no more in memory than one may be behind each, in events of %s, and pay for what came',
+    'slow readers of a fast upstream each keep bounded memory and pay for what was delivered, in events of %s',
     async ([, bytes, count, readers], { annotate }) => {
       const event = Buffer.from(textEvent('x'.repeat(bytes)));
       upstream.play({ pieces: Array.from({ length: count }, () => event) });

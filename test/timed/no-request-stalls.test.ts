@@ -283,19 +283,19 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 describe('the event loop', () => {
-  it('is watched: a stall is seen', async () => {
+  it('the stall monitor of the event loop sees a stall of 120 ms', async () => {
     expect(await server.stallFor(120)).toBeGreaterThan(100);
   });
 
   it.each(Object.entries(ATTACKS))(
-    'stands still for no more than 50 ms at %s',
+    'the event loop stalls for at most 50 ms at %s',
     (_, attack) => expectNoStall(server, attack),
     180_000,
   );
 });
 
 describe('the memory of the server', () => {
-  it('is not what clients like: sixty unfinished messages of 15 MiB are cut off at a little over one', async () => {
+  it('sixty sockets with unfinished messages of 15 MiB are closed before the server grows by 150 MiB', async () => {
     // One that has served nothing big yet: another has memory left over that it grows into unseen.
     await using fresh = await startWatchedServer('http://127.0.0.1:9/v1');
     for (const socket of await sendUnfinished(fresh, 60, 1)) socket.terminate();

@@ -181,7 +181,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 describe('the event loop', () => {
   it.each(Object.entries(ATTACKS))(
-    'stands still for no more than 50 ms at %s',
+    'the event loop stalls for at most 50 ms at %s',
     (_, attack) => expectNoStall(server, attack),
     180_000,
   );

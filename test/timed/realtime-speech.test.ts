@@ -64,7 +64,7 @@ function voiceEndMs(pcm: Int16Array): number {
 }
 
 describe('real speech through the sockets', () => {
-  it('is understood with at most 35 % of the words wrong, the finals within 1 s of the voice', async () => {
+  it('real speech through the sockets has a word error rate of at most 35 % and final transcripts within 1 s', async () => {
     const client = await open('/v1/audio/transcriptions/stream?model=local/pocketsphinx');
     // The first utterance of a process pays for loading the models.
     await client.stream(bytesOf(silence(500, RATE)), {
@@ -98,7 +98,7 @@ describe('real speech through the sockets', () => {
     expect(lateMs.sort((a, b) => a - b)[2]).toBeLessThanOrEqual(1_000);
   });
 
-  it('asks for the balance aloud and hears it aloud', async () => {
+  it('a caller who asks for the balance aloud in a realtime session hears the balance', async () => {
     const client = await open('/v1/realtime?model=local/realtime');
     const question: Int16Array[] = [];
     for await (const { pcm } of engines.tts.flite.speak({

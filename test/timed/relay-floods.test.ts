@@ -85,7 +85,7 @@ async function flooded(kind: (ws: WebSocket) => void): Promise<FloodedWord> {
 
 describe('three calls of one agent whose applications flood them', () => {
   it.each(Object.entries(FLOODS))(
-    'leave the main thread half of its time and stall it no longer than 50 ms at %s',
+    'three calls whose applications flood them leave the main thread half idle, with stalls of at most 50 ms at %s',
     async (_, kind) => {
       let told = await flooded(kind);
       // Other work on the machine makes every step longer: the quietest of a few attempts counts.

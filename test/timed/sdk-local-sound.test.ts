@@ -31,7 +31,7 @@ const heardBy = (timestampGranularities?: ('word' | 'segment')[]) =>
   });
 
 describe('sound of this server for a client that asks as its vendor documents', () => {
-  it('is read by the AI SDK: stretches of speech, and words where they are asked for', async () => {
+  it('the AI SDK reads a local transcription with its segments, and with its words on request', async () => {
     const whole = await heardBy();
     expect(whole.text).toContain('amiable');
     expect(whole.language).toBe('en');
@@ -47,7 +47,7 @@ describe('sound of this server for a client that asks as its vendor documents', 
     }
   });
 
-  it('is read by the openai client with every member of a segment, and with words', async () => {
+  it('the openai client reads a local transcription with every member of a segment, and with words', async () => {
     const heard = await openai.audio.transcriptions.create({
       model: 'local/pocketsphinx',
       file: await toFile(recording, 'said.wav'),
@@ -73,7 +73,7 @@ describe('sound of this server for a client that asks as its vendor documents', 
     expect(segment?.end).toBeGreaterThanOrEqual((heard.words?.at(-1)?.end ?? 0) - 0.3);
   });
 
-  it('is spoken to the AI SDK in its default, mp3', async () => {
+  it('the AI SDK gets local speech in its default format, mp3', async () => {
     const { audio } = await experimental_generateSpeech({
       model: vercel.speech('local/flite'),
       text: 'Good morning, everybody.',

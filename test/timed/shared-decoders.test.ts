@@ -26,7 +26,7 @@ async function say(stream: SttStream, pcm: Int16Array): Promise<void> {
   await stream.endUtterance();
 }
 
-it('of twenty callers each who has a place is heard in both turns, though all speak at once, and the rest are refused', async () => {
+it('each of twenty callers with a place gets a transcript in both turns though all speak at once, the rest are refused', async () => {
   const { pocketsphinx } = engines.stt;
   const places: EnginePlace[] = [];
   let refused = 0;

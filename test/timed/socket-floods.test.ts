@@ -73,7 +73,7 @@ const FLOODS: Readonly<Record<string, () => Promise<unknown[]>>> = {
 
 describe('the event loop of a server whose sockets are flooded', () => {
   it.each(Object.entries(FLOODS))(
-    'stands still for no more than 50 ms at %s',
+    'the event loop of a server with flooded sockets stalls for at most 50 ms at %s',
     async (_, attack) => {
       // A server of its own: the connections of another flood count against the limits of this one.
       await using fresh = await startWatchedServer('http://127.0.0.1:9/v1');
@@ -94,7 +94,7 @@ describe('the memory of a server whose sockets are flooded', () => {
     [5, 8_000_000],
     [20, 2_000_000],
   ])(
-    'grows by less than 100 MiB over %i sockets',
+    'the memory of a server with flooded sockets grows by less than 100 MiB over %i sockets',
     async (sockets, bytes) => {
       // One that has served nothing big yet: another has memory left over that it grows into unseen.
       await using fresh = await startWatchedServer('http://127.0.0.1:9/v1');
