@@ -89,7 +89,7 @@ describe('the ledger under a seeded roof', () => {
   });
 
   it.each(seedsToRun(STEPS / STEPS_A_WORLD))(
-    'keeps every promise and every invariant (SEED=%i)',
+    'the ledger keeps every promise and invariant under a seeded random load (SEED=%i)',
     async (seed) => {
       const { world, callers, payers } = await runWorld(seed);
       const { store } = world;

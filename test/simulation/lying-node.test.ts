@@ -82,7 +82,7 @@ describe('a node whose headers show that it has logs', () => {
 });
 
 describe('a node that leaves logs out', () => {
-  it('has its balances compared with the books, which are mended when it tells the rest', async () => {
+  it('deposits whose logs a node left out are found by comparing balances and credited once the node reports the logs', async () => {
     for (const of of seedsToRun(2)) {
       const { world, left, seed } = await run(of, losing);
       expect(left.depositsMissing, seed).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe('a node that leaves logs out', () => {
 });
 
 describe('a node that invents deposits', () => {
-  it('has none of them credited, an alarm for them, and every real deposit credited once it stops', async () => {
+  it('invented deposits are never credited and raise an alarm, and real deposits are credited once the node stops lying', async () => {
     for (const of of seedsToRun(2)) {
       const world = new LyingWorld(seededChance(of), AGENTS);
       await go(world, 200);
@@ -116,7 +116,7 @@ describe('a node that invents deposits', () => {
 });
 
 describe('a node whose balances lag behind its logs', () => {
-  it('has deposits wait, behind open payments too, and each credited once', async () => {
+  it('deposits wait for a node whose balances lag behind its logs, and each deposit is credited once', async () => {
     for (const of of seedsToRun(2)) {
       const { world, seed } = await run(of, () => ({ kind: 'late-balances', by: 6 }));
       expect(world.countOf('deposit_not_held'), seed).toBeGreaterThan(5);
@@ -128,7 +128,7 @@ describe('a node whose balances lag behind its logs', () => {
 });
 
 describe('a node that denies everything since some block', () => {
-  it('has its false releases debited and its deposits credited afterwards, each with an alarm', async () => {
+  it('false releases are debited and missed deposits credited, each with an alarm, after a node denied recent blocks', async () => {
     for (const of of seedsToRun(2)) {
       const { world, left, seed } = await run(of, (since) => ({ kind: 'blind', since }));
       expect(left.depositsMissing, seed).toBeGreaterThan(20);
@@ -139,20 +139,20 @@ describe('a node that denies everything since some block', () => {
     }
   });
 
-  it('is overruled though it lied for longer than what rounds read again', async () => {
+  it('the books are corrected after a node denied blocks for longer than the audit rounds read again', async () => {
     const { world, left } = await run(7, (since) => ({ kind: 'blind', since }), 1_500);
     expect(left.depositsMissing).toBeGreaterThan(300);
     expect(world.wrong()).toEqual(RIGHT);
   });
 
-  it('is overruled though it told of blocks that there never were', async () => {
+  it('the books are corrected after a node reported blocks beyond the head of the chain', async () => {
     // Longer than the chain gets here: a process that waits for that block would never read again.
     const { world, left } = await run(5, () => ({ kind: 'ahead', by: 1_500 }), 40);
     expect(left.depositsMissing + left.falseReleases).toBeGreaterThan(0);
     expect(world.wrong()).toEqual(RIGHT);
   });
 
-  it('is overruled though it does so on a branch of its own, which undoes what was settled before', async () => {
+  it('the books are corrected after a node followed a branch of its own that undid earlier settlements', async () => {
     for (const of of seedsToRun(2)) {
       const { world, left, seed } = await run(of, (head) => ({ kind: 'forked', since: head - 40 }));
       // Settled before the branch, and given back because of it.
@@ -164,7 +164,7 @@ describe('a node that denies everything since some block', () => {
 });
 
 describe('a wallet that something else takes money from', () => {
-  it('is an alarm once, and moves nothing in the books', async () => {
+  it('money that leaves a wallet outside the ledger raises one alarm and changes no books', async () => {
     const world = new LyingWorld(seededChance(3), AGENTS);
     await go(world, 200);
     const [wallet, walletRaw] = world.richest();
