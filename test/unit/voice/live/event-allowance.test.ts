@@ -3,7 +3,7 @@ import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { EventAllowance } from '../../../../src/voice/live/event-allowance.ts';
 
 describe('EventAllowance', () => {
-  it('lets a burst through, then a steady rate, and recovers with time', () => {
+  it('EventAllowance lets a burst of events through, then a steady rate, and recovers with time', () => {
     const clock = new ManualClock();
     const allowance = new EventAllowance(clock.monotonicMs());
     const taken = (count: number) =>

@@ -120,7 +120,7 @@ describe('a flat actor', () => {
     },
     { name: 'turn', machine: voiceTurnMachine, events: TURN_EVENTS, effects: turnEffects },
   ])(
-    'does and says in a $name what the interpreter of XState does',
+    'FlatActor takes the same transitions and effects in a $name as the interpreter of XState',
     ({ effects, events, machine }) => {
       const any = machine as unknown as AnyStateMachine;
       fc.assert(
@@ -142,7 +142,7 @@ describe('a flat actor', () => {
     },
   );
 
-  it('is refused for a machine that has more than it does', () => {
+  it('FlatActor refuses a machine with features that it does not implement', () => {
     const input = { effects: {}, quiet: ending, unheld: ending, unfinished: ending } as never;
     const clock = new ManualClock();
     expect(() => new FlatActor(transcriptionStreamMachine, { clock, input })).toThrow(
@@ -157,7 +157,7 @@ describe('a flat actor', () => {
     );
   });
 
-  it('throws to its sender what breaks it where it has no observer, and takes nothing more', () => {
+  it('FlatActor without an observer throws a broken effect to the sender, and takes no more events', () => {
     const broken = () => {
       throw new Error('broken');
     };

@@ -42,7 +42,7 @@ function started() {
 }
 
 describe('the actor of a live session', () => {
-  it('takes no events once it has ended, and owes nothing', () => {
+  it('the actor of a live session takes no events once the session has ended', () => {
     const { actor, steps } = started();
     expect(actor.isOver).toBe(false);
     actor.send({ type: 'ended' });
@@ -52,7 +52,7 @@ describe('the actor of a live session', () => {
     expect(steps).toEqual([]);
   });
 
-  it('is stopped, hung up and settled where an effect fails', () => {
+  it('the actor of a live session stops, hangs up and settles when an effect fails', () => {
     const { actor, steps } = started();
     actor.send({ type: 'failed' });
     expect(actor.isOver).toBe(true);

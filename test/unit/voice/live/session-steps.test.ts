@@ -3,7 +3,7 @@ import { type SessionStep, tellSteps } from '../../../../src/voice/live/session-
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { DESTINATION } from '../../../support/spending.ts';
 
-it('a ledger that reports its steps waits at each of them, and answers the same', async () => {
+it('a ledger that reports its steps waits at each step, and returns the same results', async () => {
   const ledger = createFakeLedger();
   await ledger.credit({ agentId: 7, amountRaw: 100n, reference: 'start' });
   const steps: SessionStep[] = [];

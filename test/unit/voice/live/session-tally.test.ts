@@ -12,7 +12,7 @@ function start(kind: VoiceKind = 'realtime') {
 }
 
 describe('SessionTally', () => {
-  it('sums a session up, and has reported the same to the process metrics', async () => {
+  it('SessionTally sums up a session, and reports the same numbers to the process metrics', async () => {
     const { clock, registry, tally } = start();
     for (let n = 0; n < 50; n++) {
       tally.arrived(20, clock.monotonicMs());
@@ -58,7 +58,7 @@ describe('SessionTally', () => {
     }
   });
 
-  it('counts an interrupted answer once, however often it is reported', async () => {
+  it('SessionTally counts an interrupted answer once, however often the interruption is reported', async () => {
     const { registry, tally } = start('relay');
     tally.interrupted();
     tally.answerBegan();
@@ -69,7 +69,7 @@ describe('SessionTally', () => {
     expect(await registry.render()).toContain('svc_voice_interruptions_total{kind="relay"} 1');
   });
 
-  it('measures the wait for an answer once, from the last time that its caller fell silent', () => {
+  it('SessionTally measures the wait for an answer once, from the last time that its caller fell silent', () => {
     const { clock, tally } = start();
     tally.speechEnded();
     clock.advance(5_000);
@@ -81,7 +81,7 @@ describe('SessionTally', () => {
     expect(tally.close().stages).toEqual({ answer: { count: 1, meanMs: 300, maxMs: 300 } });
   });
 
-  it('has null for what a session lacks: received sound, or answers', () => {
+  it('SessionTally has null for latencies of a session without received audio or without answers', () => {
     const nothing = { jitterMs: null, jitterMaxMs: null };
     expect(start().tally.close()).toMatchObject({ ...nothing, underruns: 0, underrunMs: 0 });
     const { tally } = start('transcription');

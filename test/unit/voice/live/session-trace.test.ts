@@ -31,7 +31,7 @@ const stagesOf = (turn: RecordedSpan | undefined) =>
   turn?.children.map(({ ended, name, start }) => [name, start.atMs, ended?.atMs]);
 
 describe('the trace of a session', () => {
-  it('times a turn from the end of the speech that it answers, stage by stage', () => {
+  it('the trace of a session times a turn from the end of the speech that it answers, stage by stage', () => {
     const session = begin();
     trace.utteranceEnded();
     nowMs = 1_200;
@@ -64,7 +64,7 @@ describe('the trace of a session', () => {
     });
   });
 
-  it('keeps the order of stages where a speculative answer is ahead of the words', () => {
+  it('the trace of a session keeps the order of stages when a speculative answer is ahead of the words', () => {
     const session = begin();
     trace.heard(200, true);
     const turn = trace.answers(true);
@@ -76,7 +76,7 @@ describe('the trace of a session', () => {
     ]);
   });
 
-  it('has no end of speech in an answer that nobody asked for, nor twice for one speech', () => {
+  it('the trace of a session has no end of speech in an unprompted answer, nor twice for one speech', () => {
     const session = begin();
     trace.heard(200, false);
     trace.answers(true)?.finished(undefined, 'a');
@@ -87,7 +87,7 @@ describe('the trace of a session', () => {
     expect(session.children.map((turn) => stagesOf(turn)?.length)).toEqual([0, 0, 2, 0]);
   });
 
-  it('ends a turn that failed, or was never journaled, once and as what it was', () => {
+  it('the trace of a session ends a failed or unjournaled turn once, with its outcome', () => {
     const session = begin();
     const failed = trace.answers(true);
     failed?.finished({ kind: 'failed', code: 'llm_refused', message: 'secret' }, 'a');
@@ -104,7 +104,7 @@ describe('the trace of a session', () => {
     );
   });
 
-  it('sums what the ledger charged over all holds, and ends with its session', () => {
+  it('the trace of a session sums what the ledger charged over all holds, and ends with the session', () => {
     const session = begin();
     trace.interrupted();
     trace.charged(30n);
@@ -120,14 +120,14 @@ describe('the trace of a session', () => {
     expect(session.ended?.error).toBeUndefined();
   });
 
-  it('of a session that never began is nothing', () => {
+  it('the trace of a session that never began has no span', () => {
     trace.heard(200, true);
     expect(trace.answers(true)).toBeUndefined();
     trace.ended('refused', true, undefined);
     expect(root.children).toEqual([]);
   });
 
-  it('remembers a bounded number of utterances whose words never come', () => {
+  it('the trace of a session remembers a bounded number of utterances whose words never come', () => {
     begin();
     for (let i = 0; i < 1_000; i++) {
       nowMs = 1_000 + i;

@@ -20,7 +20,7 @@ const open = (limits = {}, directory = join(root, 'deep', 'tapes')) =>
 const path = (name: string) => join(root, 'deep', 'tapes', name);
 
 describe('the folder of recordings', () => {
-  it('keeps a file a session, which only this user may read', async () => {
+  it('the folder of recordings keeps one file a session, which only this user may read', async () => {
     const folder = await open();
     const sink = folder.begin('sess_1');
     expect(sink?.write(Buffer.from('one '))).toBe(true);
@@ -30,7 +30,7 @@ describe('the folder of recordings', () => {
     expect(statSync(path('')).mode & 0o777).toBe(0o700);
   });
 
-  it('holds no more files than it may, those of earlier processes included', async () => {
+  it('the folder of recordings holds no more files than its limit, those of earlier processes included', async () => {
     (await open()).begin('sess_1')?.end(Buffer.from('x'));
     await expect.poll(() => readdirSync(path(''))).toEqual(['sess_1.tape']);
     const later = await open();
@@ -38,7 +38,7 @@ describe('the folder of recordings', () => {
     expect(later.begin('sess_3')).toBeUndefined();
   });
 
-  it('has room for later sessions when files were removed', async () => {
+  it('the folder of recordings has room for later sessions when files were removed', async () => {
     const folder = await open();
     for (const id of ['sess_1', 'sess_2']) folder.begin(id)?.end(Buffer.from('x'));
     await expect.poll(() => readdirSync(path('')).length).toBe(2);
@@ -53,7 +53,7 @@ describe('the folder of recordings', () => {
     expect(readdirSync(path('')).sort()).toEqual(['sess_2.tape', 'sess_4.tape']);
   });
 
-  it('takes no more bytes of a session than it may, and its end all the same', async () => {
+  it("the folder of recordings stops a session's tape at its byte limit, and still writes the end of the tape", async () => {
     const sink = (await open()).begin('sess_1');
     expect(sink?.write(Buffer.alloc(60))).toBe(true);
     expect(sink?.write(Buffer.alloc(60))).toBe(false);
@@ -61,7 +61,7 @@ describe('the folder of recordings', () => {
     await expect.poll(() => statSync(path('sess_1.tape')).size).toBe(63);
   });
 
-  it('takes no more of a session while the disk is behind, and its end all the same', async () => {
+  it('the folder of recordings takes no more of a session while the disk is behind, and still writes the end of the tape', async () => {
     const sink = (await open({ bytes: 1e9, unwrittenBytes: 10 })).begin('sess_1');
     const written = Array.from({ length: 3 }, () => sink?.write(Buffer.alloc(1_000)));
     expect(written).toEqual([true, false, false]);
@@ -69,7 +69,7 @@ describe('the folder of recordings', () => {
     await expect.poll(() => statSync(path('sess_1.tape')).size).toBe(1_001);
   });
 
-  it('overwrites no file, and a session goes on that cannot be recorded', async () => {
+  it('the folder of recordings overwrites no file, and a session that cannot be recorded goes on', async () => {
     const folder = await open();
     writeFileSync(path('sess_1.tape'), 'before');
     const sink = folder.begin('sess_1');

@@ -8,7 +8,7 @@ import {
 
 const SHORT = { reason: 'insufficient_balance', availableRaw: 1n, requiredRaw: 2n } as const;
 
-it('an ending by the ledger gives its reason, and says what to do about it', () => {
+it('a voice session that the ledger ends gives the reason, and says what to do about it', () => {
   expect(audioRefused(SHORT).error).toMatchObject({
     code: 'insufficient_balance',
     message: expect.stringContaining('paid for'),
@@ -30,7 +30,7 @@ it('an ending by the ledger gives its reason, and says what to do about it', () 
   }
 });
 
-it('an ending reports the dropped audio after any other error, or alone', () => {
+it('the ending of a voice session reports the dropped audio after any other error, or alone', () => {
   expect(leavingOut(LEDGER_AWAY, 0)).toBe(LEDGER_AWAY);
   expect(leavingOut(LEDGER_AWAY, 1.5)).toEqual({
     ...LEDGER_AWAY,

@@ -5,7 +5,7 @@ import { createVoiceSessions } from '../../../../src/voice/live/voice-sessions.t
 const quiet = { drain() {}, abandon() {} };
 
 describe('the live sessions of a process', () => {
-  it('have a limit, and a full process says so instead of that it shuts down', () => {
+  it('live sessions have a limit per process, and a full process does not claim that it shuts down', () => {
     const sessions = createVoiceSessions({ clock: new ManualClock(), limit: 2 });
     sessions.enter('a', quiet);
     sessions.requireRoom();
@@ -18,7 +18,7 @@ describe('the live sessions of a process', () => {
     sessions.requireRoom();
   });
 
-  it('accept no new one once the process shuts down', async () => {
+  it('a process that shuts down accepts no new live session', async () => {
     const sessions = createVoiceSessions({ clock: new ManualClock() });
     await sessions.drain(0);
     const draining = expect.objectContaining({ status: 503, error: 'server_draining' });

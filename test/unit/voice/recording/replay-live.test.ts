@@ -9,7 +9,7 @@ import { silence, tone } from '../../../support/voice-fakes.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
 describe('a recorded live session', () => {
-  it('is replayed to the same frames on this server', async () => {
+  it('a recorded live session of this server is replayed to the same frames', async () => {
     const tapes = memoryTapes();
     const { live, pass, send, socket, speak } = await openLiveSession({
       change: { tapes },
@@ -34,7 +34,7 @@ describe('a recorded live session', () => {
     expect(tape.sent.length).toBeGreaterThan(10);
   });
 
-  it('is replayed to the same frames at an upstream', async () => {
+  it('a recorded live session at an upstream is replayed to the same frames', async () => {
     const tapes = memoryTapes();
     const { begin, clock, close, report, send, session, upstream } = await startLiveRelay({
       change: { tapes },

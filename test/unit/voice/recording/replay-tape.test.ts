@@ -104,7 +104,7 @@ const lossyPipeline = (pipeline: VoicePipeline): VoicePipeline => ({
 });
 
 describe('a recorded session', () => {
-  it('is replayed to the same frames, byte for byte, however often', async () => {
+  it('a recorded session is replayed to the same frames, byte for byte, however often', async () => {
     const { socket, tapes } = await recorded();
     const tape = tapes.tape();
     const types = socket.types();
@@ -128,7 +128,7 @@ describe('a recorded session', () => {
     }
   });
 
-  it('is found to differ at the first frame that is another in its recording', async () => {
+  it('the replay of a recorded session reports the first frame that is different', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
     const at =
@@ -155,7 +155,7 @@ describe('a recorded session', () => {
     expect(text).toMatch(/recorded: .*"delta":"AAAA.*\n {2}replayed: .*"delta":"(?!AAAA)/s);
   });
 
-  it('is found to differ where it gets another arrival, or sends fewer or more frames', async () => {
+  it('the replay of a recorded session reports a changed arrival, and missing or extra frames', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
     const arrivals = tape.arrivals.map((arrival) =>
@@ -179,7 +179,7 @@ describe('a recorded session', () => {
     });
   });
 
-  it('is reported to have gone another way where its code makes another call', async () => {
+  it('the replay of a recorded session reports the first call to the outside that is not the recorded one', async () => {
     const { tapes } = await recorded();
     const tape = tapes.tape();
     const asked = tape.answers.findIndex(([, path]) => path === 'pipeline.llm.reply');
@@ -195,7 +195,7 @@ describe('a recorded session', () => {
     );
   });
 
-  it('goes on when its recording is full, which then replays as far as it goes', async () => {
+  it('a session goes on when its recording is full, and the recording replays as far as it goes', async () => {
     const whole = (await recorded()).tapes.tape();
     const { ledger, tapes } = await recorded(memoryTapes(60_000));
     expect(ledger.openHolds()).toBe(0);
@@ -206,7 +206,7 @@ describe('a recorded session', () => {
     expect(describeReplay(tape, replay)).toMatch(/frames, all as recorded; the recording was full/);
   });
 
-  it('goes on after a result that no recording can hold', async () => {
+  it('a recorded session goes on after a result that cannot be recorded', async () => {
     const tapes = memoryTapes();
     const { say, session, socket } = await openSession({
       change: { tapes },
@@ -223,7 +223,7 @@ describe('a recorded session', () => {
     expect(await replayTape(tape)).toMatchObject({ difference: undefined });
   });
 
-  it('goes on after an utterance that was lost, and is replayed so', async () => {
+  it('a recorded session goes on after an utterance that was lost, and its replay does the same', async () => {
     const tapes = memoryTapes();
     const { say, session, socket, speak } = await openSession({
       change: { tapes },
@@ -245,7 +245,7 @@ describe('a recorded session', () => {
     expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
   });
 
-  it('holds no credential that its client named', async () => {
+  it('the recording of a session holds no credential that its client named', async () => {
     const tapes = memoryTapes();
     const { send, session } = await openSession({ change: { tapes }, open: openRealtime });
     const tool = { type: 'mcp', server_url: 'https://acme.example', authorization: 'sk-hidden-1' };
@@ -261,7 +261,7 @@ describe('a recorded session', () => {
 });
 
 describe('an incomplete recording', () => {
-  it('is rejected with the place where it ends, wherever that is', async () => {
+  it('an incomplete recording is rejected with the place where it ends, wherever that is', async () => {
     const bytes = (await recorded()).tapes.bytes();
     expect(() => readTape(bytes.subarray(0, -1))).toThrow(
       /cut short: record \d+ begins at byte \d+/,

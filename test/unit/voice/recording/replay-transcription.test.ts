@@ -48,7 +48,7 @@ async function expectReplays(tapes: MemoryTapes) {
 }
 
 describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialect) => {
-  it('is replayed to the same frames from a recogniser of this process, by its frames and times alone', async () => {
+  it('a recorded transcription with a local recogniser is replayed to the same frames at the same times', async () => {
     const tapes = memoryTapes();
     const { clock, ledger, send, socket, stream } = await openLocal(tapes, dialect);
     await send(tone(1_500, RATE));
@@ -78,7 +78,7 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
     );
   });
 
-  it('is replayed to the same frames on both sides from an upstream', async () => {
+  it('a recorded transcription with an upstream is replayed to the same frames on both sides', async () => {
     const tapes = memoryTapes();
     const { client, pass, stream, upstream, words } = await openUpstream(tapes, dialect);
     stream.audio(sound(4));
@@ -108,7 +108,7 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
     await expectReplays(tapes);
   });
 
-  it('is found to differ where other audio is played', async () => {
+  it('the replay of a recorded transcription differs when other audio is played', async () => {
     const tapes = memoryTapes();
     const { send, stream } = await openLocal(tapes, dialect);
     await send(tone(1_500, RATE));
@@ -126,7 +126,7 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
 describe('a recorded transcription', () => {
   // A message that is not known here goes on to the caller's own account alone, and is recorded in any case.
   it.each([true, false])(
-    'holds no credential that its client or its upstream named, own key: %s',
+    'the recording of a transcription holds no credential that its client or its upstream named, own key: %s',
     async (isOwnKey) => {
       const tapes = memoryTapes();
       const { client, stream, upstream } = await openUpstream(tapes, LISTEN, isOwnKey);

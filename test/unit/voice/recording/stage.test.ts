@@ -13,7 +13,7 @@ class Engine {
 }
 
 describe('the stage between a session and its outside', () => {
-  it('distinguishes objects with methods from plain data', () => {
+  it('the recording stage distinguishes objects with methods from plain data', () => {
     const live = [
       new Engine(),
       { close() {} },
@@ -35,7 +35,7 @@ describe('the stage between a session and its outside', () => {
     expect([live[3], {}, 'text'].map(isInPieces)).toEqual([true, false, false]);
   });
 
-  it('replaces listeners, and nothing else', () => {
+  it('the recording stage replaces listeners in the arguments of a call, and nothing else', () => {
     const listener = { failed() {} };
     const other = { other: true };
     const replace = () => other;
@@ -48,7 +48,7 @@ describe('the stage between a session and its outside', () => {
     expect(replaceListeners('sessionHold.settle', [request], replace)[0]).toBe(request);
   });
 
-  it('closes a session that throws at what its client sent, as its socket would', () => {
+  it('a recorded session that throws at a client message is closed, as its socket would close it', () => {
     const log: unknown[] = [];
     const session = {
       message(text: string) {
@@ -68,7 +68,7 @@ describe('the stage between a session and its outside', () => {
 });
 
 describe('masking', () => {
-  it('removes credentials from events, text and bytes, and leaves all else as it is', () => {
+  it('maskSecrets removes credentials from events, text and bytes, and leaves all else unchanged', () => {
     const event = (value: string) =>
       `{"type":"session.update","Authorization": "${value}","api_key":"${value}","headers":{"x":"${value}"},"text":"token"}`;
     const masked =
@@ -93,7 +93,7 @@ describe('masking', () => {
       'what is nested too deeply',
       `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)},"token":"sk-1"}`,
     ],
-  ])('finds credentials in %s', (_, text) => {
+  ])('maskSecrets finds credentials in %s', (_, text) => {
     const masked = maskSecrets(text);
     expect(masked).not.toContain('sk-');
     expect(maskSecrets(masked)).toBe(masked);

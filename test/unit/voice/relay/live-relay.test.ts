@@ -8,7 +8,7 @@ const usageOf = (event: unknown) =>
   (event as { usage: { seconds: number; cost_raw: string } } | undefined)?.usage;
 
 describe('a live session at an upstream', () => {
-  it('is started under the name that the upstream has for the model, and shown under that of the catalogue', async () => {
+  it("a relayed live session is started under the upstream's model name, and shown under the catalogue's", async () => {
     const { begin, client, upstream } = await startLiveRelay();
     await begin();
     expect(JSON.parse(upstream.sent[0] ?? '')).toEqual({
@@ -25,7 +25,7 @@ describe('a live session at an upstream', () => {
     ]);
   });
 
-  it('states in each report what is billed, and charges the last one', async () => {
+  it('a relayed live session states in each report what is billed, and charges the last one', async () => {
     const { begin, client, close, ledger, pass, report, send, session } = await startLiveRelay();
     await begin();
     await pass(4);
@@ -49,7 +49,7 @@ describe('a live session at an upstream', () => {
     ]);
   });
 
-  it('asks the upstream for its count when the client leaves, and charges that', async () => {
+  it('a relayed live session requests the final count of the upstream when the client leaves, and charges that', async () => {
     const { begin, close, ledger, pass, session, upstream } = await startLiveRelay();
     await begin();
     await pass(10);
@@ -62,7 +62,7 @@ describe('a live session at an upstream', () => {
     expect(ledger.charges).toMatchObject([{ usage: { audio_second: 9.5 } }]);
   });
 
-  it('charges a client that left the time until then, where the upstream does not say', async () => {
+  it('a relayed live session charges the time until its client left when the upstream sends no final count', async () => {
     const { begin, clock, ledger, pass, session } = await startLiveRelay();
     await begin();
     await pass(10);
@@ -72,7 +72,7 @@ describe('a live session at an upstream', () => {
     expect(ledger.charges).toMatchObject([{ costRaw: 10n, usage: { audio_second: 10 } }]);
   });
 
-  it('charges what an upstream delivered that breaks off, up to its last frame', async () => {
+  it('a relayed live session charges what an upstream delivered that breaks off, up to its last frame', async () => {
     const { begin, client, clock, ledger, pass, session, upstream } = await startLiveRelay();
     await begin();
     await pass(5);
@@ -88,7 +88,7 @@ describe('a live session at an upstream', () => {
     expect(client.closed?.code).toBe(1011);
   });
 
-  it('charges nothing for a session that the upstream never started', async () => {
+  it('a relayed live session charges nothing when the upstream never started it', async () => {
     const { client, ledger, pass, session, upstream } = await startLiveRelay();
     upstream.say({
       type: 'error',
@@ -101,7 +101,7 @@ describe('a live session at an upstream', () => {
     expect(client.of('error').length).toBeGreaterThan(0);
   });
 
-  it('ends before the hold is used up when the balance is, with the reason and the final count', async () => {
+  it('a relayed live session ends before its hold is used up when the balance is, with the reason and the final count', async () => {
     const { begin, client, close, ledger, pass, session, upstream } = await startLiveRelay({
       creditRaw: 30n,
     });
@@ -122,7 +122,7 @@ describe('a live session at an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(26n);
   });
 
-  it('holds more as time passes, however seldom the upstream reports', async () => {
+  it('a relayed live session holds more as time passes, however seldom the upstream reports', async () => {
     const { begin, client, close, ledger, pass, session, sessionHold } = await startLiveRelay();
     await begin();
     for (let n = 0; n < 100; n++) {
@@ -138,7 +138,7 @@ describe('a live session at an upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(100n);
   });
 
-  it('ends when the agent is refused while the session lasts', async () => {
+  it('a relayed live session ends when its agent is refused while the session lasts', async () => {
     const { begin, client, close, ledger, pass, session } = await startLiveRelay();
     await begin();
     ledger.refuse(AGENT, { reason: 'agent_unknown' });
@@ -150,7 +150,7 @@ describe('a live session at an upstream', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('ends with what was billed when another process has settled it', async () => {
+  it('a relayed live session ends with what was billed when another process has settled it', async () => {
     const { begin, client, ledger, pass, report, session } = await startLiveRelay();
     await begin();
     await pass(1);
@@ -165,7 +165,7 @@ describe('a live session at an upstream', () => {
     expect(client.of('session.closed').map(usageOf)).toEqual([{ seconds: 1, cost_raw: '1' }]);
   });
 
-  it('ends at once when the server shuts down, and reads the final count', async () => {
+  it('a relayed live session ends at once when the server shuts down, and charges the final count', async () => {
     const { begin, client, close, ledger, pass, session } = await startLiveRelay();
     await begin();
     await pass(3);
@@ -178,7 +178,7 @@ describe('a live session at an upstream', () => {
     expect([client.closed?.code, ledger.consumedRaw(AGENT)]).toEqual([1012, 3n]);
   });
 
-  it('forwards audio while a report is being journaled', async () => {
+  it('a relayed live session forwards audio while a report is being journaled', async () => {
     const world = await startLiveRelay();
     let journaled = () => {};
     const { journal } = world.ledger;
@@ -199,7 +199,7 @@ describe('a live session at an upstream', () => {
     expect(world.client.types().at(-1)).toBe('session.usage.updated');
   });
 
-  it('tells its client what was journaled where another process settled it before the last report', async () => {
+  it('a relayed live session reports the journaled cost when another process settled it before the last report', async () => {
     const { begin, client, ledger, pass, report, session, upstream } = await startLiveRelay();
     await begin();
     await pass(1);
@@ -261,7 +261,7 @@ describe('a live session at an upstream', () => {
     });
   }
 
-  it('bills no time after its client left, where the end states no count', async () => {
+  it('a relayed live session bills no time after its client left when its end states no count', async () => {
     const { begin, ledger, pass, session, upstream } = await startLiveRelay();
     await begin();
     await pass(5);
@@ -286,7 +286,7 @@ describe('a live session at an upstream', () => {
     });
   }
 
-  it('lets its client go when the ledger does not answer', async () => {
+  it('a relayed live session closes its client when the ledger does not respond', async () => {
     const world = await startLiveRelay();
     await world.begin();
     await world.pass(2);
@@ -300,7 +300,7 @@ describe('a live session at an upstream', () => {
     expect(world.client.closed?.code).toBe(1011);
   });
 
-  it('takes the fee of a session that is paid with the own key of the caller once', async () => {
+  it("a relayed live session that is paid with the caller's own key takes its fee once", async () => {
     const { begin, close, ledger, pass, report, session } = await startLiveRelay({
       rail: 'byok',
       rates: { request: '250' },

@@ -10,14 +10,14 @@ const START =
   '{"type":"session.start","session":{"model":"dear","delegation":{"type":"responses"}}}';
 
 describe('judgeUplink', () => {
-  it('passes audio, and says how much', () => {
+  it('judgeUplink passes audio, and returns its length', () => {
     expect(judge('{"type":"session.input_audio.append","audio":"AAAAAAAA"}')).toEqual({
       kind: 'sound',
       bytes: 6,
     });
   });
 
-  it('lets no second session.start through, however it is written', () => {
+  it('judgeUplink lets no second session.start through, however it is written', () => {
     const attacks = [
       START,
       ` ${START.replace('session.start', 'session\\u002estart')}`,
@@ -28,7 +28,7 @@ describe('judgeUplink', () => {
     expect(judge(START, true).kind).toBe('refused');
   });
 
-  it('writes an event anew, so that the upstream cannot read another member than was judged', () => {
+  it('judgeUplink rewrites an event, so that the upstream cannot read another member than was judged', () => {
     const twice =
       '{"type":"session.update","session":{"delegation":{"type":"responses"}},"session":{"delegation":null}}';
     expect(judge(twice)).toEqual({
@@ -37,7 +37,7 @@ describe('judgeUplink', () => {
     });
   });
 
-  it('refuses what an upstream bills apart, unless the upstream bills the caller', () => {
+  it('judgeUplink refuses what an upstream bills apart, unless the upstream bills the caller', () => {
     const apart = [
       '{"type":"session.update","session":{"delegation":{"type":"responses"}}}',
       '{"type":"session.update","session":{"triggers":[{}]}}',
@@ -53,7 +53,7 @@ describe('judgeUplink', () => {
     expect(apart.map((text) => judge(text, true).kind)).toEqual(apart.map(() => 'event'));
   });
 
-  it('refuses what is no event, and names the client’s id of one that it refuses', () => {
+  it("judgeUplink refuses malformed events, and names the client's id of an event that it refuses", () => {
     expect(['no JSON', '[]', '{}', 'null'].map(codeOf)).toEqual([
       'invalid_json',
       ...Array.from({ length: 3 }, () => 'missing_required_parameter'),
@@ -67,7 +67,7 @@ describe('judgeUplink', () => {
 describe('ownKeyProblem', () => {
   const paramOf = (session: object) => ownKeyProblem(session)?.param;
 
-  it('is none where the application does the work and nothing is stored', () => {
+  it('ownKeyProblem finds no problem when the application does the work and nothing is stored', () => {
     const free = [
       {},
       { delegation: null },
@@ -79,7 +79,7 @@ describe('ownKeyProblem', () => {
     expect(free.map(paramOf)).toEqual(free.map(() => undefined));
   });
 
-  it('names every other delegation, and triggers', () => {
+  it('ownKeyProblem names every other delegation, and triggers', () => {
     const billed = [
       { delegation: { type: 'responses' } },
       { delegation: { type: 'decisions' } },
@@ -90,7 +90,7 @@ describe('ownKeyProblem', () => {
     expect(billed.map(paramOf)).toEqual(billed.map(() => 'session.delegation'));
   });
 
-  it('keeps sessions out of the store of an account that others share', () => {
+  it('ownKeyProblem keeps sessions out of the store of an account that others share', () => {
     const stored = [{ store: true }, { store: 'true' }, { store: 1 }];
     expect(stored.map(paramOf)).toEqual(stored.map(() => 'session.store'));
     const update = '{"type":"session.update","session":{"store":true}}';

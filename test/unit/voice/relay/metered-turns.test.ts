@@ -7,7 +7,7 @@ import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
 const SOUND = { type: 'response.output_audio.delta', delta: 'A'.repeat(6_400) };
 
-it('the turns of a relayed session are spans with their stages, tokens and price', async () => {
+it('each turn of a relayed session is a span with its stages, tokens and price', async () => {
   const root = new RecordedSpan('handshake');
   const { clock, ledger, session, upstream } = await startRelaySession({ span: root });
   const began = clock.monotonicMs();
@@ -59,7 +59,7 @@ it('the turns of a relayed session are spans with their stages, tokens and price
 it.each([
   ['is lost to another process', async () => 'lost' as const],
   ['cannot be journaled', () => Promise.reject(new Error('the ledger is away'))],
-])('the span of a turn whose charge %s says no price', async (_, journal) => {
+])('the span of a relayed turn whose charge %s has no price', async (_, journal) => {
   const root = new RecordedSpan('handshake');
   const bind = (ledger: FakeLedger) => Object.assign(ledger, { journal });
   const { session, upstream } = await startRelaySession({ span: root, bind });

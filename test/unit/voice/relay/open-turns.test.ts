@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { OpenTurns } from '../../../../src/voice/relay/open-turns.ts';
 
 describe('the turns of a relayed session', () => {
-  it('end once, whether their beginning was reported or not, and do not begin again', () => {
+  it('OpenTurns ends each turn once, whether its beginning was reported or not, and does not reopen it', () => {
     const turns = new OpenTurns();
     expect([turns.begin('a'), turns.begin('a'), turns.size]).toEqual([true, true, 1]);
     expect([turns.end('a'), turns.end('a'), turns.size]).toEqual([true, false, 0]);
@@ -11,7 +11,7 @@ describe('the turns of a relayed session', () => {
     expect([turns.end('b'), turns.end('b')]).toEqual([true, false]);
   });
 
-  it('are counted where they have no ids, and each of them ends', () => {
+  it('OpenTurns counts turns without ids, and ends each of them', () => {
     const turns = new OpenTurns();
     turns.begin(null);
     turns.begin(null);
@@ -24,13 +24,13 @@ describe('the turns of a relayed session', () => {
     expect(turns.size).toBe(0);
   });
 
-  it('are limited to the number that a session may have', () => {
+  it('OpenTurns limits the turns that a session may have open', () => {
     const turns = new OpenTurns();
     for (let n = 0; n < LIMITS.relayResponses; n++) expect(turns.begin(`r${n}`)).toBe(true);
     expect(turns.begin('one more')).toBe(false);
   });
 
-  it('that ended are forgotten after a while, the oldest first', () => {
+  it('OpenTurns forgets ended turns after a while, the oldest first', () => {
     const turns = new OpenTurns();
     for (let n = 0; n <= LIMITS.relayKnownTurns; n++) turns.end(`r${n}`);
     expect([turns.end(`r${LIMITS.relayKnownTurns}`), turns.end('r0')]).toEqual([false, true]);

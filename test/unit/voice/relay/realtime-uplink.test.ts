@@ -9,7 +9,7 @@ const update = (session: object) => JSON.stringify({ type: 'session.update', ses
 const SEARCH = { type: 'web_search' };
 
 describe('judgePooledEvent', () => {
-  it('refuses tools that the upstream runs, in the settings of a session and of a response', () => {
+  it('judgePooledEvent refuses tools that the upstream runs, in the settings of a session and of a response', () => {
     const own = { type: 'function', name: 'look' };
     expect(judge(update({ tools: [own, SEARCH] }))).toMatchObject({
       code: 'unsupported_parameter',
@@ -23,7 +23,7 @@ describe('judgePooledEvent', () => {
     ).toMatchObject({ param: 'response.tools[0]', eventId: 'e' });
   });
 
-  it('refuses a prompt that is kept in the account of this server', () => {
+  it('judgePooledEvent refuses a prompt that is kept in the account of this server', () => {
     expect(judge(update({ prompt: { id: 'pmpt_1' } }))).toMatchObject({
       message:
         'session.prompt names a prompt of the account that pays. Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.',
@@ -31,7 +31,7 @@ describe('judgePooledEvent', () => {
     });
   });
 
-  it('finds them however they are written', () => {
+  it('judgePooledEvent refuses tools of the upstream behind escapes, blanks and duplicate members', () => {
     const attacks = [
       update({ tools: [SEARCH] }).replace('tools', '\\u0074ools'),
       ` ${update({ tools: [SEARCH] })}`.replace('session.update', 'session\\u002eupdate'),
@@ -45,7 +45,7 @@ describe('judgePooledEvent', () => {
     );
   });
 
-  it('writes an event anew, so that the upstream cannot read another member than was judged', () => {
+  it('judgePooledEvent rewrites an event, so that the upstream cannot read another member than was judged', () => {
     const twice = '{"session":{"tools":[{"type":"web_search"}]},"session":{"tools":[]}}';
     expect(judge(twice)).toBe('{"session":{"tools":[]}}');
   });
@@ -55,11 +55,11 @@ describe('judgePooledEvent', () => {
     '{"type":"conversation.item.create","item":{"text":"your tools and my prompt"}}',
     '{"type":"input_audio_buffer.append","audio":"toolspro"}',
     'no JSON',
-  ])('passes %s', (text) => {
+  ])('judgePooledEvent passes %s', (text) => {
     expect(judge(text)).toBe(text);
   });
 
-  it('refuses what names them and is no JSON', () => {
+  it('judgePooledEvent refuses invalid JSON that names tools', () => {
     expect(judge('{"tools":')).toMatchObject({ code: 'invalid_json' });
   });
 });

@@ -24,7 +24,7 @@ const seconds = async (clock: ManualClock, count: number) => {
 };
 
 describe('a relayed session', () => {
-  it('waits for the usage of a turn whose client left in the middle of it', async () => {
+  it('a relayed session waits for the usage of a turn whose client left in the middle of it', async () => {
     const { ledger, session, upstream } = await start();
     upstream.begin('r1');
     session.socketClosed();
@@ -35,7 +35,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), upstream.isClosed]).toEqual([60n, true]);
   });
 
-  it('stops waiting for usage after the limit, and estimates the turn', async () => {
+  it('a relayed session stops waiting for usage after the limit, and estimates the turn', async () => {
     const { clock, ledger, session, upstream } = await start();
     upstream.begin('r1');
     upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
@@ -50,7 +50,7 @@ describe('a relayed session', () => {
     ]);
   });
 
-  it('cancels every turn by its id, and estimates all of them from what was carried', async () => {
+  it('a relayed session whose client left cancels every turn by its id, and estimates them from the relayed audio', async () => {
     const { clock, ledger, session, upstream } = await start();
     for (const id of ['r1', 'r2', 'r3']) upstream.begin(id);
     await settleAll();
@@ -66,7 +66,7 @@ describe('a relayed session', () => {
     expect(charge?.costRaw).toBe(2_402n);
   });
 
-  it('charges an open turn at a close that its client can bring about', async () => {
+  it('a relayed session charges an open turn when the upstream closes with a code that the client can cause', async () => {
     for (const code of [1003, 1007, 1008, 1009]) {
       const { ledger, session, upstream } = await start();
       upstream.begin('r1');
@@ -77,7 +77,7 @@ describe('a relayed session', () => {
     }
   });
 
-  it('charges each turn once when the upstream closes while another turn is being journaled', async () => {
+  it('a relayed session charges each turn once when the upstream closes while another turn is being journaled', async () => {
     const { ledger, session, upstream } = await start({ request: '2000' });
     for (const id of ['r1', 'r2']) upstream.begin(id);
     for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 100 }));
@@ -87,7 +87,7 @@ describe('a relayed session', () => {
     expect(ledger.charges[0]?.usage.estimated).toBeUndefined();
   });
 
-  it('keeps frames for a client that is behind, in order and to the end', async () => {
+  it('a relayed session keeps frames for a slow client, in order and to the end', async () => {
     const { client, ledger, session, upstream } = await start();
     const received = () => client.types().slice(0, 4);
     client.bufferedAmount = LIMITS.relayFrameBytes;
@@ -105,7 +105,7 @@ describe('a relayed session', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(60n);
   });
 
-  it('bills no time after the close of an upstream whose client is behind, and sends the upstream no more', async () => {
+  it('a relayed session bills no time after its upstream closed while the client is behind, and sends the upstream no more', async () => {
     const { client, clock, ledger, session, upstream } = await start(TIME_RATES);
     await seconds(clock, 25);
     client.bufferedAmount = LIMITS.relayFrameBytes;
@@ -119,7 +119,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds(), upstream.sent]).toEqual([25n, 0, []]);
   });
 
-  it('charges the turns in frames that waited for a client that the server gives up', async () => {
+  it('a relayed session that disconnects a slow client charges the turns in its queued frames', async () => {
     const { client, clock, ledger, session, upstream } = await start();
     client.bufferedAmount = LIMITS.relayFrameBytes;
     for (const id of ['r1', 'r2']) upstream.begin(id);
@@ -140,13 +140,13 @@ describe('a relayed session', () => {
     return settleAll();
   };
 
-  it('tops up the hold of the next turn after every transcript', async () => {
+  it('a relayed session tops up the hold of the next turn after every transcript', async () => {
     const world = await start(TOKEN_RATES, TURN_RAW + 2_000n);
     await hear(world, 'i1');
     expect((await world.ledger.funds(AGENT))?.heldRaw).toBe(TURN_RAW + 1_000n);
   });
 
-  it('ends after a transcript when not even the smallest turn is left', async () => {
+  it('a relayed session ends after a transcript when not even the smallest turn fits the balance', async () => {
     const world = await start(TOKEN_RATES, LEAST_TURN_RAW + 1_999n);
     const { client, ledger, session } = world;
     await hear(world, 'i1');
@@ -157,7 +157,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([2_000n, 0]);
   });
 
-  it('pays a lying upstream one slack for ten empty turns, ends, and lets the upstream rest', async () => {
+  it('a relayed session with a lying upstream pays one slack for ten empty turns, ends, and marks the source distrusted', async () => {
     const { client, distrusted, ledger, session, upstream } = await start();
     for (let turn = 0; turn < 10; turn++) {
       upstream.begin(`r${turn}`);
@@ -173,7 +173,7 @@ describe('a relayed session', () => {
     expect(distrusted).toEqual(['acme/v']);
   });
 
-  it('pays nothing for the turns that a lying upstream sent at once with its first', async () => {
+  it('a relayed session pays nothing for the turns that a lying upstream sent at once with its first', async () => {
     const { client, ledger, session, upstream } = await start();
     for (let turn = 0; turn < 10; turn++) {
       upstream.begin(`r${turn}`);
@@ -185,7 +185,7 @@ describe('a relayed session', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(333n);
   });
 
-  it('goes on for an honest upstream: spoken, written and reasoned turns are billed as reported', async () => {
+  it('a relayed session with an honest upstream bills spoken, written and reasoned turns as reported', async () => {
     const { client, distrusted, ledger, session, upstream } = await startRelaySession({
       efforts: ['low'],
     });
@@ -208,7 +208,7 @@ describe('a relayed session', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(812n + 606n + 726n);
   });
 
-  it('bills a call whole that an upstream sends in one item and in no pieces', async () => {
+  it('a relayed session bills the whole of a tool call that an upstream sends in one item without deltas', async () => {
     const { ledger, session, upstream } = await start();
     const item = { type: 'function_call', arguments: 'word '.repeat(500) };
     upstream.begin('r1');
@@ -220,7 +220,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.shortfalls.size]).toEqual([100n, 0]);
   });
 
-  it('bills transcripts for no more sound than was carried', async () => {
+  it('a relayed session bills transcripts for no more audio than was relayed', async () => {
     const { ledger, session, upstream } = await start();
     const usage = { type: 'duration', seconds: 80_000 };
     const type = 'conversation.item.input_audio_transcription.completed';
@@ -232,14 +232,14 @@ describe('a relayed session', () => {
     expect(ledger.shortfalls.get('shortfall:acme')).toBe(1_600_000n - BigInt(LIMITS.unaskedTokens));
   });
 
-  it('closes the socket of a client that it gives up', async () => {
+  it('a relayed session closes the socket of a client that it gives up', async () => {
     const { client, session } = await start();
     session.socketClosed();
     await session.settled;
     expect(client.closed).toBeDefined();
   });
 
-  it('charges nothing for a turn whose upstream was lost', async () => {
+  it('a relayed session charges nothing for a turn whose upstream was lost', async () => {
     const { client, ledger, session, upstream } = await start();
     upstream.begin('r1');
     upstream.leave(1006);
@@ -248,7 +248,7 @@ describe('a relayed session', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([0n, 0]);
   });
 
-  it('reads on only when its client has caught up, and disconnects one that does not', async () => {
+  it('a relayed session reads on only when its client has caught up, and disconnects a client that does not', async () => {
     const { client, clock, session, upstream } = await start();
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     upstream.say({ type: 'a' });
@@ -267,7 +267,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
   });
 
-  it('disconnects a client whose upstream does not take what it sends', async () => {
+  it('a relayed session disconnects a client whose upstream does not take what the client sends', async () => {
     const { client, session, upstream } = await start();
     upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
     session.frame(APPEND, false);
@@ -275,7 +275,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
   });
 
-  it('bounds what waits while a turn is being journaled', async () => {
+  it('a relayed session bounds its queue while a turn is being journaled', async () => {
     const { client, session, upstream } = await start();
     upstream.begin('r1');
     upstream.finish('r1', usageOf({ audioOut: 5 }));
@@ -286,7 +286,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1011, reason: 'internal_error' });
   });
 
-  it('ends when its client has sent nothing for too long', async () => {
+  it('a relayed session ends when its client has sent nothing for too long', async () => {
     const { client, clock, session } = await start();
     clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
     session.frame(APPEND, false);
@@ -297,7 +297,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1000, reason: 'idle' });
   });
 
-  it('leaves its hold to the process that has taken the session over', async () => {
+  it('a relayed session leaves its hold to the process that has taken the session over', async () => {
     const { client, ledger, session, upstream } = await start();
     ledger.takeOver('sess_t');
     upstream.begin('r1');
@@ -307,14 +307,14 @@ describe('a relayed session', () => {
     expect([upstream.isClosed, ledger.charges]).toEqual([true, []]);
   });
 
-  it('refuses more responses at once than a session may have', async () => {
+  it('a relayed session refuses more simultaneous responses than a session may have', async () => {
     const { client, upstream } = await start(TOKEN_RATES, TURN_RAW * 100n);
     for (let n = 0; n <= LIMITS.relayResponses; n++) upstream.begin(`r${n}`);
     await settleAll();
     expect(client.closed).toEqual({ code: 1008, reason: 'too_many_responses' });
   });
 
-  it('sends its client nothing of what comes while it ends', async () => {
+  it('a relayed session that ends forwards nothing more to its client or its upstream', async () => {
     const { client, session, upstream } = await start();
     upstream.begin('r1');
     session.socketClosed();
@@ -326,7 +326,7 @@ describe('a relayed session', () => {
 });
 
 describe('a relayed session that is billed by its time', () => {
-  it('charges for the time that it lasted, to the millisecond, and not for tokens', async () => {
+  it('a relayed session that is billed by time charges its duration to the millisecond, and no tokens', async () => {
     const { clock, ledger, session, upstream } = await start(TIME_RATES);
     upstream.begin('r1');
     upstream.finish('r1', usageOf({ audioOut: 5_000 }));
@@ -338,7 +338,7 @@ describe('a relayed session that is billed by its time', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('ends before it outlasts its hold', async () => {
+  it('a relayed session that is billed by time ends before it outlasts its hold', async () => {
     const { client, clock, ledger, session } = await start(TIME_RATES, 55n);
     await seconds(clock, 60);
     await session.settled;
@@ -350,7 +350,7 @@ describe('a relayed session that is billed by its time', () => {
 });
 
 describe('the summary of a relayed session', () => {
-  it('counts its turns, its interruptions, and how long a held frame waited', async () => {
+  it('the summary of a relayed session counts its turns, its interruptions, and how long a held frame waited', async () => {
     const { clock, ledger, session, upstream } = await start();
     const { journal } = ledger;
     ledger.journal = async (claim, entries) => {

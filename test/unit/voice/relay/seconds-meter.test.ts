@@ -9,7 +9,7 @@ type Step = { readonly passMs: number; readonly seconds: number };
 const told = (event: unknown) => (event as { usage: { seconds: number; cost_raw: string } }).usage;
 
 describe('the seconds that an upstream reports', () => {
-  it('never bill more than the time that passed, never go down, and are told as the ledger has them, whatever it reports', async () => {
+  it('billed seconds of an upstream never exceed the elapsed time, never decrease, and are reported as the ledger has them', async () => {
     const seconds = fc.oneof(
       fc.double({ min: 0, max: 60, noNaN: true }),
       fc.constantFrom(0, 1e6, 1e9, -5, 3_600, 0.0004),
@@ -54,7 +54,7 @@ describe('the seconds that an upstream reports', () => {
     );
   });
 
-  it('are the shortfall of a source that reports more than can be, which is distrusted', async () => {
+  it('a source that reports impossible seconds is distrusted, and the excess is its shortfall', async () => {
     const { begin, clock, close, distrusted, ledger, session } = await startLiveRelay();
     await begin();
     clock.advance(500);
@@ -65,7 +65,7 @@ describe('the seconds that an upstream reports', () => {
     expect(distrusted).toHaveLength(1);
   });
 
-  it('are the shortfall of such a source, however large the number that it writes', async () => {
+  it('the shortfall of a source covers even a very large number of reported seconds', async () => {
     const { begin, client, clock, close, distrusted, ledger, session } = await startLiveRelay();
     await begin();
     clock.advance(500);
@@ -76,7 +76,7 @@ describe('the seconds that an upstream reports', () => {
     expect(distrusted).toHaveLength(1);
   });
 
-  it('do not make a source distrusted that only rounds', async () => {
+  it('a source that only rounds its seconds up is not distrusted', async () => {
     const { begin, clock, close, distrusted, ledger, session } = await startLiveRelay();
     await begin();
     clock.advance(4_200);

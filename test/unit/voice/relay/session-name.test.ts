@@ -13,14 +13,14 @@ describe('the name of the model in a relayed session', () => {
   it.each([
     '{"type":"session.created","session":{"id":"s","model":"voice-1"}}',
     '{"session": {"id":"s","model":"voice-1"}, "type": "session.updated"}',
-  ])('is the catalogue’s in an event of the upstream: %s', (json) => {
+  ])("an event of the upstream reaches the client with the catalogue's model name: %s", (json) => {
     expect(forClient(json)).toBe(json.replace('voice-1', 'acme/voice'));
   });
 
   it.each([
     '{"type":"session.update","session":{"model":"acme/voice"}}',
     '{"type": "session.update", "event_id": "e", "session": {"model": "acme/voice"}}',
-  ])('is the upstream’s in an event of the client: %s', (json) => {
+  ])("an event of the client reaches the upstream with the upstream's model name: %s", (json) => {
     expect(forUpstream(json)).toBe(json.replace('acme/voice', 'voice-1'));
   });
 
@@ -32,7 +32,7 @@ describe('the name of the model in a relayed session', () => {
     '{"response":{"model":"m","text":"\\"session.created\\""},"type":"response.done"}',
     'session.created',
     '',
-  ])('replaces no other name: %s', (json) => {
+  ])("a relayed session replaces no other name than the session's model: %s", (json) => {
     expect([forClient(json), forUpstream(json)]).toEqual([json, json]);
   });
 });

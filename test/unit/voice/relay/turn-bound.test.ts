@@ -20,7 +20,7 @@ const FRAME = { bytes: 0, tokens: 0 };
 const { answered, heard } = LIMITS.relayUncarriedTokens;
 
 describe('the bound of a relayed turn', () => {
-  it('is what the client sent and the upstream answered before', () => {
+  it('the bound of a relayed turn is what the client sent and the upstream answered before', () => {
     const bound = boundOf();
     bound.sent(1_000, false);
     bound.sent(2_000_000, true);
@@ -39,7 +39,7 @@ describe('the bound of a relayed turn', () => {
     });
   });
 
-  it('counts sound beyond the sound that was carried as text, with its cached part', () => {
+  it('the bound of a relayed turn counts tokens beyond the relayed audio as text, with their cached part', () => {
     const reported = { ...NONE, audioIn: heard + 100, cachedAudio: heard + 50 };
     expect(boundOf().turn(reported)).toEqual({
       tokens: { ...NONE, textIn: 100, audioIn: heard, cachedText: 50, cachedAudio: heard },
@@ -47,7 +47,7 @@ describe('the bound of a relayed turn', () => {
     });
   });
 
-  it('is the context window and the longest answer of the model where these are known', () => {
+  it('the bound of a relayed turn is the context window and the longest answer of the model when these are known', () => {
     const bound = boundOf({ contextWindow: 200, maxOutputTokens: 50 });
     bound.received({ ...FRAME, spokenTokens: 1_000_000 });
     const reported = { ...NONE, textIn: 150, audioIn: 150, textOut: 40, audioOut: 40 };
@@ -61,7 +61,7 @@ describe('the bound of a relayed turn', () => {
     });
   });
 
-  it('pays each carried answer once, and a named slack for the rest', () => {
+  it('the bound of a relayed turn counts each relayed answer once, and a fixed slack for the rest', () => {
     const bound = boundOf();
     bound.received({ ...FRAME, spokenTokens: 3_125, writtenTokens: 10 });
     const lie = { ...NONE, audioOut: 3_125 + answered };
@@ -72,7 +72,7 @@ describe('the bound of a relayed turn', () => {
     });
   });
 
-  it('leaves room for the thoughts of a reasoning model, which are text', () => {
+  it('the bound of a relayed turn leaves room for the thoughts of a reasoning model, which are text', () => {
     const bound = boundOf({ maxOutputTokens: 4_000 }, { efforts: ['low'] });
     const reported = { ...NONE, textOut: 3_900, audioOut: 90 };
     expect(bound.turn(reported)).toEqual({
@@ -81,14 +81,14 @@ describe('the bound of a relayed turn', () => {
     });
   });
 
-  it('reads the items that an upstream adds to the conversation, such as the result of an MCP call', () => {
+  it('the bound of a relayed turn reads items that an upstream adds to the conversation, such as an MCP result', () => {
     const bound = boundOf();
     bound.received({ ...FRAME, itemBytes: 50_000 });
     const reported = { ...NONE, textIn: 40_000 };
     expect(bound.turn(reported)).toEqual({ tokens: reported, isImpossible: false });
   });
 
-  it('counts the sound of all transcripts together', () => {
+  it('the bound of a relayed turn counts the audio of all transcripts together', () => {
     const bound = boundOf();
     bound.sent(1_000_000, true);
     const most = 1_000 + LIMITS.unaskedTokens;

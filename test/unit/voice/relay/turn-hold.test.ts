@@ -45,7 +45,7 @@ const said = (tokens: number) =>
   Buffer.from(`{"type":"input_audio_buffer.append","audio":"${'A'.repeat(tokens * 6_400)}"}`);
 
 describe('the turns of a relayed session under a cap', () => {
-  it('are held as far as the cap allows, and suspend no agent where a smaller one fits', async () => {
+  it('the turns of a relayed session are held up to the cap, and suspend no agent when a smaller turn fits', async () => {
     const { asked, client, ledger, sessionHold, session, upstream } = await startUnder(600n);
     expect(asked).toEqual([`${TURN_RAW}`, '600']);
     upstream.begin('r1');
@@ -63,7 +63,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(80n);
   });
 
-  it('are refused, and suspend the agent, where not even the smallest fits', async () => {
+  it('the turns of a relayed session are refused, and suspend the agent, when not even the smallest fits', async () => {
     let asked: string[] = [];
     const bind = (ledger: FakeLedger) => {
       asked = cap(ledger, LEAST_TURN_RAW - 1n);
@@ -72,7 +72,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(asked).toEqual([`${TURN_RAW}`, `${LEAST_TURN_RAW}!`]);
   });
 
-  it('end the session where an answer reaches the end of its hold', async () => {
+  it('a relayed session ends when an answer reaches the end of its hold', async () => {
     const { client, ledger, session, upstream } = await startUnder(600n);
     const audio = 'A'.repeat(200_000);
     session.frame(Buffer.from(`{"type":"input_audio_buffer.append","audio":"${audio}"}`), false);
@@ -90,7 +90,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(ledger.shortfalls.get('shortfall:acme')).toBe(2n);
   });
 
-  it('end it there, too, where the upstream does not begin its frames with their type', async () => {
+  it("a relayed session ends at the end of its hold also when the upstream's frames do not begin with their type", async () => {
     const { client, upstream } = await startUnder(600n);
     upstream.begin('r1');
     await settleAll();
@@ -99,7 +99,7 @@ describe('the turns of a relayed session under a cap', () => {
     expect(client.closed).toMatchObject({ code: 1008 });
   });
 
-  it('end it where the caller says more than the hold covers, in sound or in text', async () => {
+  it('a relayed session ends when the caller says more than the hold covers, in audio or in text', async () => {
     for (const frame of [said(401), Buffer.from(JSON.stringify({ text: 'x'.repeat(1_610) }))]) {
       const { client, session, upstream } = await startUnder(600n);
       upstream.begin('r1');
@@ -109,7 +109,7 @@ describe('the turns of a relayed session under a cap', () => {
     }
   });
 
-  it('have their full length again when the cap allows more', async () => {
+  it('the turns of a relayed session have their full length again when the cap allows more', async () => {
     const { client, ledger, sessionHold, upstream } = await startRelaySession({ creditRaw: 600n });
     expect(sessionHold.heldRaw).toBe(600n);
     await ledger.credit({ agentId: AGENT, amountRaw: 100_000n, reference: 'more' });
@@ -121,7 +121,7 @@ describe('the turns of a relayed session under a cap', () => {
 });
 
 describe('a relayed session that is billed by its time under a cap', () => {
-  it('holds what fits, and suspends its agent only where the next ten seconds do not fit', async () => {
+  it('a time-billed relayed session holds what fits the cap, and suspends its agent only when ten seconds do not fit', async () => {
     const { asked, client, clock, session } = await startUnder(25n, { rates: TIME_RATES });
     expect(asked).toEqual(['30', '25']);
     for (let second = 0; second < 20; second++) {

@@ -35,7 +35,7 @@ const TOKENS = {
 };
 
 describe('the price of a relayed turn', () => {
-  it('counts cached tokens at their own rate, and not at that of the tokens that they are part of', () => {
+  it('the price of a relayed turn counts cached tokens at their own rate, and not also at the full rate', () => {
     expect(tokenUsage(SOUND, TOKENS, 1)).toEqual({
       text_input_token: 40,
       audio_input_token: 150,
@@ -45,7 +45,7 @@ describe('the price of a relayed turn', () => {
     });
   });
 
-  it('counts them at the full rate where a source has no rate for them', () => {
+  it('the price of a relayed turn counts cached tokens at the full rate when a source has no rate for them', () => {
     const { cached_input_token: _, ...rates } = TOKEN_RATES as Record<string, string>;
     expect(tokenUsage(source(rates), TOKENS, 1)).toMatchObject({
       text_input_token: 100,
@@ -53,19 +53,19 @@ describe('the price of a relayed turn', () => {
     });
   });
 
-  it('is the fee alone where the buyer pays for the tokens', () => {
+  it('the price of a relayed turn is the fee alone when the agent pays for the tokens with an own key', () => {
     expect(tokenUsage(byokSource('acme', 'v'), TOKENS, 1)).toEqual({ request: 1 });
     expect(relayTurnRaw(model, byokSource('acme', 'v'), 50_000)).toBe(LIMITS.byokFeeRaw);
   });
 
-  it('is bounded by the longest answer to all that was said before, in the dearest kind of token', () => {
+  it('the price of a relayed turn is bounded by the longest answer to all that was said, at the dearest token rate', () => {
     expect(relayTurnRaw(model, SOUND, 0)).toBe(TURN_RAW);
     expect(relayTurnRaw(model, SOUND, 1_000)).toBe(TURN_RAW + 1_000n);
     const short = { ...model, contextWindow: 2_000, maxOutputTokens: 10 };
     expect(relayTurnRaw(short, SOUND, 90_000)).toBe(2_020n);
   });
 
-  it('is by time where the source has a rate for nothing else', () => {
+  it('the price of a relayed turn is by time when the source has a rate for nothing else', () => {
     expect(isBilledByTime(source({ audio_second: '1' }))).toBe(true);
     expect(isBilledByTime(SOUND)).toBe(false);
     expect(isBilledByTime(byokSource('acme', 'v'))).toBe(false);

@@ -39,7 +39,7 @@ const FORMATS = [
 
 describe('the frames of a relayed turn', () => {
   it.each(FORMATS)(
-    'show its stages and its sound, %d bytes a tenth of a second',
+    'the frames of a relayed turn give its stages and its seconds of audio, %d bytes a tenth of a second',
     (bytes, session) => {
       const { append, clock, down, sound, tally } = start();
       if (session !== undefined) down('session.updated', { session });
@@ -73,7 +73,7 @@ describe('the frames of a relayed turn', () => {
     },
   );
 
-  it('are read with blanks in them, and with clients that commit their speech themselves', () => {
+  it('the frames of a relayed turn are read with blanks in them, and with client-side commits', () => {
     const { append, clock, down, sound, tally, up } = start();
     append(4_800, '{"type": "input_audio_buffer.append"');
     up('{"type": "input_audio_buffer.commit"}');
@@ -85,7 +85,7 @@ describe('the frames of a relayed turn', () => {
     });
   });
 
-  it('show an interruption, and nothing where they mean nothing', () => {
+  it('the frames of a relayed turn show an interruption, and malformed frames count as nothing', () => {
     const { down, signs, tally, up } = start();
     down('response.created');
     down('conversation.item.truncated');
@@ -109,7 +109,7 @@ describe('a client frame', () => {
     [false, '{"type":"input_audio_buffer.append","audio":"UklGRg=='],
     [false, '{"type":"session.update","session":{}}'],
     [false, ''],
-  ])('is sound alone: %s of %s', (isAlone, text) => {
+  ])('isSoundAlone is %s for the client frame %s', (isAlone, text) => {
     expect(isSoundAlone(Buffer.from(text))).toBe(isAlone);
   });
 });

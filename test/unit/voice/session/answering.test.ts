@@ -3,7 +3,7 @@ import { openSession, response } from '../../../support/realtime-session.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
 describe('an answer', () => {
-  it('leaves exactly the heard words in the history on truncate', async () => {
+  it('a truncated answer keeps exactly its heard words in the history', async () => {
     const { engines, socket, send, say } = await openSession();
     engines.guide.answers.push({
       text: 'One two three four. Five six seven eight.',
@@ -25,7 +25,7 @@ describe('an answer', () => {
     expect(socket.of('error')).toHaveLength(1);
   });
 
-  it('keeps the heard words where it was truncated while it was still being spoken', async () => {
+  it('an answer that was truncated while it was being spoken keeps its heard words', async () => {
     const { engines, socket, send, say } = await openSession();
     engines.guide.answers.push({
       text: 'One two three four. Five six seven eight.',
@@ -49,7 +49,7 @@ describe('an answer', () => {
     });
   });
 
-  it('is cancelled on request, and cannot be cancelled when it is over', async () => {
+  it('an answer is cancelled on request, and cannot be cancelled when it is over', async () => {
     const { engines, socket, send, say } = await openSession();
     send({ type: 'response.cancel', event_id: 'mine' });
     expect(socket.of('error')[0]).toMatchObject({
@@ -65,7 +65,7 @@ describe('an answer', () => {
     });
   });
 
-  it('is the only one in the conversation at a time', async () => {
+  it('an answer in the conversation excludes a second one at the same time', async () => {
     const { engines, socket, send, say } = await openSession();
     engines.guide.thinking = () => new Promise(() => {});
     await say('hello');
@@ -76,7 +76,7 @@ describe('an answer', () => {
     expect(socket.of('response.created')).toHaveLength(1);
   });
 
-  it('calls a tool, and its output gets the next answer', async () => {
+  it('an answer calls a tool, and the tool output gets the next answer', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
       text: '',
@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(engines.guide.asked.at(-1)?.messages.at(-1)).toEqual({ role: 'tool', content: 'sunny' });
   });
 
-  it('takes no tool output into the conversation for a call that was made out of band', async () => {
+  it('a tool output for a call of an out-of-band answer is not added to the conversation', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
       text: '',

@@ -116,7 +116,7 @@ const ENDING = fc.constantFrom('drained', 'left');
 const idsOf = (events: readonly SentEvent[]) =>
   events.map(({ response }) => (response as { id: string }).id);
 
-it('a session takes client events in any order: nothing throws, every response is done once, nothing stays held, and a recording of it replays', async () => {
+it('client events in any order never throw in a session, end every response once, leave no hold, and replay the same', async () => {
   let answered = 0;
   const script = fc.array(step, { minLength: 15, maxLength: 40 });
   await fc.assert(

@@ -16,7 +16,7 @@ const message = (id: string, text: string): ConversationItem => ({
 });
 
 describe('Conversation', () => {
-  it('holds a bounded number of items and characters, and evicts the oldest first', () => {
+  it('Conversation holds a bounded number of items and characters, and evicts the oldest first', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: LIMITS.realtimeItemChars }), { maxLength: 400 }),
@@ -43,7 +43,7 @@ describe('Conversation', () => {
     );
   });
 
-  it('evicts the oldest images for a new one, and keeps what was said', () => {
+  it('Conversation evicts the oldest images for a new one, and keeps what was said', () => {
     const conversation = new Conversation();
     const part = { type: 'image', url: 'x'.repeat(LIMITS.realtimeImageChars) } as const;
     const shown = (id: string) => ({ ...message(id, ''), content: [{ ...part, detail: 'auto' }] });
@@ -55,7 +55,7 @@ describe('Conversation', () => {
     expect(conversation.items.map(({ id }) => id)).toEqual(['said', 'c', 'd']);
   });
 
-  it('puts an item behind the named one, and knows the item before it', () => {
+  it('Conversation puts an item behind the named one, and knows the item before it', () => {
     const conversation = new Conversation();
     conversation.add(message('a', 'a'));
     conversation.add(message('c', 'c'));
@@ -72,7 +72,7 @@ describe('Conversation', () => {
     expect(conversation.before('b')).toBe('front');
   });
 
-  it('returns the newest messages that fit, oldest of them first, and always the last', () => {
+  it('Conversation returns the newest messages that fit, oldest of them first, and always the last', () => {
     const conversation = new Conversation();
     for (const id of ['one', 'two', 'three']) conversation.add(message(id, id));
     const said = (chars: number) =>

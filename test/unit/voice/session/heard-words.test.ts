@@ -9,7 +9,7 @@ function add(spoken: SpokenText, sentence: string, ms: number): void {
 }
 
 describe('SpokenText', () => {
-  it('counts a word as heard only when its whole share of the time has passed', () => {
+  it('SpokenText counts a word as heard only when its whole share of the time has passed', () => {
     const spoken = new SpokenText();
     add(spoken, 'one two three four.', 400);
     add(spoken, 'five six.', 200);
@@ -22,7 +22,7 @@ describe('SpokenText', () => {
     expect(spoken.heardBy(9_999)).toBe('one two three four. five six.');
   });
 
-  it('takes a sentence whose sound still comes by its expected length, and not by the sound so far', () => {
+  it('SpokenText times a sentence whose audio is incomplete by its expected length, not by the audio so far', () => {
     const spoken = new SpokenText();
     spoken.begin('one two three four.', 400);
     spoken.lasted(100);
@@ -33,7 +33,7 @@ describe('SpokenText', () => {
     expect(spoken.durationMs).toBe(200);
   });
 
-  it('never takes back a heard word as time goes on', () => {
+  it('SpokenText never takes back a heard word as time goes on', () => {
     const sentence = fc.array(fc.constantFrom('a', 'be', 'see'), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(

@@ -14,7 +14,7 @@ async function answered(change: Record<string, unknown> = {}) {
 const TIMEOUT = 'input_audio_buffer.timeout_triggered';
 
 describe('a caller who is silent after an answer', () => {
-  it('is prompted once the answer was played and the timeout is over', async () => {
+  it('a caller who is silent after an answer is prompted once the answer was played and the timeout is over', async () => {
     const { engines, ledger, session, socket, speak } = await answered();
     // "You said hello. Is that so?" plays for 600 ms.
     await speak(silence(5_500, RATE));
@@ -30,7 +30,7 @@ describe('a caller who is silent after an answer', () => {
     expect(ledger.charges[0]?.usage.audio_second).toBeUndefined();
   });
 
-  it('is prompted although something without words was heard, once it has been silent for the timeout since', async () => {
+  it('a caller who only made a noise is prompted after the idle timeout since the noise', async () => {
     const { engines, socket, speak } = await answered();
     await speak(silence(3_000, RATE));
     engines.stt.pocketsphinx.script.push('');
@@ -42,7 +42,7 @@ describe('a caller who is silent after an answer', () => {
     expect([socket.of(TIMEOUT).length, socket.of('response.done').length]).toEqual([1, 2]);
   });
 
-  it('is not prompted after speaking, where no response is to be created, and on a dead line', async () => {
+  it('the idle timeout does not fire after speech or on a dead line, and prompts nobody under create_response: false', async () => {
     const speaking = await answered();
     await speaking.speak(silence(3_000, RATE));
     await speaking.speak(tone(3_000, RATE));
@@ -61,7 +61,7 @@ describe('a caller who is silent after an answer', () => {
 });
 
 describe('the wait for a caller', () => {
-  it('begins anew after all that was said in it and asks for no answer, once the answer before was played', () => {
+  it('the idle timeout restarts after a noise, from the end of the last noise or of the played answer', () => {
     const watch = new IdleWatch();
     watch.begin(9_000);
     watch.rest();
@@ -74,7 +74,7 @@ describe('the wait for a caller', () => {
     expect(watch.lapsed(17_000, 5_000)).toEqual({ sinceMs: 12_000 });
   });
 
-  it('does not begin again where it was not on, or where words have ended it', () => {
+  it('the idle timeout does not restart when it was off, or when words have ended it', () => {
     const watch = new IdleWatch();
     watch.rest();
     watch.goOn(1_000);

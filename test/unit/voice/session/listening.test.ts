@@ -16,7 +16,7 @@ const codes = (socket: Session['socket']) =>
   socket.of('error').map(({ error }) => (error as { code: string }).code);
 
 describe('Listening', () => {
-  it('waits for the words of a commit before it answers, where the client commits turns', async () => {
+  it('a session whose client commits turns waits for the words of a commit before it answers', async () => {
     const { engines, socket, send, speak } = await openSession();
     takeTurnsByHand(send);
     engines.stt.pocketsphinx.script.push('by hand');
@@ -30,7 +30,7 @@ describe('Listening', () => {
     expect(socket.of('input_audio_buffer.committed')).toHaveLength(1);
   });
 
-  it('reports when there is nothing to commit, and drops the audio on clear', async () => {
+  it('a session reports that there is nothing to commit, and drops its audio on clear', async () => {
     const { socket, send, speak } = await openSession();
     send({ type: 'input_audio_buffer.commit' });
     expect(socket.of('error')[0]).toMatchObject({
@@ -43,7 +43,7 @@ describe('Listening', () => {
     expect(socket.of('input_audio_buffer.committed')).toEqual([]);
   });
 
-  it('returns its recogniser when no audio comes for a minute, and takes another for the next speech', async () => {
+  it('a session returns its recogniser when no audio comes for a minute, and takes another for the next speech', async () => {
     const { clock, engines, socket, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     await speak(tone(800, RATE));
@@ -61,7 +61,7 @@ describe('Listening', () => {
     expect(starts[1]).toBeGreaterThanOrEqual(1_300);
   });
 
-  it('transcribes a caller whose audio stops in the middle of a word, and then returns the recogniser', async () => {
+  it('a session transcribes a caller whose audio stops in the middle of a word, and then returns the recogniser', async () => {
     const { clock, engines, socket, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     await speak(tone(800, RATE));
@@ -74,7 +74,7 @@ describe('Listening', () => {
     expect(socket.of('conversation.item.input_audio_transcription.completed')).toHaveLength(1);
   });
 
-  it('commits nothing by itself where the client commits turns', async () => {
+  it('a session commits nothing by itself when the client commits turns', async () => {
     const { clock, engines, socket, send, speak } = await openSession();
     takeTurnsByHand(send);
     engines.stt.pocketsphinx.script.push('all of it');
@@ -92,7 +92,7 @@ describe('Listening', () => {
     ]);
   });
 
-  it('keeps the utterance when only settings for after it change, and applies those at its end', async () => {
+  it('a session keeps the utterance when settings for later ones change, and applies the settings at its end', async () => {
     const { socket, send, speak } = await openSession();
     const set = (change: Record<string, unknown>) =>
       send({
@@ -110,7 +110,7 @@ describe('Listening', () => {
     expect(socket.of('response.created')).toHaveLength(1);
   });
 
-  it('returns its recogniser after an utterance that was cleared', async () => {
+  it('a session returns its recogniser after an utterance that was cleared', async () => {
     const { clock, engines, send, speak } = await openSession();
     // Longer than the interval of the idle check, so that one check finds it busy.
     await speak(tone(31_000, RATE));
@@ -121,7 +121,7 @@ describe('Listening', () => {
     expect(engines.stt.pocketsphinx.inUse).toBe(0);
   });
 
-  it('takes no more audio at once after a long silence than at the start', async () => {
+  it('a session accepts no larger burst of audio after a long silence than at the start', async () => {
     const { clock, socket, send } = await openSession();
     clock.advance(800_000);
     const tenSeconds = bytesOf(silence(10_000, RATE));
@@ -131,7 +131,7 @@ describe('Listening', () => {
     expect(codes(socket)).toEqual(['audio_too_fast']);
   });
 
-  it('counts what is being billed as unpaid until the reserve is whole again', async () => {
+  it('a session counts speech that is being billed as unpaid until the reserve is whole again', async () => {
     const { clock, ledger, socket, send } = await openSession();
     const { journal } = ledger;
     let write = () => {};
@@ -156,7 +156,7 @@ describe('Listening', () => {
     expect(codes(socket)).toHaveLength(1);
   });
 
-  it('takes no more speech than the reserve of a turn covers, however it comes', async () => {
+  it('a session takes no more speech than the reserve of a turn covers, however the audio is split', async () => {
     const { clock, engines, ledger, session, socket, send, say } = await openSession();
     engines.guide.thinking = () => new Promise(() => {});
     await say('hello');
@@ -176,7 +176,7 @@ describe('Listening', () => {
     expect(ledger.charges[0]?.usage.audio_second).toBeCloseTo(118, 0);
   });
 
-  it('charges nothing for speech that no recogniser heard', async () => {
+  it('a session charges nothing for speech that no recogniser heard', async () => {
     const { engines, ledger, session, socket, speak } = await openSession();
     engines.stt.pocketsphinx.streams = 0;
     await speak(tone(1_000, RATE));
@@ -187,7 +187,7 @@ describe('Listening', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('still transcribes and answers what was committed when the turn detection changes', async () => {
+  it('a session still transcribes and answers what was committed when the turn detection changes', async () => {
     const { engines, socket, send, speak } = await openSession();
     takeTurnsByHand(send);
     engines.stt.pocketsphinx.script.push('by hand');
@@ -203,7 +203,7 @@ describe('Listening', () => {
     expect(engines.stt.pocketsphinx.inUse).toBe(0);
   });
 
-  it('keeps the words of two utterances apart when the settings change between them', async () => {
+  it('a session keeps the words of two utterances apart when the settings change between them', async () => {
     const { engines, socket, send, speak } = await openSession();
     const { pocketsphinx } = engines.stt;
     const open = pocketsphinx.open.bind(pocketsphinx);
@@ -236,7 +236,7 @@ describe('Listening', () => {
     expect(most).toBe(1);
   });
 
-  it('reports that all recognisers are busy, and stays usable for text', async () => {
+  it('a session reports that all recognisers are busy, and stays usable for text', async () => {
     const { engines, socket, speak, say } = await openSession();
     engines.stt.pocketsphinx.streams = 0;
     await speak(tone(800, RATE));

@@ -3,7 +3,7 @@ import { Passages } from '../../../../src/voice/session/passages.ts';
 import type { Passage } from '../../../../src/voice/speech-text/speech-parts.ts';
 
 describe('Passages', () => {
-  it('returns what was put in, in order, waits for more, and ends when it is ended', async () => {
+  it('Passages returns what was put in, in order, waits for more, and ends when it is ended', async () => {
     const passages = new Passages();
     expect(passages.isEmpty).toBe(true);
     const [one, two, three] = ['one', 'two', 'three'].map((text) => ({ text, spoken: text }));

@@ -15,7 +15,7 @@ const replyOf = (text: string, asked: string[]): Llm['reply'] => {
 
 const request = (isPrompt: boolean) => ({ items: [], isPrompt }) as unknown as LlmRequest;
 
-it('a silent caller gets the words that are given, also where there are none, and a model only where none are given', async () => {
+it("a silent caller hears the scripted words, even empty ones, and the model's prompt only without a script", async () => {
   const asked: string[] = [];
   for (const words of ['Hello?', '']) {
     const reply = createScriptedLlm({ reply: replyOf('model', asked) }, () => words).reply(

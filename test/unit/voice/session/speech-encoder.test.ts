@@ -46,7 +46,7 @@ describe('SpeechEncoder', () => {
     expect(rms(heard.subarray(0, count)) / rms(spoken)).toBeCloseTo(1, 1);
   });
 
-  it('starts every sentence afresh, whatever rate it comes at', () => {
+  it('SpeechEncoder starts every sentence afresh, at any sample rate', () => {
     const encoder = new SpeechEncoder(PCM_24K);
     const once = Buffer.concat(sentence(encoder, tone(200, 16_000), 16_000));
     const other = Buffer.concat(sentence(encoder, tone(200, 8_000), 8_000));
@@ -55,7 +55,7 @@ describe('SpeechEncoder', () => {
     expect(again.equals(once)).toBe(true);
   });
 
-  it('encodes a sentence that comes in pieces the same', () => {
+  it('SpeechEncoder encodes a sentence that comes in pieces to the same bytes as in one piece', () => {
     const spoken = tone(300, 16_000);
     const whole = Buffer.concat(sentence(new SpeechEncoder(PCM_24K), spoken, 16_000));
     const encoder = new SpeechEncoder(PCM_24K);

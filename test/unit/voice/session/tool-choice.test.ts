@@ -16,7 +16,7 @@ async function ask(toolChoice: unknown) {
 }
 
 describe('tool_choice', () => {
-  it('offers no tool on none, and leaves the choice on auto', async () => {
+  it('tool_choice none offers no tool, and auto leaves the choice to the model', async () => {
     expect(await ask('none')).toMatchObject({ offered: [], item: { type: 'message' } });
     expect(await ask('auto')).toMatchObject({
       offered: ['weather', 'time'],
@@ -24,7 +24,7 @@ describe('tool_choice', () => {
     });
   });
 
-  it('calls the function that is named, and some function where one is required', async () => {
+  it('tool_choice calls the function that is named, and some function when one is required', async () => {
     const call = { type: 'function_call', status: 'completed', arguments: '{}' };
     expect(await ask({ type: 'function', name: 'time' })).toMatchObject({
       offered: ['time'],
@@ -33,7 +33,7 @@ describe('tool_choice', () => {
     expect(await ask('required')).toMatchObject({ item: { ...call, name: 'weather' } });
   });
 
-  it('requires no call of a tool that does not exist', () => {
+  it('tool_choice requires no call of a tool that does not exist', () => {
     const named = { tools: [], toolChoice: { type: 'function', name: 'time' } } as const;
     expect([offeredTools(named), mustCall(named)]).toEqual([[], false]);
   });

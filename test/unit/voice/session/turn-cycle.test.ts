@@ -42,7 +42,7 @@ async function opened(turnDetection: Record<string, unknown> = {}) {
 const statuses = (events: SentEvent[]) => events.map((event) => response(event).status);
 
 describe('a caller whose words are not transcribed yet', () => {
-  it('who goes on gets one answer to everything', async () => {
+  it('a caller who speaks on before the words are transcribed gets one answer to both utterances', async () => {
     const { count, transcribe, script, speak, utter, words } = await opened();
     script('what is', 'the time');
     await utter();
@@ -55,7 +55,7 @@ describe('a caller whose words are not transcribed yet', () => {
     expect(count('response.done')).toBe(1);
   });
 
-  it('is answered although the next utterance had no words, or was dropped', async () => {
+  it('a caller is answered although the next utterance had no words, or was cleared', async () => {
     for (const end of ['noise', 'clear'] as const) {
       const { transcribe, script, send, speak, utter, words } = await opened();
       script('hello', '');
@@ -70,7 +70,7 @@ describe('a caller whose words are not transcribed yet', () => {
     }
   });
 
-  it('is answered at once all the same where callers may not interrupt', async () => {
+  it('a caller who speaks on is answered at once when callers may not interrupt', async () => {
     const { count, transcribe, speak, utter } = await opened({ interrupt_response: false });
     await utter();
     await speak(tone(400, RATE));
@@ -78,7 +78,7 @@ describe('a caller whose words are not transcribed yet', () => {
     expect(count('response.created')).toBe(1);
   });
 
-  it('gets one answer to everything said before the LLM reads it', async () => {
+  it('a caller gets one answer to all utterances before the LLM reads them', async () => {
     const { count, transcribe, script, utter, words } = await opened();
     script('one', 'two');
     await utter();
@@ -90,7 +90,7 @@ describe('a caller whose words are not transcribed yet', () => {
     expect(count('response.created')).toBe(1);
   });
 
-  it('gets one answer where the client requests it first', async () => {
+  it('a caller gets one answer when the client requests it before the words are transcribed', async () => {
     const { count, transcribe, script, send, utter, words } = await opened();
     script('one');
     await utter();
@@ -102,7 +102,7 @@ describe('a caller whose words are not transcribed yet', () => {
 });
 
 describe('a caller who interrupts', () => {
-  it('before an answer is heard is answered, also without saying a word', async () => {
+  it('a caller who interrupts before an answer is heard is answered, also without saying a word', async () => {
     const { engines, transcribe, script, socket, utter, words } = await opened();
     script('hello', '');
     engines.guide.thinking = () => new Promise(() => {});
@@ -116,7 +116,7 @@ describe('a caller who interrupts', () => {
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
   });
 
-  it('is answered although the client had requested the interrupted answer', async () => {
+  it('a caller who interrupts is answered although the client had requested the interrupted answer', async () => {
     const { engines, transcribe, script, send, socket, utter, words } = await opened();
     script('are you there', '');
     engines.guide.thinking = () => new Promise(() => {});
@@ -130,7 +130,7 @@ describe('a caller who interrupts', () => {
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled', 'completed']);
   });
 
-  it('after an answer is heard is not answered again for a noise', async () => {
+  it('a caller who interrupts a heard answer with a noise is not answered again', async () => {
     const { engines, transcribe, script, socket, utter } = await opened();
     script('hello', '');
     engines.tts.flite.between = () => new Promise(() => {});
@@ -141,7 +141,7 @@ describe('a caller who interrupts', () => {
     expect(statuses(socket.of('response.done'))).toEqual(['cancelled']);
   });
 
-  it('while an answer waits for the one before it to be billed gets it after speaking', async () => {
+  it('a caller who speaks while the previous answer is being billed gets the next answer after speaking', async () => {
     const { count, holdJournal, transcribe, say, script, speak, utter, words } = await opened();
     const written = holdJournal();
     script('one', 'two');
@@ -162,7 +162,7 @@ describe('a caller who interrupts', () => {
 describe('a caller and the idle timeout', () => {
   const LAPSED = 'input_audio_buffer.timeout_triggered';
 
-  it('who interrupts is heard to the end, however long that takes', async () => {
+  it('a caller who interrupts an answer is not prompted by the idle timeout while speaking, however long that takes', async () => {
     for (const interrupt_response of [true, false]) {
       const { count, engines, transcribe, speak, utter } = await opened({
         idle_timeout_ms: 5_000,
@@ -185,7 +185,7 @@ describe('a caller and the idle timeout', () => {
     }
   });
 
-  it('is prompted although an out-of-band answer came in between', async () => {
+  it('a caller is prompted after the idle timeout although an out-of-band answer came in between', async () => {
     const { count, say, send, speak } = await opened({ idle_timeout_ms: 5_000 });
     await say('hello');
     send({ type: 'response.create', response: { conversation: 'none' } });
@@ -195,7 +195,7 @@ describe('a caller and the idle timeout', () => {
 });
 
 describe('a caller of a server that drains', () => {
-  it('is disconnected at once when the utterance was dropped', async () => {
+  it('a caller of a draining server is disconnected at once when the utterance was dropped', async () => {
     for (const end of ['input_audio_buffer.clear', 'session.update']) {
       const { transcribe, send, session, socket, speak } = await opened();
       await speak(tone(1_000, RATE));
@@ -206,7 +206,7 @@ describe('a caller of a server that drains', () => {
     }
   });
 
-  it('is not waited for where the client may yet commit something', async () => {
+  it('a draining server does not wait for audio that only its client could commit', async () => {
     const { send, session, socket, speak } = await opened();
     send({ type: 'session.update', session: { turn_detection: null } });
     await speak(tone(1_000, RATE));
@@ -214,7 +214,7 @@ describe('a caller of a server that drains', () => {
     expect(socket.closed?.code).toBe(1012);
   });
 
-  it('who pauses and goes on is heard and answered', async () => {
+  it('a caller of a draining server who pauses and goes on is heard and answered', async () => {
     const { engines, ledger, transcribe, script, session, socket, speak, utter, words } =
       await opened();
     script('i would like', 'a table');
@@ -233,7 +233,7 @@ describe('a caller of a server that drains', () => {
     expect([socket.closed?.code, ledger.openHolds()]).toEqual([1012, 0]);
   });
 
-  it('gets the drain as the reason when it takes too long', async () => {
+  it('a draining server closes a session 1012 at the deadline, and its response in progress fails', async () => {
     const { clock, deps, engines, say, session, socket } = await opened();
     deps.sessions.enter('sess_test', {
       drain: () => session.drain(),
@@ -251,7 +251,7 @@ describe('a caller of a server that drains', () => {
 });
 
 describe('the client', () => {
-  it('that commits turns itself requests its answers itself', async () => {
+  it('a client that commits turns itself must request its answers itself', async () => {
     const { count, transcribe, send, speak } = await opened();
     await speak(tone(600, RATE));
     send({ type: 'input_audio_buffer.commit' });
@@ -263,7 +263,7 @@ describe('the client', () => {
     expect(count('response.done')).toBe(1);
   });
 
-  it('can cancel a response that waits, and no other follows in its place', async () => {
+  it('a client can cancel a response that waits, and no other response replaces it', async () => {
     const { count, holdJournal, ledger, say, send, session, socket, words } = await opened();
     const written = holdJournal();
     await say('hello');

@@ -41,7 +41,7 @@ async function call(creditRaw = 10_000_000n) {
 }
 
 describe('a voice session on a telephone line', () => {
-  it('hears mu-law and answers in whole frames of it', async () => {
+  it('a voice session on a phone line hears mu-law and answers in whole mu-law frames', async () => {
     const { line, media, prompt, says } = await call();
     await says('hello there');
     expect(prompt()).toEqual(['hello there']);
@@ -53,7 +53,7 @@ describe('a voice session on a telephone line', () => {
     expect(line.sent.some((sent) => 'clear' in sent)).toBe(false);
   });
 
-  it('clears what waits at the carrier when the caller interrupts, and remembers the words whose marks came back', async () => {
+  it("a voice session on a phone line clears the carrier's buffer on barge-in, and keeps the words whose marks came back", async () => {
     const { engines, hears, line, prompt, says } = await call();
     engines.guide.answers.push({ text: COUNT, usage: { inputTokens: 1, outputTokens: 8 } });
     await says('count');
@@ -68,7 +68,7 @@ describe('a voice session on a telephone line', () => {
     expect(heard).toMatch(/^One two three four\. ?(Five)?( six)?$/);
   });
 
-  it('keeps an answer whole that was played to its end before the caller spoke', async () => {
+  it('a voice session on a phone line keeps an answer whole that was played to its end before the caller spoke', async () => {
     const { engines, hears, line, prompt, says } = await call();
     engines.guide.answers.push({ text: COUNT, usage: { inputTokens: 1, outputTokens: 8 } });
     await says('count');
@@ -80,7 +80,7 @@ describe('a voice session on a telephone line', () => {
     expect(line.sent.some((sent) => 'clear' in sent)).toBe(false);
   });
 
-  it('buys no more speech than the line has room for until frames are played', async () => {
+  it('a voice session on a phone line synthesizes no more speech than the line has room for until frames are played', async () => {
     const { engines, media, line, says } = await call();
     const text = `${'word '.repeat(40)}one. ${'word '.repeat(40)}two.`;
     engines.guide.answers.push({ text, usage: { inputTokens: 1, outputTokens: 82 } });
@@ -93,7 +93,7 @@ describe('a voice session on a telephone line', () => {
     expect(media().length).toBeGreaterThanOrEqual(410);
   });
 
-  it('ends with its reason when the balance is spent, and settles what was said', async () => {
+  it('a voice session on a phone line ends with its reason when the balance is spent, and settles what was said', async () => {
     const { leastRaw } = await call();
     const { ledger, line, says, session } = await call(leastRaw);
     await says('hello');

@@ -4,7 +4,7 @@ import { tone } from '../../../support/voice-fakes.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 
 describe('VoiceTurn', () => {
-  it('fails the response and keeps the session when the speech engine breaks', async () => {
+  it('VoiceTurn fails the response and keeps the session when the synthesizer breaks', async () => {
     const { engines, socket, say } = await openSession();
     engines.tts.flite.between = async () => {
       throw new Error('trap');
@@ -20,7 +20,7 @@ describe('VoiceTurn', () => {
     [1, ['incomplete']],
     [Number.POSITIVE_INFINITY, []],
   ])(
-    'is reported as failed, closed and billed when its own end breaks, %s times',
+    'a voice turn is reported as failed, closed and billed when sending its end breaks, %s times',
     async (times, ends) => {
       const { engines, ledger, session, socket, send } = await openSession();
       const answer = () => send({ type: 'response.create', response: { modalities: ['text'] } });
@@ -51,7 +51,7 @@ describe('VoiceTurn', () => {
     },
   );
 
-  it('stops sending while the client does not read, and goes on when it does', async () => {
+  it('VoiceTurn stops sending while the client does not read, and goes on when it does', async () => {
     const { engines, session, socket, say } = await openSession();
     engines.guide.answers.push({
       text: `${'word '.repeat(100)}.`,
@@ -66,7 +66,7 @@ describe('VoiceTurn', () => {
     expect(socket.of('response.done')).toHaveLength(1);
   });
 
-  it('has its first audio when bytes of it go out, not when resampling holds all back', async () => {
+  it('VoiceTurn reports its first audio when bytes are sent, not while resampling holds them back', async () => {
     const { clock, engines, say, socket } = await openSession();
     engines.tts.flite.speak = async function* () {
       yield { text: 'One.', sampleRateHz: 16_000, pcm: tone(100, 16_000).subarray(0, 1) };
@@ -79,7 +79,7 @@ describe('VoiceTurn', () => {
     });
   });
 
-  it('stops at once when the caller interrupts it, and charges what was bought', async () => {
+  it('VoiceTurn stops at once when the caller interrupts it, and charges what was synthesized', async () => {
     const { engines, ledger, session, socket, speak, say } = await openSession();
     let go = () => {};
     engines.tts.flite.between = () =>
@@ -102,7 +102,7 @@ describe('VoiceTurn', () => {
     expect(ledger.charges[0]?.usage).toMatchObject({ character: 'You said hello.'.length });
   });
 
-  it('is incomplete where the LLM had more to say than it might', async () => {
+  it("a voice turn is incomplete when its output limit cut the LLM's answer, and complete at exactly the limit", async () => {
     const { engines, socket, send } = await openSession();
     const usage = { inputTokens: 1, outputTokens: 3 };
     const wanted = { max_output_tokens: 3, output_modalities: ['text'] };
@@ -117,7 +117,7 @@ describe('VoiceTurn', () => {
     expect(whole).toMatchObject({ status: 'completed', status_details: null });
   });
 
-  it('is cut at a sentence when the output cap is reached, with that as the reason', async () => {
+  it('a voice turn is cut at a sentence when the output cap is reached, with that as the reason', async () => {
     const { engines, socket, send } = await openSession();
     engines.guide.answers.push({
       text: 'One two three. Four five six. Seven eight nine.',

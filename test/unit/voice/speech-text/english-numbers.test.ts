@@ -30,7 +30,7 @@ describe('sayNumbers', () => {
     ['#7 of 9', 'number seven of nine'],
     ['-5 and 3/4', 'minus five and three quarters'],
     ['MP3, 4G and H2O', 'MP3, 4G and H2O'],
-  ])('reads %j as people do', (written, said) => {
+  ])('sayNumbers reads %j as English speakers do', (written, said) => {
     if (said instanceof RegExp) expect(sayNumbers(written)).toMatch(said);
     else expect(sayNumbers(written)).toBe(said);
   });

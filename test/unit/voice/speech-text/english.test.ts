@@ -17,11 +17,11 @@ describe('readEnglish', () => {
     ['A & B, R&D, x_y → z, and/or', 'A and B, R and D, x y to z, and or'],
     ['2 * 3 = 6 and ~10', 'two times three equals six and about ten'],
     ['No, I did not. Yes.', 'No, I did not. Yes.'],
-  ])('reads %j as %j', (written, said) => {
+  ])('readEnglish reads %j as %j', (written, said) => {
     expect(readEnglish(written)).toBe(said);
   });
 
-  it('ends soon, whatever the text', () => {
+  it('readEnglish finishes in bounded time for any text', () => {
     const hostile = fc.constantFrom(
       'a',
       'A',

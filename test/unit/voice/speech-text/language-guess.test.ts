@@ -9,11 +9,11 @@ describe('LanguageGuess', () => {
     ['Das kostet 5 € und ist nicht viel.', false],
     ['价格是 5 元。', false],
     ['Это стоит 5.', false],
-  ])('tells whether %j is English', (text, isEnglish) => {
+  ])('LanguageGuess decides whether %j is English', (text, isEnglish) => {
     expect(new LanguageGuess().isEnglish(text)).toBe(isEnglish);
   });
 
-  it('remembers the sentences before one that has no word to tell by', () => {
+  it('LanguageGuess decides by the sentences before when a sentence has no telling word', () => {
     const guess = new LanguageGuess();
     guess.isEnglish('Gracias por su llamada, el precio es:');
     expect(guess.isEnglish('$5.')).toBe(false);

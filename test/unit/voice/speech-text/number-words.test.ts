@@ -19,11 +19,11 @@ describe('number words', () => {
     ['1250000', 'one million two hundred fifty thousand'],
     ['999999999999999', /^nine hundred ninety-nine trillion .* nine hundred ninety-nine$/],
     ['1000000000000000', /^one zero zero( zero)+$/],
-  ])('reads the whole number %s', (digits, words) => {
+  ])('number words read the whole number %s', (digits, words) => {
     expect(cardinal(digits)).toMatch(words instanceof RegExp ? words : new RegExp(`^${words}$`));
   });
 
-  it('reads fractions, ordinals and single digits', () => {
+  it('number words read fractions, ordinals and single digits', () => {
     expect(decimal('3.14')).toBe('three point one four');
     expect(decimal('.5')).toBe('zero point five');
     expect(decimal('1,000.00')).toBe('one thousand');
@@ -38,7 +38,7 @@ describe('number words', () => {
     expect(digitWords('0423')).toBe('zero four two three');
   });
 
-  it('reads years in halves, and decades', () => {
+  it('number words read years in halves, and decades', () => {
     expect(['1984', '1900', '1905', '2000', '2005', '2010', '2026'].map(year)).toEqual([
       'nineteen eighty-four',
       'nineteen hundred',

@@ -23,7 +23,7 @@ function partsOf(deltas: readonly string[], isForReading = true) {
 }
 
 describe('SpeechParts', () => {
-  it('says the same, however the answer is cut into deltas', () => {
+  it('SpeechParts gives the same speech, however the answer is cut into deltas', () => {
     const cuts = fc.array(fc.nat({ max: ANSWER.length }), { maxLength: 60 });
     fc.assert(
       fc.property(cuts, (places) => {
@@ -35,7 +35,7 @@ describe('SpeechParts', () => {
     );
   });
 
-  it('keeps what was written beside what is spoken of it', () => {
+  it('SpeechParts keeps the written text beside its spoken form', () => {
     const parts = partsOf([ANSWER]);
     expect(parts.find(({ spoken }) => spoken.startsWith('Basic'))?.text).toBe(
       '**Basic** costs $1,250.50, see [the docs](https://a.example/p?q=1).',
@@ -43,13 +43,13 @@ describe('SpeechParts', () => {
     expect(parts.map(({ text }) => text).join('')).toContain('```sh');
   });
 
-  it('speaks an answer that is not for reading as it is', () => {
+  it('SpeechParts leaves an answer unchanged when reading aloud is off', () => {
     expect(partsOf(['**It** is $5.'], false)).toEqual([
       { text: '**It** is $5.', spoken: '**It** is $5.' },
     ]);
   });
 
-  it('gives a whole sentence at a pause, and the rest only at a long one', () => {
+  it('SpeechParts gives a whole sentence at a pause, and an unfinished one only at a long pause', () => {
     const parts = new SpeechParts({ isForReading: false, language: null });
     const textsOf = (passages: readonly { text: string }[]) => passages.map(({ text }) => text);
     expect(parts.push('Hello there.')).toEqual([]);

@@ -32,16 +32,16 @@ describe('stripMarkup', () => {
     ['Übung **macht** den Meister 100 %.', 'Übung macht den Meister 100 %.'],
     ['**你好**。', '你好。'],
     ['snake_case stays', 'snake_case stays'],
-  ])('reads %j as %j', (written, words) => {
+  ])('stripMarkup reads %j as %j', (written, words) => {
     expect(stripMarkup(written)).toBe(words);
   });
 
-  it('returns plain sentences as they are', () => {
+  it('stripMarkup returns plain sentences unchanged', () => {
     const plain = 'It costs $5, or 10% more. Is that "all right"? Yes; (surely) it is!';
     expect(stripMarkup(plain)).toBe(plain);
   });
 
-  it('ends soon, whatever the text', () => {
+  it('stripMarkup finishes in bounded time for any text', () => {
     const hostile = fc.constantFrom(
       '*',
       '_',

@@ -64,7 +64,7 @@ async function openOver(engines: readonly SttEngine[]) {
 }
 
 describe('a transcriber of several engines', () => {
-  it('begins with the next engine where the first cannot be opened', async () => {
+  it('a fallback transcriber begins with the next engine when the first cannot be opened', async () => {
     const next = new Double();
     const { finals, push, stream } = await openOver([new Double({ atOpen: true }), next]);
     push(1, 2);
@@ -72,7 +72,7 @@ describe('a transcriber of several engines', () => {
     expect(finals()).toEqual(['heard 1 2']);
   });
 
-  it('gives the whole open utterance to the next engine where one is lost in the middle', async () => {
+  it('a fallback transcriber gives the whole open utterance to the next engine when one is lost in the middle', async () => {
     const [first, next] = [new Double({ afterPieces: 2 }), new Double()];
     const { finals, push, stream } = await openOver([first, next]);
     push(1, 2, 3);
@@ -83,7 +83,7 @@ describe('a transcriber of several engines', () => {
     expect([first.ended, first.closed, next.ended]).toEqual([0, 1, 1]);
   });
 
-  it('gives the whole utterance to the next engine where one is lost at its end', async () => {
+  it('a fallback transcriber gives the whole utterance to the next engine when one is lost at its end', async () => {
     const [first, next] = [new Double({ atEnd: true }), new Double()];
     const { finals, push, stream } = await openOver([first, next]);
     push(1, 2);
@@ -92,7 +92,7 @@ describe('a transcriber of several engines', () => {
     expect(first.closed).toBe(1);
   });
 
-  it('goes on over two losses in one utterance', async () => {
+  it('a fallback transcriber goes on over two losses in one utterance', async () => {
     const engines = [new Double({ afterPieces: 1 }), new Double({ afterPieces: 2 }), new Double()];
     const { finals, push, stream } = await openOver(engines);
     push(1, 2);
@@ -102,7 +102,7 @@ describe('a transcriber of several engines', () => {
     expect(finals()).toEqual(['heard 1 2 3']);
   });
 
-  it('loses the utterance where every engine is lost, each asked once, and hears the next one', async () => {
+  it('a fallback transcriber loses the utterance after one attempt of each engine, and transcribes the next utterance', async () => {
     const engines = [new Double({ atEnd: true }), new Double({ atEnd: true })];
     const { finals, push, stream } = await openOver(engines);
     push(1);
@@ -116,7 +116,7 @@ describe('a transcriber of several engines', () => {
     expect(engines.map(({ streams }) => streams.length)).toEqual([2, 2]);
   });
 
-  it('does not repeat words that were final before the loss', async () => {
+  it('a fallback transcriber does not repeat words that were final before the loss', async () => {
     const [first, next] = [new Double(), new Double()];
     const { finals, push, stream } = await openOver([first, next]);
     push(1, 2);
@@ -129,7 +129,7 @@ describe('a transcriber of several engines', () => {
     expect(finals()).toEqual(['one two', 'heard 3 4']);
   });
 
-  it('hears nothing more of an engine that was lost', async () => {
+  it('a fallback transcriber ignores events of an engine that was lost', async () => {
     const [first, next] = [new Double({ afterPieces: 1 }), new Double()];
     const { finals, push, stream } = await openOver([first, next]);
     push(1);
@@ -141,7 +141,7 @@ describe('a transcriber of several engines', () => {
     expect(next.streams).toHaveLength(1);
   });
 
-  it('replays no more than the bound, whatever the length of the utterance', async () => {
+  it('a fallback transcriber replays no more than the bound, whatever the length of the utterance', async () => {
     const [first, next] = [new Double(), new Double()];
     const { push, stream } = await openOver([first, next]);
     const pieces = LIMITS.transcriberReplayMs / 100 + 20;
@@ -153,7 +153,7 @@ describe('a transcriber of several engines', () => {
     stream.close();
   });
 
-  it('asks no further engine once its time for that is over', async () => {
+  it('a fallback transcriber opens no further engine once the time for fallbacks is over', async () => {
     const last = new Double();
     const never: SttEngine = { open: () => new Promise(() => {}) };
     const first = new Double({ afterPieces: 1 });
@@ -166,7 +166,7 @@ describe('a transcriber of several engines', () => {
     expect(last.streams).toEqual([]);
   });
 
-  it('closes an engine that opens only after its time', async () => {
+  it('a fallback transcriber closes an engine that opens too late', async () => {
     let opened: (stream: SttStream) => void = () => {};
     const late: SttEngine = { open: () => new Promise((resolve) => (opened = resolve)) };
     const { clock, push, stream } = await openOver([new Double({ afterPieces: 1 }), late]);
@@ -180,7 +180,7 @@ describe('a transcriber of several engines', () => {
     stream.close();
   });
 
-  it('asks no other engine where the loss is final, such as a balance that is used up', async () => {
+  it('a fallback transcriber opens no other engine when the loss is final, such as a spent balance', async () => {
     const next = new Double();
     const poor: SttEngine = {
       open: async () => ({
@@ -197,7 +197,7 @@ describe('a transcriber of several engines', () => {
     expect(next.streams).toEqual([]);
   });
 
-  it('goes back to the preferred engine once that has rested', async () => {
+  it('a fallback transcriber returns to the preferred engine after its backoff', async () => {
     const [first, next] = [new Double({ afterPieces: 1 }), new Double()];
     const { clock, push, stream } = await openOver([first, next]);
     for (const piece of [1, 2]) {
@@ -214,7 +214,7 @@ describe('a transcriber of several engines', () => {
     stream.close();
   });
 
-  it('opens the engine again that was released between two utterances', async () => {
+  it('a fallback transcriber opens the engine again that was released between two utterances', async () => {
     const engine = new Double();
     const { finals, push, stream } = await openOver([engine, new Double()]);
     push(1);
@@ -225,7 +225,7 @@ describe('a transcriber of several engines', () => {
     expect([engine.streams.length, finals()]).toEqual([2, ['heard 1', 'heard 2']]);
   });
 
-  it('leaves no engine open once it is closed, also one that is being opened', async () => {
+  it('a fallback transcriber leaves no engine open once it is closed, also one that is being opened', async () => {
     const [first, next] = [new Double({ afterPieces: 1 }), new Double()];
     const { push, stream } = await openOver([first, next]);
     push(1);

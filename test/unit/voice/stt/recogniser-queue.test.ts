@@ -28,7 +28,7 @@ function start(change: Partial<SttStream> = {}) {
 }
 
 describe('RecogniserQueue', () => {
-  it('keeps the sound while the recogniser opens, whatever happens to the array', async () => {
+  it('RecogniserQueue copies the audio while the recogniser opens, so that the caller may reuse the array', async () => {
     const { hear, heard, open } = start();
     const frame = new Int16Array(2);
     for (const sample of [1, 2, 3]) hear(frame.fill(sample));
@@ -42,7 +42,7 @@ describe('RecogniserQueue', () => {
     ]);
   });
 
-  it('pushes sound to an open recogniser at once, and after an utterance end in its turn', async () => {
+  it('RecogniserQueue pushes audio to an open recogniser at once, but queues it behind an utterance end in progress', async () => {
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;
@@ -66,7 +66,7 @@ describe('RecogniserQueue', () => {
     expect(heard.at(-1)).toEqual([4]);
   });
 
-  it('reports once a recogniser that fails at sound, releases it and opens another', async () => {
+  it('RecogniserQueue reports a recogniser that fails at audio once, releases it and opens another', async () => {
     let isBroken = false;
     const pushed: number[] = [];
     const { hear, open, reports } = start({
@@ -88,7 +88,7 @@ describe('RecogniserQueue', () => {
     expect(pushed).toEqual([1, 3]);
   });
 
-  it('does not push what its owner removes before its turn', async () => {
+  it('RecogniserQueue does not push audio that its owner removes before its turn', async () => {
     const { hear, heard, open, waiting } = start();
     for (const sample of [1, 2]) hear(Int16Array.of(sample));
     waiting.length = 0;

@@ -60,7 +60,7 @@ function openTranscriber(
 }
 
 describe('Transcriber', () => {
-  it('releases a recogniser that could not take sound, and reports its loss once', async () => {
+  it('Transcriber releases a recogniser that could not take audio, and reports its loss once', async () => {
     const broken = openTranscriber(null, (stream) => ({
       ...stream,
       push: () => {
@@ -75,7 +75,7 @@ describe('Transcriber', () => {
     expect(broken.pocketsphinx.inUse).toBe(0);
   });
 
-  it('releases a recogniser that reported its failure, and uses another for the next speech', async () => {
+  it('Transcriber releases a recogniser that reported its failure, and uses another for the next speech', async () => {
     let opened = 0;
     const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(
       null,
@@ -98,7 +98,7 @@ describe('Transcriber', () => {
     expect([pocketsphinx.opened, pocketsphinx.inUse]).toEqual([2, 1]);
   });
 
-  it("reports word times on the stream's clock, whatever was said before", async () => {
+  it("Transcriber reports word times on the stream's clock, whatever was said before", async () => {
     const { transcriber, hear, heard, pocketsphinx } = openTranscriber(
       ENDPOINTING,
       (stream, listener) => ({
@@ -123,7 +123,7 @@ describe('Transcriber', () => {
     expect(pocketsphinx.opened).toBe(1);
   });
 
-  it('loses one utterance where the recogniser goes on, and transcribes the next one, spoken meanwhile', async () => {
+  it('Transcriber loses one utterance when the recogniser goes on, and transcribes the next one, spoken meanwhile', async () => {
     let refuse = (_: Error) => {};
     let ended = 0;
     const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(
@@ -152,7 +152,7 @@ describe('Transcriber', () => {
     expect(pocketsphinx.opened).toBe(1);
   });
 
-  it('withdraws a pause for an utterance that is dropped or has no words', async () => {
+  it('Transcriber withdraws a reported pause when the utterance is dropped or has no words', async () => {
     const forgotten = openTranscriber(null);
     await forgotten.hear(tone(600, RATE));
     forgotten.transcriber.clear();
@@ -166,7 +166,7 @@ describe('Transcriber', () => {
     expect([wordless.heard.length, wordless.resumed()]).toEqual([1, 1]);
   });
 
-  it('counts the silence that proved the end as latency, and no other silence', async () => {
+  it('Transcriber counts the silence that proved the end of an utterance as latency, and no other silence', async () => {
     const ended = openTranscriber(ENDPOINTING);
     await ended.hear(tone(1_000, RATE));
     await ended.hear(silence(900, RATE));
@@ -189,7 +189,7 @@ describe('Transcriber', () => {
     }
   });
 
-  it('waits for as long as the words so far are worth', async () => {
+  it('Transcriber waits for the silence that the words so far require', async () => {
     const silenceAfter = (words: string) => (words.endsWith('the') ? 2_000 : 500);
     const afterSilence = async (said: string, silenceMs: number) => {
       const tells = (stream: SttStream, listener: SttListener) => ({
@@ -206,7 +206,7 @@ describe('Transcriber', () => {
     expect(await afterSilence('what is the', 2_300)).toBe(1);
   });
 
-  it('keeps no sound that was cleared, however long its recogniser takes to open', async () => {
+  it('Transcriber keeps no audio that was cleared, however long its recogniser takes to open', async () => {
     let open = () => {};
     const opening = new Promise<void>((resolve) => {
       open = resolve;
@@ -239,7 +239,7 @@ describe('Transcriber', () => {
     expect(pushed).toEqual(Array.from({ length: RATE / 10 }, () => 3));
   });
 
-  it('passes each utterance whole and in order, in pieces of 100 ms and the rest at its end', async () => {
+  it('Transcriber passes each utterance whole and in order, in pieces of 100 ms and the rest at its end', async () => {
     const ended: (readonly number[])[] = [];
     const lengths = new Set<number>();
     let heard: number[] = [];
@@ -332,7 +332,7 @@ describe('a transcriber whose recogniser finds the ends of turns', () => {
   const endOf = (events: readonly string[]) =>
     Number(events.find((event) => event.startsWith('ended'))?.replace('ended ', '')) - 1_500;
 
-  it('ends an utterance at the end that is found, not before the shortest silence', async () => {
+  it('a transcriber with end-of-turn detection ends an utterance at the detected end, not before the shortest silence', async () => {
     const { events, hear, heard, says, tells } = await openTurns();
     says('what is my balance', true);
     tells('over');
@@ -342,7 +342,7 @@ describe('a transcriber whose recogniser finds the ends of turns', () => {
     expect(heard).toMatchObject([{ text: 'what is my balance', isTurnOver: true }]);
   });
 
-  it('waits for the end behind a longer silence, whatever the words are', async () => {
+  it('a transcriber with end-of-turn detection waits for the detected end through a longer silence, whatever the words', async () => {
     const { events, hear, heard, says, tells } = await openTurns();
     await hear(silence(1_000, RATE));
     expect(events).toEqual([]);
@@ -353,7 +353,7 @@ describe('a transcriber whose recogniser finds the ends of turns', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('ends an utterance after the longest silence where no end is found', async () => {
+  it('a transcriber with end-of-turn detection ends an utterance after the longest silence when no end is detected', async () => {
     const { events, hear, heard } = await openTurns();
     await hear(silence(2_200, RATE));
     expect(endOf(events)).toBeGreaterThanOrEqual(BOUNDS.mostMs);
@@ -361,7 +361,7 @@ describe('a transcriber whose recogniser finds the ends of turns', () => {
     expect(heard[0]?.isTurnOver).toBeUndefined();
   });
 
-  it('waits again where words follow an end that was found', async () => {
+  it('a transcriber with end-of-turn detection waits again when words follow a detected end', async () => {
     const { events, hear, says, tells } = await openTurns();
     says('what is my', true);
     tells('over');
@@ -370,14 +370,14 @@ describe('a transcriber whose recogniser finds the ends of turns', () => {
     expect(events).toEqual([]);
   });
 
-  it('reports an end that is likely, and that the caller goes on after all', async () => {
+  it('a transcriber with end-of-turn detection reports a likely end, and that the caller goes on after all', async () => {
     const { events, tells } = await openTurns();
     tells('likely_over');
     tells('resumed');
     expect(events).toEqual(['paused what is my', 'resumed']);
   });
 
-  it('ignores what is found where the client chose a silence', async () => {
+  it('a transcriber ignores detected ends of turns when the client chose a silence', async () => {
     const { events, hear, tells } = await openTurns({ turns: null });
     tells('likely_over');
     tells('over');

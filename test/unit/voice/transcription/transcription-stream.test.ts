@@ -8,7 +8,7 @@ import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT, type FakeSocket, settleAll } from '../../../support/voice-world.ts';
 
 describe('a transcription stream', () => {
-  it('sends words while they are spoken, and ends the utterance after its silence', async () => {
+  it('a transcription stream sends words while they are spoken, and ends the utterance after its silence', async () => {
     const { socket, send } = await openLocalStream();
     await send(tone(2_000, RATE));
     expect(socket.events.at(-1)).toMatchObject({ type: 'transcript', is_final: false });
@@ -19,7 +19,7 @@ describe('a transcription stream', () => {
     expect(last?.latency_ms).toBeLessThanOrEqual(1_000);
   });
 
-  it('charges exactly the audio that came, in one row, when the client closes', async () => {
+  it('a transcription stream charges exactly the audio that came, in one row, when the client closes', async () => {
     const { ledger, stream, send, price } = await openLocalStream();
     await send(tone(23_400, RATE));
     stream.socketClosed();
@@ -30,7 +30,7 @@ describe('a transcription stream', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('hears exactly the slices that the balance covers and a part for the rest, then reports that and closes 1008', async () => {
+  it('a transcription stream hears the slices that the balance covers and part of another, then reports that and closes 1008', async () => {
     const slices = 3n;
     const { ledger, stream, send, socket, price } = await openLocalStream({
       creditRaw: slices * 105n + 104n,
@@ -44,7 +44,7 @@ describe('a transcription stream', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('goes on with a slice that was credited while the last one was used up', async () => {
+  it('a transcription stream goes on when the balance was credited before the last slice was used up', async () => {
     const { ledger, send, socket } = await openLocalStream({ creditRaw: 105n });
     await send(tone(9_900, RATE));
     await ledger.credit({ agentId: AGENT, amountRaw: 1_000n, reference: 'late' });
@@ -52,7 +52,7 @@ describe('a transcription stream', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  it('keeps half a sample until its other half comes', async () => {
+  it('a transcription stream keeps half a sample until its other half comes', async () => {
     const { engines, clock, stream } = await openLocalStream();
     const bytes = bytesOf(tone(1_000, RATE));
     for (let at = 0; at < bytes.length; at += 333) {
@@ -65,7 +65,7 @@ describe('a transcription stream', () => {
     expect(engines.stt.pocketsphinx.heardSamples).toBeGreaterThanOrEqual(RATE - 320);
   });
 
-  it('takes audio that is sent at once and hears all of it, slice after slice', async () => {
+  it('a transcription stream takes audio that is sent at once and hears all of it, slice after slice', async () => {
     const { ledger, stream, socket, price } = await openLocalStream();
     stream.audio(bytesOf(tone(60_000, RATE)));
     stream.finish();
@@ -74,7 +74,7 @@ describe('a transcription stream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(price(60));
   });
 
-  it('disconnects a client that sends further ahead than it may', async () => {
+  it('a transcription stream disconnects a client that sends further ahead of real time than allowed', async () => {
     const { stream, socket } = await openLocalStream();
     for (let i = 0; i < 13; i++) stream.audio(bytesOf(tone(10_000, RATE)));
     await stream.settled;
@@ -82,7 +82,7 @@ describe('a transcription stream', () => {
     expect(socket.events.at(-1)).toMatchObject({ code: 'audio_too_fast' });
   });
 
-  it('disconnects it, too, when it was silent before', async () => {
+  it('a transcription stream disconnects a client that sends too far ahead also after a silence', async () => {
     const { clock, stream, socket } = await openLocalStream();
     clock.advance(59_000);
     for (let i = 0; i < 13; i++) stream.audio(bytesOf(tone(10_000, RATE)));
@@ -90,7 +90,7 @@ describe('a transcription stream', () => {
     expect(socket.events.at(-1)).toMatchObject({ code: 'audio_too_fast' });
   });
 
-  it('sends the last final before it closes 1000 on close_stream', async () => {
+  it('a transcription stream sends the last final before it closes 1000 on close_stream', async () => {
     const { stream, send, socket } = await openLocalStream();
     await send(tone(1_500, RATE));
     stream.finish();
@@ -99,7 +99,7 @@ describe('a transcription stream', () => {
     expect(socket.closed).toEqual({ code: 1000, reason: 'done' });
   });
 
-  it('settles and closes 1011 when the recogniser fails', async () => {
+  it('a transcription stream settles and closes 1011 when the recogniser fails', async () => {
     const { ledger, engines, stream, send, socket } = await openLocalStream();
     engines.stt.pocketsphinx.breakAfterSamples = RATE;
     await send(tone(3_000, RATE));
@@ -110,7 +110,7 @@ describe('a transcription stream', () => {
     expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
   });
 
-  it('charges what was transcribed, and nothing that its recogniser failed to transcribe', async () => {
+  it('a transcription stream charges what was transcribed, and nothing that its recogniser failed to transcribe', async () => {
     const { ledger, engines, stream, send, price } = await openLocalStream({ dialect: LISTEN });
     await send(tone(2_000, RATE));
     await send(silence(3_000, RATE));
@@ -123,7 +123,7 @@ describe('a transcription stream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(price(charge?.usage.audio_second ?? 0));
   });
 
-  it('waits for the last words as long as some come, however long that takes in all', async () => {
+  it('a transcription stream waits for the last words as long as some come, however long that takes in all', async () => {
     const { clock, engines, stream, send, socket, ledger, price } = await openLocalStream();
     engines.stt.pocketsphinx.decoding = () => sleep(clock, LIMITS.transcriptFinishMs - 1_000);
     for (let said = 0; said < 3; said++) {
@@ -141,7 +141,7 @@ describe('a transcription stream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(price(6));
   });
 
-  it('reports that the last words did not come, and does not charge them', async () => {
+  it('a transcription stream reports that the last words did not come, and does not charge them', async () => {
     const { clock, engines, stream, send, socket, ledger } = await openLocalStream();
     await send(silence(2_000, RATE));
     engines.stt.pocketsphinx.decoding = () => new Promise(() => {});
@@ -155,7 +155,7 @@ describe('a transcription stream', () => {
     expect(ledger.charges[0]?.usage.audio_second).toBeLessThanOrEqual(2.1);
   });
 
-  it('closes without settling when another process has taken it over', async () => {
+  it('a transcription stream closes without settling when another process has taken it over', async () => {
     const { ledger, stream, send, socket } = await openLocalStream();
     ledger.takeOver('stt_test');
     await send(tone(6_000, RATE));
@@ -164,7 +164,7 @@ describe('a transcription stream', () => {
     expect(ledger.charges).toHaveLength(0);
   });
 
-  it('closes when no audio came for a minute', async () => {
+  it('a transcription stream closes when no audio came for a minute', async () => {
     const { clock, stream, send, socket } = await openLocalStream();
     await send(tone(1_000, RATE));
     clock.advance(59_000);
@@ -175,7 +175,7 @@ describe('a transcription stream', () => {
     expect(socket.closed).toEqual({ code: 1000, reason: 'no audio' });
   });
 
-  it('counts an empty message as no audio', async () => {
+  it('a transcription stream counts an empty message as no audio', async () => {
     const { clock, stream, socket } = await openLocalStream();
     for (let s = 0; s < 60; s += 10) {
       stream.audio(new Uint8Array());
@@ -185,7 +185,7 @@ describe('a transcription stream', () => {
     expect(socket.closed?.reason).toBe('no audio');
   });
 
-  it('waits ten seconds for a keep-alive in the dialect that has them, then closes 1011', async () => {
+  it('a transcription stream of the listen dialect closes 1011 after ten seconds without a keep-alive', async () => {
     const { clock, stream, send, socket } = await openLocalStream({ dialect: LISTEN });
     await send(tone(1_000, RATE));
     for (const say of [
@@ -205,7 +205,7 @@ describe('a transcription stream', () => {
     expect(socket.events.at(-1)).toMatchObject({ type: 'Metadata', duration: 1 });
   });
 
-  it('is not kept open forever by keep-alives alone', async () => {
+  it('a transcription stream is not kept open forever by keep-alives alone', async () => {
     const { clock, stream, socket } = await openLocalStream({ dialect: LISTEN });
     for (let s = 0; s < 905 && socket.closed === undefined; s += 5) {
       stream.message('KeepAlive', '');
@@ -215,7 +215,7 @@ describe('a transcription stream', () => {
     expect(socket.closed?.code).toBe(1011);
   });
 
-  it('sends a finalized utterance at once, and goes on unchanged', async () => {
+  it('a transcription stream sends a finalized utterance at once, and goes on unchanged', async () => {
     const { send, socket, stream } = await openLocalStream({ dialect: LISTEN });
     await send(tone(1_500, RATE));
     stream.message('Finalize', '');
@@ -225,7 +225,7 @@ describe('a transcription stream', () => {
     expect(socket.events.at(-1)).toMatchObject({ from_finalize: false, is_final: false });
   });
 
-  it('settles once, however often the socket is reported closed', async () => {
+  it('a transcription stream settles once, however often the socket is reported closed', async () => {
     const { ledger, stream, send } = await openLocalStream();
     await send(tone(1_000, RATE));
     stream.socketClosed();
@@ -270,7 +270,7 @@ describe.each([
     ['the client', (stream: TranscriptionStream) => stream.finish(), 1000],
     ['a drain', (stream: TranscriptionStream) => stream.drain(), 1012],
   ] as const)(
-    'is heard and charged when the money came, however long after %s',
+    'the last audio of a transcription stream is heard and charged when its hold comes, however long after %s',
     async (_who, end, code) => {
       const { extension, ledger, pass, price, socket, stream } = await waiting();
       end(stream);
@@ -285,7 +285,7 @@ describe.each([
     },
   );
 
-  it('is reported as unheard when no money came in time, after all that was paid for', async () => {
+  it('the last audio of a transcription stream is reported as unheard when its hold does not come in time', async () => {
     const { extension, ledger, pass, price, socket, stream } = await waiting();
     stream.finish();
     await pass(LIMITS.transcriptionHoldMs);
@@ -303,7 +303,7 @@ describe.each([
   it.each([
     ['while it goes on', () => {}],
     ['when it was to end', (stream: TranscriptionStream) => stream.finish()],
-  ])('is reported as unheard when the ledger fails %s', async (_when, end) => {
+  ])('the last audio of a transcription stream is reported as unheard when the ledger fails %s', async (_when, end) => {
     const { extension, ledger, price, socket, stream } = await waiting();
     end(stream);
     extension.fail(new Error('the ledger is away'));
@@ -314,7 +314,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(price(10));
   });
 
-  it('is reported as unheard when it cannot be paid', async () => {
+  it('the last audio of a transcription stream is reported as unheard when the balance does not cover it', async () => {
     const { ledger, price, socket, stream } = await openLocalStream({ dialect, creditRaw: 105n });
     stream.audio(sound);
     stream.finish();
@@ -324,7 +324,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(price(10));
   });
 
-  it('is waited for by a stream that has fallen silent, too', async () => {
+  it('a transcription stream that has fallen silent still waits for the hold of its last audio', async () => {
     const { extension, ledger, pass, price, socket, stream } = await waiting();
     await pass((dialect === LISTEN ? LIMITS.listenIdleSeconds : 60) * 1_000 + 5_000);
     expect(socket.closed).toBeUndefined();

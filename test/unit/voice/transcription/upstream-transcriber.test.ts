@@ -24,7 +24,7 @@ const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
 afterEach(() => void vi.restoreAllMocks());
 
 describe('a stream with an upstream transcriber', () => {
-  it('waits for the last words up to its limit, reports that they did not come, and bills all of the sound', async () => {
+  it('an upstream stream waits up to its limit for the last words, reports that they did not come, and bills all audio', async () => {
     const { client, ledger, pass, stream, upstream } = await open();
     stream.audio(sound(4));
     stream.finish();
@@ -36,7 +36,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(ledger.charges).toMatchObject([{ costRaw: 40n, usage: { audio_second: 4 } }]);
   });
 
-  it('waits a shorter time for the total after its client has left, and bills that', async () => {
+  it('an upstream stream waits a shorter time for the total after its client has left, and bills the total', async () => {
     const silent = await open();
     silent.stream.audio(sound(4));
     silent.stream.socketClosed();
@@ -56,14 +56,14 @@ describe('a stream with an upstream transcriber', () => {
     expect(reporting.ledger.consumedRaw(AGENT)).toBe(25n);
   });
 
-  it('does not wait where no sound was sent, or the total is known', async () => {
+  it('an upstream stream that sent no audio ends at once when its client leaves', async () => {
     const { ledger, stream, upstream } = await open();
     stream.socketClosed();
     await stream.settled;
     expect([upstream.sent, upstream.isClosed, ledger.charges]).toEqual([[], true, []]);
   });
 
-  it('reads a paused upstream to its end when its client left', async () => {
+  it('an upstream stream reads a paused upstream to its end when its client left', async () => {
     const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
@@ -77,7 +77,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(40n);
   });
 
-  it('sends all frames from before the close to a client that was behind, and bills them', async () => {
+  it('an upstream stream sends all frames from before the close to a client that was behind, and bills them', async () => {
     const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
@@ -93,7 +93,7 @@ describe('a stream with an upstream transcriber', () => {
     expect([client.closed?.code, ledger.consumedRaw(AGENT)]).toEqual([1000, 40n]);
   });
 
-  it('bills what was reported, and no more, where it broke off with a client that never caught up', async () => {
+  it('an upstream stream that broke off with a client too far behind bills what was reported, and no more', async () => {
     const { client, ledger, pass, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
@@ -107,7 +107,7 @@ describe('a stream with an upstream transcriber', () => {
     expect([client.closed?.reason, ledger.consumedRaw(AGENT)]).toEqual(['client_too_slow', 20n]);
   });
 
-  it('disconnects a client that does not catch up, and none that does', async () => {
+  it('an upstream stream disconnects a client that does not catch up, and none that does', async () => {
     const { client, pass, stream, upstream } = await open({ dialect: LISTEN });
     client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
     stream.audio(sound(1));
@@ -131,7 +131,7 @@ describe('a stream with an upstream transcriber', () => {
     await stream.settled;
   });
 
-  it('ends when its upstream does not take the sound, and bills no more than was reported', async () => {
+  it('an upstream stream ends when its upstream does not take the audio, and bills no more than was reported', async () => {
     const { client, ledger, stream, upstream } = await open();
     stream.audio(sound(4));
     upstream.say(resultOf(1, {}));
@@ -142,7 +142,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(10n);
   });
 
-  it('bills all the sound when results came without times before the upstream broke off', async () => {
+  it('an upstream stream bills all audio when results came without times before the upstream broke off', async () => {
     const { ledger, stream, upstream } = await open();
     stream.audio(sound(3));
     upstream.say({ ...resultOf(3, { is_final: true }), start: undefined, duration: undefined });
@@ -152,7 +152,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(30n);
   });
 
-  it('keeps its upstream alive while a client of the plain route is silent, for a minute', async () => {
+  it('an upstream stream keeps its upstream alive while a client of the plain route is silent, for a minute', async () => {
     const { client, pass, stream, words } = await open();
     await pass(58_000);
     expect(words().length).toBeGreaterThanOrEqual(7);
@@ -164,7 +164,7 @@ describe('a stream with an upstream transcriber', () => {
     await stream.settled;
   });
 
-  it('sends no keep-alive any more once one of them has ended the stream', async () => {
+  it('an upstream stream sends no further keep-alive once a keep-alive has ended the stream', async () => {
     const { client, pass, stream, upstream, words } = await open();
     upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
     await pass(60_000);
@@ -173,7 +173,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(words()).toEqual(['{"type":"KeepAlive"}']);
   });
 
-  it('sends no keep-alive where the upstream was gone before its client came', async () => {
+  it('an upstream stream sends no keep-alive when the upstream was gone before its client came', async () => {
     const { client, pass, stream, words } = await open({ upstream: new GoneUpstream() });
     await stream.settled;
     expect(client.closed?.code).toBe(1011);
@@ -181,7 +181,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(words()).toEqual([]);
   });
 
-  it('leaves keep-alives to a client that has a message for them', async () => {
+  it('an upstream stream leaves keep-alives to a client whose dialect has a message for them', async () => {
     const { client, pass, upstream, words } = await open({ dialect: LISTEN });
     await pass(LIMITS.listenIdleSeconds * 1_000);
     expect(words()).toEqual(['{"type":"CloseStream"}']);
@@ -190,7 +190,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(client.closed).toEqual({ code: 1011, reason: expect.stringMatching(/^NET-0001/) });
   });
 
-  it('journals each slice when it is reported, so that a crash charges nothing that was not heard', async () => {
+  it('an upstream stream journals each slice when it is reported, so that a crash charges nothing that was not heard', async () => {
     const { ledger, stream, upstream } = await open();
     const lines: bigint[] = [];
     const journal = ledger.journal;
@@ -209,7 +209,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(lines).toEqual([120n, 180n]);
   });
 
-  it('hears nothing after the client ended its audio, while it waits for money', async () => {
+  it('an upstream stream ignores client messages after the client ended its audio, while it waits for money', async () => {
     const { ledger, stream, upstream } = await open();
     const extension = holdBack(ledger);
     const waits = vi.spyOn(PaidAudio.prototype, 'whenHeard');
@@ -229,7 +229,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(150n);
   });
 
-  it('keeps its upstream alive while it waits for money after the end of the audio, in every dialect', async () => {
+  it('an upstream stream keeps its upstream alive while it waits for money after the end of the audio, in every dialect', async () => {
     for (const dialect of [PLAIN, LISTEN]) {
       const { client, ledger, pass, stream, upstream } = await open({ dialect });
       const extension = holdBack(ledger);
@@ -253,7 +253,7 @@ describe('a stream with an upstream transcriber', () => {
     }
   });
 
-  it('bills what was sent when money came too late for the rest, which it reports to its client', async () => {
+  it('an upstream stream bills what was sent when money came too late for the rest, and reports the rest to its client', async () => {
     const { client, ledger, pass, stream, upstream, words } = await open({ dialect: LISTEN });
     const extension = holdBack(ledger);
     stream.audio(hush(15));
@@ -270,7 +270,7 @@ describe('a stream with an upstream transcriber', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([100n, 0]);
   });
 
-  it('passes each client message on in order with the audio, while it waits for money', async () => {
+  it('an upstream stream passes each client message on in order with the audio, while it waits for money', async () => {
     const { ledger, stream, upstream } = await open({ dialect: LISTEN });
     const extension = holdBack(ledger);
     stream.audio(hush(15));
@@ -283,7 +283,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(heardBy(upstream)).toEqual([15, words[0], 10, words[1]]);
   });
 
-  it('reads its upstream to the end, and bills its total, when the ledger fails after its client has left', async () => {
+  it('an upstream stream reads its upstream to the end, and bills the total, when the ledger fails after its client has left', async () => {
     const { ledger, stream, upstream } = await open();
     const extension = holdBack(ledger);
     stream.audio(sound(8));
@@ -308,7 +308,7 @@ describe('a stream with an upstream transcriber', () => {
     expect(unwritten.ledger.consumedRaw(AGENT)).toBe(125n);
   });
 
-  it('ends 1011 when a frame of its upstream cannot be handled, and the process lives', async () => {
+  it('an upstream stream ends 1011 when a frame of its upstream cannot be handled, and the process lives', async () => {
     const dialect = {
       ...PLAIN_DIALECT,
       relayed: () => {

@@ -38,7 +38,7 @@ function write(change: Partial<ListenParameters> = {}) {
 }
 
 describe('the listen dialect', () => {
-  it('sends when speech began, and each word with its times', () => {
+  it('the listen dialect sends when speech began, and each word with its times', () => {
     const { sent, writer } = write();
     writer.began(200);
     writer.segment({ text: 'one', isFinal: false, startMs: 200, endMs: 500 });
@@ -72,7 +72,7 @@ describe('the listen dialect', () => {
     });
   });
 
-  it("sends the recogniser's word times where there are any, and none outside of the result", () => {
+  it("the listen dialect takes start, end and UtteranceEnd from the recogniser's word times when there are any", () => {
     const { sent, writer } = write({ utteranceEndMs: 1_000 });
     writer.began(200);
     const words = [
@@ -98,7 +98,7 @@ describe('the listen dialect', () => {
     expect(sent.at(-1)).toMatchObject({ type: 'UtteranceEnd', last_word_end: 1.31 });
   });
 
-  it('sends nothing that was not requested', () => {
+  it('the listen dialect sends no event that was not requested', () => {
     const { sent, writer } = write({
       interimResults: false,
       vadEvents: false,
@@ -111,7 +111,7 @@ describe('the listen dialect', () => {
     expect(sent.map(({ type }) => type)).toEqual(['Results']);
   });
 
-  it('sends UtteranceEnd once, when no word followed for its time, late decoding or not', () => {
+  it('the listen dialect sends UtteranceEnd once, when no word followed for the set time, whether decoding was late or not', () => {
     const onTime = write();
     onTime.writer.began(0);
     onTime.writer.heard(said('one'));
@@ -131,7 +131,7 @@ describe('the listen dialect', () => {
     }
   });
 
-  it('sends no UtteranceEnd while the caller speaks again, and none for a noise', () => {
+  it('the listen dialect sends no UtteranceEnd while the caller speaks again, and none for a noise', () => {
     const { of, writer } = write();
     writer.began(0);
     writer.heard(said(''));
@@ -146,7 +146,7 @@ describe('the listen dialect', () => {
     expect(of('UtteranceEnd')).toMatchObject([{ last_word_end: 9 }]);
   });
 
-  it('sends no speech_final where an utterance only became too long', () => {
+  it('the listen dialect sends no speech_final when an utterance was only cut for its length', () => {
     const { sent, writer } = write();
     writer.heard({ ...said('on and'), isCut: true });
     writer.heard({ ...said('on', true), isCut: true });
@@ -156,7 +156,7 @@ describe('the listen dialect', () => {
     ]);
   });
 
-  it('marks what was finalized, also when no words were left', () => {
+  it('the listen dialect marks a finalized result, also when no words were left', () => {
     const { sent, writer } = write({ endpointingMs: false });
     writer.heard(said('one'));
     writer.heard(said('two', true));
@@ -168,7 +168,7 @@ describe('the listen dialect', () => {
     ]);
   });
 
-  it('ends with the seconds and the digest of its audio, and with the error if there is one', () => {
+  it('the listen dialect ends with the seconds and the digest of its audio, and with the error if there is one', () => {
     const { sent, writer } = write();
     writer.took(SOUND, 1);
     const error = { code: 'insufficient_balance', message: 'No more.' };
@@ -191,11 +191,11 @@ describe('the listen dialect', () => {
     [400, 400],
     [60_000, 5_000],
     [false as const, 500],
-  ])('takes endpointing=%s for %i ms of silence', (endpointingMs, silenceDurationMs) => {
+  ])('the listen dialect reads endpointing=%s as %i ms of silence', (endpointingMs, silenceDurationMs) => {
     expect(write({ endpointingMs }).dialect).toMatchObject({ silenceDurationMs });
   });
 
-  it('sends punctuated words where they were requested', () => {
+  it('the listen dialect sends punctuated words when they were requested', () => {
     const { sent, writer } = write({ punctuated: true });
     writer.heard(said('one'));
     expect(JSON.stringify(sent)).toContain('"punctuated_word":"one"');

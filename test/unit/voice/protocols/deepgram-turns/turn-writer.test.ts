@@ -35,7 +35,7 @@ function write(change: Partial<TurnThresholds> = {}) {
 }
 
 describe('turns', () => {
-  it('begin with the first words, end after a silence, and are counted', () => {
+  it('Flux turns begin with the first words, end after a silence, and are counted', () => {
     const { events, quietUntil, say, sent, turns, writer } = write();
     writer.attached?.();
     say('one two', 500, 1_500);
@@ -65,7 +65,7 @@ describe('turns', () => {
     expect(sent.map(({ sequence_id }) => sequence_id)).toEqual(sent.map((_, i) => i));
   });
 
-  it('go over short silences, and take their words back where an eager end was too eager', () => {
+  it('a Flux turn resumes when the caller goes on after an eager end, and its end has all words', () => {
     const { events, quietUntil, say, turns } = write({ eager_eot_threshold: 0.4 });
     say('one', 0, 1_000);
     quietUntil(1_400);
@@ -81,14 +81,14 @@ describe('turns', () => {
     expect(end?.transcript).toBe(eager?.transcript);
   });
 
-  it('say nothing of speech in which there were no words', () => {
+  it('Flux turns send no event for speech without words', () => {
     const { events, quietUntil, say } = write();
     say('', 0, 1_000);
     quietUntil(9_000);
     expect(events()).toEqual([]);
   });
 
-  it('end by the timeout where no belief is enough, and by the client at once', () => {
+  it('a Flux turn whose confidence stays too low ends by timeout, and a client can end a turn at once', () => {
     const { events, quietUntil, say, turns, writer } = write({ eot_threshold: 1 });
     say('one', 0, 1_000);
     quietUntil(5_900);
@@ -105,7 +105,7 @@ describe('turns', () => {
     expect(turns().at(-1)).toMatchObject({ event: 'EndOfTurn', trigger: 'manual', turn_index: 2 });
   });
 
-  it('tell of words that may still change, and of the sound every quarter of a second', () => {
+  it('a Flux turn sends interim words, and an update for every quarter of a second of audio', () => {
     const { turns, writer } = write();
     for (let nowMs = 100; nowMs <= 1_000; nowMs += 100) writer.took(SOUND, nowMs);
     expect(turns().map(({ event, transcript }) => [event, transcript])).toEqual([
@@ -125,14 +125,14 @@ describe('turns', () => {
     expect(turns().at(-1)).toMatchObject({ event: 'Update', transcript: 'one two three' });
   });
 
-  it('of endless speech end before their words are too many to tell again and again', () => {
+  it('a Flux turn of endless speech ends at the word limit', () => {
     const { events, say } = write({ eot_threshold: 1 });
     const text = Array.from({ length: LIMITS.deepgram.turnWords }, () => 'x').join(' ');
     say(text, 0, 60_000);
     expect(events()).toEqual(['StartOfTurn', 'EndOfTurn']);
   });
 
-  it('end so in the middle of speech without a pause, too', () => {
+  it('a Flux turn ends at the word limit also in the middle of speech without a pause', () => {
     const { events, turns, writer } = write({ eot_threshold: 1 });
     const text = Array.from({ length: LIMITS.deepgram.turnWords / 2 }, () => 'x').join(' ');
     writer.began(0);
@@ -143,7 +143,7 @@ describe('turns', () => {
     expect(turns().at(-1)).toMatchObject({ turn_index: 1, audio_window_start: 60 });
   });
 
-  it('stay open where the stream ends, whose last message has all their words or says why', () => {
+  it('a Flux turn stays open when its stream ends, and the last message has all its words or the error', () => {
     const done = write();
     done.say('one', 0, 1_000);
     done.writer.ended({ code: 1000, reason: 'done' }, { seconds: 1 });
@@ -165,7 +165,7 @@ describe('settings', () => {
     return world;
   };
 
-  it('change in the middle of a stream, those alone that are named', () => {
+  it('a Flux Configure message changes, in the middle of a stream, only the settings that it names', () => {
     const { quietUntil, say, sent, turns, writer } = configure({
       thresholds: { eot_threshold: 0.9, eager_eot_threshold: 0.5 },
       keyterms: ['svc'],
@@ -199,7 +199,7 @@ describe('settings', () => {
     [{ thresholds: { eager_eot_threshold: 0.8 } }],
     [{ thresholds: 'none' }],
     [{ keyterms: [1] }],
-  ])('do not change by %j', (message) => {
+  ])('a Flux Configure message of %j fails and changes no settings', (message) => {
     const { quietUntil, say, sent, turns } = configure(message);
     expect(sent).toEqual([{ type: 'ConfigureFailure', request_id: 'req', sequence_id: 0 }]);
     say('one', 0, 1_000);
@@ -207,7 +207,7 @@ describe('settings', () => {
     expect(turns().at(-1)?.event).toBe('EndOfTurn');
   });
 
-  it('are no other message and no text that is none', () => {
+  it('a Flux Configure message that is no JSON fails, and another message is not read as Configure', () => {
     const { sent, writer } = write();
     writer.message?.('KeepAlive', '{}');
     expect(sent).toEqual([]);

@@ -73,7 +73,7 @@ describe('the acknowledgement of a delegation', () => {
   it.each([
     ['the application', { type: 'client' }, HAND_OVER],
     ['a backend', BACKEND, { name: 'weather', argumentsJson: '{}' }],
-  ])('is asked of the model at once where work goes to %s', async (_, delegation, call) => {
+  ])('the acknowledgement of a delegation is requested of the model at once when work goes to %s', async (_, delegation, call) => {
     const { ask, delegations, engines, pass, spoken } = await handOver({ delegation, call });
     await ask();
     await pass(2_000);
@@ -87,7 +87,7 @@ describe('the acknowledgement of a delegation', () => {
     expect(asked?.messages.at(-1)).toEqual({ role: 'tool', content: HANDED_OVER });
   });
 
-  it('comes once the delay is over, and no more than once', async () => {
+  it('the acknowledgement of a delegation comes once the delay is over, and no more than once', async () => {
     const { ask, delegations, pass, spoken } = await handOver({ delegation: withDelay(2_000) });
     await ask();
     await pass(1_000);
@@ -98,7 +98,7 @@ describe('the acknowledgement of a delegation', () => {
     expect(spoken).toEqual([MOMENT]);
   });
 
-  it('is not asked for where the model has spoken itself', async () => {
+  it('the acknowledgement of a delegation is not requested when the model has already spoken', async () => {
     const words = 'Let me see.';
     const { ask, delegations, engines, pass, spoken } = await handOver({ words });
     await ask();
@@ -106,7 +106,7 @@ describe('the acknowledgement of a delegation', () => {
     expect([delegations(), spoken, engines.guide.asked.length]).toEqual([1, [words], 1]);
   });
 
-  it.each(['commentary', 'thinking'] as const)('is cancelled by %s', async (type) => {
+  it.each(['commentary', 'thinking'] as const)('the acknowledgement of a delegation is cancelled by %s before the delay is over', async (type) => {
     const { append, ask, engines, pass, spoken } = await handOver({ delegation: withDelay(2_000) });
     await ask();
     append(type, RESULT);
@@ -117,7 +117,7 @@ describe('the acknowledgement of a delegation', () => {
     ]);
   });
 
-  it('is cancelled by commentary while the model thinks of it', async () => {
+  it('commentary cancels the acknowledgement of a delegation while the model writes it', async () => {
     const { append, ask, engines, errors, pass, spoken } = await handOver({
       delegation: withDelay(500),
     });
@@ -135,7 +135,7 @@ describe('the acknowledgement of a delegation', () => {
     expect([spoken, errors()]).toEqual([[RESULT], []]);
   });
 
-  it('waits for an answer to the caller, which commentary does not cancel', async () => {
+  it('the acknowledgement of a delegation waits for an answer to the caller, and commentary does not cancel that answer', async () => {
     const { append, ask, engines, errors, holdJournal, pass, spoken, utter } = await handOver({
       answers: [LONG, MOMENT],
     });
@@ -158,7 +158,7 @@ describe('the acknowledgement of a delegation', () => {
     expect([spoken.join(' '), errors()]).toEqual([`${LONG} ${RESULT}`, []]);
   });
 
-  it('is billed while the caller waits for an answer, which commentary does not cancel', async () => {
+  it('the acknowledgement of a delegation is billed before a waiting answer, and commentary does not cancel that answer', async () => {
     const { append, ask, errors, holdJournal, pass, spoken, utter } = await handOver({
       delegation: withDelay(500),
       answers: [MOMENT, LONG],
@@ -174,7 +174,7 @@ describe('the acknowledgement of a delegation', () => {
     expect([spoken.join(' '), errors()]).toEqual([`${MOMENT} ${LONG} ${RESULT}`, []]);
   });
 
-  it('is not cancelled by instructions, and comes after the answer in progress', async () => {
+  it('the acknowledgement of a delegation is not cancelled by instructions, and comes after the answer in progress', async () => {
     const { append, ask, pass, speak, spoken } = await handOver({
       delegation: withDelay(3_500),
       answers: [LONG, MOMENT],
@@ -187,7 +187,7 @@ describe('the acknowledgement of a delegation', () => {
     expect(spoken.join(' ')).toBe(`${LONG} ${MOMENT}`);
   });
 
-  it('waits as long as the last update says', async () => {
+  it('the acknowledgement of a delegation waits for the delay of the last session.update that sets one', async () => {
     const { ask, pass, send, spoken } = await handOver({ delegation: withDelay(60_000) });
     send({ type: 'session.update', session: { delegation: withDelay(1_000) } });
     send({ type: 'session.update', session: { delegation: { type: 'client' } } });
@@ -196,7 +196,7 @@ describe('the acknowledgement of a delegation', () => {
     expect(spoken).toEqual([MOMENT]);
   });
 
-  it('gives way to the result of the backend, or lets it follow when it is being spoken', async () => {
+  it("the acknowledgement of a delegation is dropped for the backend's result, or spoken before it when already begun", async () => {
     const call = { name: 'weather', argumentsJson: '{}' };
     for (const isLate of [false, true]) {
       const delegation = { ...BACKEND, acknowledgement_delay_ms: 500 };
@@ -218,7 +218,7 @@ describe('the acknowledgement of a delegation', () => {
     }
   });
 
-  it('is not asked for once the session is over', async () => {
+  it('the acknowledgement of a delegation is not requested once the session is over', async () => {
     const { ask, engines, live, pass } = await handOver({ delegation: withDelay(2_000) });
     await ask();
     live.socketClosed();

@@ -24,7 +24,7 @@ function work(target: 'client' | 'responses') {
 }
 
 describe('the work that an answer hands over', () => {
-  it('is one delegation, however many tools the answer calls, and ends as the answer does', () => {
+  it("delegated work is one delegation, however many tools the answer calls, and ends with the answer's status", () => {
     const ends: [TurnCause | undefined, string][] = [
       [undefined, 'response.completed'],
       [{ kind: 'cancelled', reason: 'turn_detected' }, 'response.incomplete'],
@@ -51,7 +51,7 @@ describe('the work that an answer hands over', () => {
     }
   });
 
-  it('is an id alone where the application does it, and nothing where no tool is called', () => {
+  it('delegated work of an application sends its id alone, and an answer without tool calls delegates nothing', () => {
     const client = work('client');
     client.work.call(CALL);
     client.work.done(undefined, undefined);

@@ -33,7 +33,7 @@ const nested = (socket: { of(type: string): SentEvent[] }) =>
   socket.of('response.event').map(({ event }) => event as SentEvent);
 
 describe('a live session on this server', () => {
-  it('begins with the settings that it was started with', async () => {
+  it('a live session begins with the settings of session.start', async () => {
     const { engines, socket, speak } = await openLiveSession({
       instructions: 'Be brief.',
       audio: { format: { type: 'audio/pcm', rate: 24_000 }, output: { voice: 'rms' } },
@@ -59,7 +59,7 @@ describe('a live session on this server', () => {
     expect(messages).toEqual(expect.arrayContaining(['He is Ann’s brother.', 'w1 w2 w3']));
   });
 
-  it('hears the caller, answers in sound and words, and states what the answer came to', async () => {
+  it('a live session transcribes the caller, answers in audio and words, and reports the cost of the answer', async () => {
     const { ledger, live, pass, socket, speak } = await openLiveSession();
     await speak(tone(1_000, LIVE_RATE));
     await speak(silence(900, LIVE_RATE));
@@ -78,7 +78,7 @@ describe('a live session on this server', () => {
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([BigInt(cost), 0]);
   });
 
-  it('sends speech no further ahead of real time than a client needs', async () => {
+  it('a live session sends speech no further ahead of real time than a client needs', async () => {
     const { pass, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
     await settleAll();
@@ -92,7 +92,7 @@ describe('a live session on this server', () => {
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(1_200, -1);
   });
 
-  it('falls silent when the caller interrupts, and remembers the words that were heard', async () => {
+  it('a live session falls silent when the caller interrupts, and remembers the words that were heard', async () => {
     const { engines, pass, send, socket, speak } = await openLiveSession();
     send(say('one two three four five. six seven eight nine ten eleven twelve thirteen.'));
     await pass(300);
@@ -107,7 +107,7 @@ describe('a live session on this server', () => {
     expect(said?.content).not.toContain('thirteen');
   });
 
-  it('speaks commentary as it is, one text after another, without asking the model', async () => {
+  it('a live session speaks commentary word for word, one text after another, without calling the model', async () => {
     const { engines, pass, send, socket } = await openLiveSession();
     send(say('The first.'));
     send(say('The second.'));
@@ -120,7 +120,7 @@ describe('a live session on this server', () => {
     ]);
   });
 
-  it('speaks a text to its end that takes longer than answers of other protocols may', async () => {
+  it('a live session speaks a text to its end that takes longer than answers of other protocols may', async () => {
     const { clock, engines, errors, pass, send, socket } = await openLiveSession();
     const { signal } = new AbortController();
     engines.tts.flite.between = () => sleep(clock, LIMITS.realtimeTurnMs * 0.6, signal);
@@ -131,7 +131,7 @@ describe('a live session on this server', () => {
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(300, -1);
   });
 
-  it('speaks as long as the words last, which alone count as tokens', async () => {
+  it('a live session speaks for the whole length of its words, which alone count as output tokens', async () => {
     const { engines, errors, pass, send, socket, speak } = await openLiveSession({
       delegation: { ...BACKEND, responses: { ...BACKEND.responses, max_output_tokens: 16 } },
     });
@@ -148,7 +148,7 @@ describe('a live session on this server', () => {
     expect(errors()).toEqual([]);
   });
 
-  it('speaks no more than what is held for it', async () => {
+  it('a live session speaks no more than what is held for the turn', async () => {
     const { leastRaw } = await openLiveSession();
     const { engines, ledger, live, pass, send } = await openLiveSession({ creditRaw: leastRaw });
     send({ ...say('three '.repeat(600)), event_id: 'long' });
@@ -161,7 +161,7 @@ describe('a live session on this server', () => {
     expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(leastRaw);
   });
 
-  it('reports an answer that takes too long, and goes on', async () => {
+  it('a live session reports an answer that takes too long, and goes on', async () => {
     const { clock, errors, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
     await settleAll();
@@ -171,7 +171,7 @@ describe('a live session on this server', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  it('ends without an error when its client closes it in the middle of an answer', async () => {
+  it('a live session ends without an error when its client closes it in the middle of an answer', async () => {
     const { errors, live, pass, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
     await pass(300);
@@ -181,13 +181,13 @@ describe('a live session on this server', () => {
     expect(socket.types().slice(-2)).toEqual(['session.usage.updated', 'session.closed']);
   });
 
-  it('keeps no more texts waiting than it may', async () => {
+  it('a live session queues a limited number of texts', async () => {
     const { errors, send } = await openLiveSession();
     for (let n = 0; n < LIMITS.liveCommentaries + 2; n++) send(say(`text ${n}`));
     expect(errors()).toMatchObject([{ code: 'rate_limit_exceeded' }]);
   });
 
-  it('reads instructions and thinking with the next answer, and speaks neither', async () => {
+  it("a live session puts instructions and thinking into the next answer's request, and speaks neither", async () => {
     const { engines, send, socket, speak } = await openLiveSession();
     send({ type: 'session.instructions.append', content: 'Speak French.', delegation_id: null });
     send({ type: 'session.thinking.append', content: 'He is a doctor.', delegation_id: null });
@@ -204,7 +204,7 @@ describe('a live session on this server', () => {
     expect(messages).toEqual(expect.arrayContaining(['Speak French.', 'He is a doctor.']));
   });
 
-  it('hands work over to the application, and speaks its result', async () => {
+  it('a live session delegates work to the application, and speaks the result', async () => {
     const delegation = { type: 'client', ...UNACKNOWLEDGED };
     const { engines, pass, send, socket, speak } = await openLiveSession({ delegation });
     engines.guide.answers.push({
@@ -223,7 +223,7 @@ describe('a live session on this server', () => {
     expect(engines.tts.flite.spoken).toEqual(['It is sunny.']);
   });
 
-  it('calls the tools of a backend in the events of a Responses stream, and answers with their output', async () => {
+  it('a live session calls the tools of a backend in the events of a Responses stream, and answers with their output', async () => {
     const { engines, errors, pass, send, socket, speak } = await openLiveSession({
       delegation: BACKEND,
     });
@@ -263,7 +263,7 @@ describe('a live session on this server', () => {
     expect(engines.tts.flite.spoken).toEqual(['It is sunny.']);
   });
 
-  it('changes the tools of a backend, but neither its model nor who does the work', async () => {
+  it('a live session changes the tools of a backend, but neither its model nor the type of delegation', async () => {
     const { engines, errors, send, socket, speak } = await openLiveSession({ delegation: BACKEND });
     const update = (delegation: object) =>
       send({ type: 'session.update', session: { delegation } });
@@ -284,7 +284,7 @@ describe('a live session on this server', () => {
     expect(engines.guide.asked[0]?.tools).toMatchObject([{ name: 'time' }]);
   });
 
-  it('hears silence while it is muted', async () => {
+  it('a muted live session receives silence from its caller', async () => {
     const { engines, send, socket, speak } = await openLiveSession();
     send({ type: 'session.input_audio.mute', event_id: 'm' });
     await speak(tone(1_000, LIVE_RATE));
@@ -298,7 +298,7 @@ describe('a live session on this server', () => {
     expect(socket.of('session.input_audio.unmuted')).toHaveLength(1);
   });
 
-  it('closes when its client asks for it, and settles once', async () => {
+  it('a live session closes when its client requests it, and settles once', async () => {
     const { ledger, live, pass, send, socket, speak } = await openLiveSession();
     await speak(tone(1_000, LIVE_RATE));
     await speak(silence(900, LIVE_RATE));
@@ -318,7 +318,7 @@ describe('a live session on this server', () => {
     ]);
   });
 
-  it('ends with the reason when the balance does not cover another answer', async () => {
+  it('a live session ends with the reason when the balance does not cover another answer', async () => {
     const { leastRaw } = await openLiveSession();
     const { live, pass, socket, speak } = await openLiveSession({ creditRaw: leastRaw });
     await speak(tone(1_000, LIVE_RATE));
@@ -333,7 +333,7 @@ describe('a live session on this server', () => {
     expect(socket.closed?.code).toBe(1008);
   });
 
-  it('ends after two hours', async () => {
+  it('a live session ends after two hours', async () => {
     const { clock, live, send, socket } = await openLiveSession();
     for (let minutes = 0; minutes < 120; minutes += 10) {
       clock.advance(600_000);
@@ -343,7 +343,7 @@ describe('a live session on this server', () => {
     expect(socket.of('session.closed')).toMatchObject([{ reason: 'expired' }]);
   });
 
-  it('names the event of audio that comes too fast', async () => {
+  it('a live session names the client event whose audio comes too fast', async () => {
     const { errors, send } = await openLiveSession();
     const audio = Buffer.alloc(LIVE_RATE / 2).toString('base64');
     const events = 4 * (LIMITS.audioAheadSeconds + 2);
@@ -356,7 +356,7 @@ describe('a live session on this server', () => {
     });
   });
 
-  it('refuses what it does not serve or cannot read, by the client’s id of the event, and goes on', async () => {
+  it("a live session refuses an unsupported or unreadable event with the client's event id, and goes on", async () => {
     const { errors, send, live, socket } = await openLiveSession();
     const wrong: [object, string][] = [
       [{ type: 'session.start', session: { model: 'x' } }, 'session_already_started'],

@@ -3,7 +3,7 @@ import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { PacedOutput } from '../../../../../src/voice/protocols/openai-live/paced-output.ts';
 
 describe('PacedOutput', () => {
-  it('knows how much of the speech that was sent has not been played', () => {
+  it('PacedOutput knows how much of the sent speech has not been played', () => {
     const clock = new ManualClock();
     const output = new PacedOutput(clock);
     output.begin('a');
@@ -18,7 +18,7 @@ describe('PacedOutput', () => {
     expect(output.aheadMs).toBe(200);
   });
 
-  it('takes all that was sent of the present message as heard', () => {
+  it('PacedOutput counts all that was sent of the present message as heard', () => {
     const output = new PacedOutput(new ManualClock());
     expect(output.heard).toBeUndefined();
     output.begin('a');

@@ -13,7 +13,7 @@ const config = (more: object) => {
 };
 
 describe('readStart', () => {
-  it('uses one format both ways, 24 kHz PCM by default', () => {
+  it('readStart uses one audio format both ways, 24 kHz PCM by default', () => {
     const formats = [
       [undefined, { encoding: 'linear16', sampleRateHz: 24_000 }],
       [
@@ -38,7 +38,7 @@ describe('readStart', () => {
     for (const format of wrong) expect(problem({ audio: { format } })?.[0]).toBe('invalid_value');
   });
 
-  it('gives the model of the session the tools of its backend, and the instructions of both', () => {
+  it('readStart gives the model of the session the tools of its backend, and the instructions of both', () => {
     const tool = { type: 'function', name: 'weather' };
     const responses = {
       model: 'm',
@@ -59,12 +59,12 @@ describe('readStart', () => {
     });
   });
 
-  it('gives the model a tool that hands work over where the application does the work', () => {
+  it('readStart gives the model a delegation tool when the application does the work', () => {
     expect(config({})?.tools.map(({ name }) => name)).toEqual(['delegate_task']);
     expect(config({ delegation: null })?.tools).toHaveLength(1);
   });
 
-  it('refuses members that it does not know, and what it does not serve, by their path', () => {
+  it('readStart refuses unknown members and unsupported values by their path', () => {
     const message = { role: 'user', content: [{ text: 'hi' }] };
     expect(problem({ speed: 2 })).toEqual(['unknown_parameter', 'session.speed']);
     expect(problem({ audio: { input: {} } })).toEqual(['unknown_parameter', 'session.audio.input']);
@@ -82,7 +82,7 @@ describe('readStart', () => {
     expect(problem({ input: [{ ...message, content: [] }] })?.[1]).toMatch(/^session\.input\.0/);
   });
 
-  it('bounds the history, the instructions and the tools that a session begins with', () => {
+  it('readStart bounds the history, the instructions and the tools that a session begins with', () => {
     const of = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] });
     const many = Array.from({ length: LIMITS.liveItems + 1 }, () => of('x'));
     const long = Array.from({ length: 4 }, () => of('x'.repeat(LIMITS.realtimeItemChars)));

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { openSession } from '../../../../support/realtime-session.ts';
 
 describe('ClientCommands', () => {
-  it('answers a bad event with an error and keeps the socket', async () => {
+  it('ClientCommands answers a bad event with an error and keeps the socket open', async () => {
     const { socket, send, session } = await openSession();
     session.frame(Buffer.from('{'));
     send({ type: 'no.such.event', event_id: 'e1' });
@@ -30,7 +30,7 @@ describe('ClientCommands', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  it('answers that the client holds the sound when it is asked to clear its output', async () => {
+  it('ClientCommands refuses output_audio_buffer.clear with unsupported_event', async () => {
     const { socket, send } = await openSession();
     send({ type: 'output_audio_buffer.clear', event_id: 'mine' });
     expect(socket.of('error')[0]?.error).toMatchObject({
@@ -41,7 +41,7 @@ describe('ClientCommands', () => {
     expect(socket.of('output_audio_buffer.cleared')).toEqual([]);
   });
 
-  it('closes a client that floods it with events', async () => {
+  it('ClientCommands closes a client that floods the socket with events', async () => {
     const { session, socket, send } = await openSession();
     for (let i = 0; i < 2_001; i++) send({ type: 'input_audio_buffer.clear' });
     await session.settled;

@@ -11,7 +11,7 @@ const problemOf = (value: unknown) => {
 const SHOWN = { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: null };
 
 describe('parseClientEvent', () => {
-  it('never throws, whatever the client writes', () => {
+  it('parseClientEvent never throws, whatever the client sends', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         const parsed = parseClientEvent(text);
@@ -20,7 +20,7 @@ describe('parseClientEvent', () => {
     );
   });
 
-  it('reads every event of the protocol', () => {
+  it('parseClientEvent reads every event of the protocol', () => {
     const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] };
     for (const event of [
       { type: 'session.update', session: { type: 'realtime' } },
@@ -38,7 +38,7 @@ describe('parseClientEvent', () => {
     }
   });
 
-  it('takes null for an absent id', () => {
+  it('parseClientEvent takes null for an absent id', () => {
     const item = { id: null, type: 'message', role: 'user', content: [SHOWN] };
     for (const event of [
       { type: 'conversation.item.create', item },
@@ -55,12 +55,12 @@ describe('parseClientEvent', () => {
     [{ ...SHOWN, detail: 'most' }, 'user', 'item.content.0.detail'],
     [{ ...SHOWN, image_url: 'data:image/svg+xml;base64,AA' }, 'user', 'item.content.0.image_url'],
     [SHOWN, 'assistant', 'item.content'],
-  ])('rejects anything but an image that a user shows: %j', (part, role, param) => {
+  ])('parseClientEvent rejects anything but an image in a user message: %j', (part, role, param) => {
     const item = { type: 'message', role, content: [part] };
     expect(problemOf({ type: 'conversation.item.create', item })).toMatchObject({ param });
   });
 
-  it('names the member that is wrong and echoes the id of the event', () => {
+  it('parseClientEvent names the wrong member and echoes the event id', () => {
     const wrong = { type: 'conversation.item.delete', event_id: 'e1', item_id: null };
     expect(problemOf(wrong)).toMatchObject({
       code: 'invalid_value',
@@ -85,12 +85,12 @@ describe('parseClientEvent', () => {
     ],
     [{ type: 'input_audio_buffer.append' }, 'audio'],
     [{ type: 'session.update' }, 'session'],
-  ])('distinguishes a missing member from a wrong one: %j', (event, param) => {
+  ])('parseClientEvent distinguishes a missing member from a wrong one: %j', (event, param) => {
     const code = 'missing_required_parameter';
     expect(problemOf({ ...event, event_id: 'e1' })).toMatchObject({ code, param, eventId: 'e1' });
   });
 
-  it('bounds the text of an item', () => {
+  it('parseClientEvent bounds the text of an item', () => {
     const content = [{ type: 'input_text', text: 'x'.repeat(LIMITS.realtimeItemChars + 1) }];
     const item = { type: 'message', role: 'user', content };
     expect(problemOf({ type: 'conversation.item.create', item })?.code).toBe('invalid_value');

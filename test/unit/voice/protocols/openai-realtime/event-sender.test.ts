@@ -4,7 +4,7 @@ import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { EventSender } from '../../../../../src/voice/protocols/openai-realtime/event-sender.ts';
 import { FakeSocket } from '../../../../support/voice-world.ts';
 
-test('a writer that waits for a slow client again and again leaves no listener on its signal', async () => {
+test('EventSender leaves no listener on an abort signal after repeated waits for a slow client', async () => {
   const sender = new EventSender(systemRandom);
   const socket = new FakeSocket();
   sender.attach(socket);

@@ -37,7 +37,7 @@ const output = (call_id: string): ItemCreated => ({
 });
 
 describe('applyItemEvent', () => {
-  it('adds an item at the requested place, and confirms it', () => {
+  it('applyItemEvent adds an item at the requested place, and confirms it', () => {
     const { socket, deps } = world();
     applyItemEvent(deps, create('a', 'first'));
     applyItemEvent(deps, { ...create('b', 'second'), previous_item_id: 'root' });
@@ -48,7 +48,7 @@ describe('applyItemEvent', () => {
     expect(socket.of('conversation.item.done')).toHaveLength(2);
   });
 
-  it('confirms an image without its data, and returns the data when it is retrieved', () => {
+  it('applyItemEvent confirms an image without its data, and returns the data when the image is retrieved', () => {
     const { socket, deps } = world();
     const data = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const;
     const link = { type: 'input_image', image_url: 'https://example.com/a.png' } as const;
@@ -69,7 +69,7 @@ describe('applyItemEvent', () => {
     expect(contents).toEqual([shown, shown, [{ ...data, detail }, shown[1]]]);
   });
 
-  it('rejects a used id and an unknown place, and changes nothing', () => {
+  it('applyItemEvent rejects a used id and an unknown place, and changes nothing', () => {
     const { conversation, socket, deps } = world();
     applyItemEvent(deps, create('a', 'first'));
     expect(applyItemEvent(deps, create('a', 'again'))?.code).toBe('item_already_exists');
@@ -82,7 +82,7 @@ describe('applyItemEvent', () => {
     expect(socket.of('conversation.item.added')).toHaveLength(1);
   });
 
-  it('truncates only what was spoken', () => {
+  it('applyItemEvent truncates only spoken items', () => {
     const { deps } = world();
     applyItemEvent(deps, create('a', 'first'));
     const truncate = {
@@ -97,7 +97,7 @@ describe('applyItemEvent', () => {
     );
   });
 
-  it('names the verb in the error for an unknown item', () => {
+  it('applyItemEvent names the action in the error for an unknown item', () => {
     const { deps } = world();
     for (const verb of ['retrieve', 'delete'] as const) {
       const event = { type: `conversation.item.${verb}`, item_id: 'none' } as const;
@@ -108,7 +108,7 @@ describe('applyItemEvent', () => {
     }
   });
 
-  it('takes the output of a tool only where a call of it exists, from the model or the client', () => {
+  it('applyItemEvent takes a tool output only when its tool call exists, from the model or the client', () => {
     const { conversation, deps } = world();
     expect(applyItemEvent(deps, output('call_1'))).toMatchObject({
       code: 'invalid_tool_call_id',
@@ -120,7 +120,7 @@ describe('applyItemEvent', () => {
     expect(applyItemEvent(deps, output('call_2'))?.code).toBe('invalid_tool_call_id');
   });
 
-  it('takes it where the call was evicted, and not where its client deleted the call', () => {
+  it('applyItemEvent takes a tool output when its call was evicted, and not when the client deleted the call', () => {
     const { conversation, deps } = world();
     for (const id of ['call_1', 'call_2']) applyItemEvent(deps, call(id));
     for (let i = 0; i < LIMITS.realtimeItems; i++) applyItemEvent(deps, create(`m${i}`, 'x'));

@@ -33,7 +33,7 @@ const event = fc.array(fc.tuple(member, blanks), { maxLength: 4 }).map((members)
 });
 
 describe('an append that is read from its bytes', () => {
-  it('carries the sound that the general parser would find, or is left to that parser', () => {
+  it('the fast reader of an audio append returns the same audio as the general parser, or leaves the event to that parser', () => {
     fc.assert(
       fc.property(fc.oneof(event, fc.string()), fc.nat(3), (text, cut) => {
         const sound = read(text.slice(0, text.length - cut));
@@ -47,7 +47,7 @@ describe('an append that is read from its bytes', () => {
     );
   });
 
-  it('is read however clients write it, and at any length', () => {
+  it("the fast reader of an audio append reads every client's usual spelling, at any length", () => {
     for (const bytes of [0, 1, 2, 3, 160, 4_800, 48_000]) {
       const sound = Buffer.from(Array.from({ length: bytes }, (_, i) => (i * 37) & 0xff));
       const [base64, url] = [sound.toString('base64'), sound.toString('base64url')];
@@ -61,7 +61,7 @@ describe('an append that is read from its bytes', () => {
     }
   });
 
-  it('is left to the general parser where it is invalid, another event, or written otherwise', () => {
+  it('the fast reader of an audio append leaves invalid, other and unusually written events to the general parser', () => {
     for (const text of [
       '',
       '{}',

@@ -21,7 +21,7 @@ const update = (session: unknown) => {
 };
 
 describe('updateConfig', () => {
-  it('keeps what an update does not name', () => {
+  it('updateConfig keeps the members that an update does not name', () => {
     expect(update({})).toEqual(DEFAULT_CONFIG);
     expect(update({ instructions: 'Be brief.' })).toEqual({
       ...DEFAULT_CONFIG,
@@ -29,7 +29,7 @@ describe('updateConfig', () => {
     });
   });
 
-  it('takes null for an absent member, except where null turns something off', () => {
+  it('updateConfig takes null for an absent member, except where null turns something off', () => {
     const before = update({
       instructions: 'Be kind.',
       tools: [{ type: 'function', name: 'weather' }],
@@ -61,7 +61,7 @@ describe('updateConfig', () => {
     expect(update({ audio: { input: { transcription: null } } }).transcription).toBe(false);
   });
 
-  it('reads the flat form of the first clients like the nested one', () => {
+  it('updateConfig reads the flat form of early clients like the nested form', () => {
     const nested = update({
       output_modalities: ['text'],
       audio: {
@@ -81,7 +81,7 @@ describe('updateConfig', () => {
     expect(update({ modalities: ['text', 'audio'] }).outputModality).toBe('audio');
   });
 
-  it('accepts the session that it shows', () => {
+  it('updateConfig accepts the session object that the server sends', () => {
     const identity = { id: 'sess_1', model: 'local/realtime', transcriber: 'local/pocketsphinx' };
     const config = update({
       instructions: 'Be kind.',
@@ -94,7 +94,7 @@ describe('updateConfig', () => {
     expect(again).toEqual({ ...config, transcriptionModel: identity.transcriber });
   });
 
-  it('keeps the eagerness of semantic detection, the idle timeout of the other, and the choice of tools', () => {
+  it('updateConfig keeps the eagerness of semantic_vad, the idle timeout of server_vad, and the tool choice', () => {
     const semantic = { type: 'semantic_vad', eagerness: 'low', create_response: false };
     const timed = { type: 'server_vad', idle_timeout_ms: 6_000 };
     const choice = { type: 'function', name: 'weather' };
@@ -109,7 +109,7 @@ describe('updateConfig', () => {
     });
   });
 
-  it('waits longer the less eager it is, and longest while the words trail off', () => {
+  it('updateConfig with semantic_vad sets longer waits for lower eagerness, longest while the words trail off', () => {
     const silences = ['high', 'medium', 'low'].map((eagerness) => {
       const config = update({ turn_detection: { type: 'semantic_vad', eagerness } });
       const waits = waitsOf(config.turnDetection);
@@ -122,7 +122,7 @@ describe('updateConfig', () => {
     ]);
   });
 
-  it('keeps the expected language and words, however they are written, and shows them', () => {
+  it('updateConfig keeps the expected language and words, however they are written, and shows them', () => {
     const expected = { model: 'whisper-1', language: 'de', prompt: 'Grüezi, Frau Müller' };
     const nested = update({ audio: { input: { transcription: expected } } });
     expect(update({ input_audio_transcription: expected })).toEqual(nested);
@@ -145,7 +145,7 @@ describe('updateConfig', () => {
       });
   });
 
-  it('changes the transcription where another language or other words are expected', () => {
+  it('updateConfig changes the transcription when another language or other words are expected', () => {
     let before = DEFAULT_CONFIG;
     const changes = [{ language: 'de' }, { language: 'DE' }, { prompt: 'Müller' }, {}];
     const changed = changes.map((transcription) => {
@@ -158,7 +158,7 @@ describe('updateConfig', () => {
     expect(changed).toEqual([true, false, true, false]);
   });
 
-  it('begins as its type, and never becomes the other', () => {
+  it('a transcription session begins with that type, and updateConfig refuses to make it a realtime session', () => {
     const begun = readSession({ type: 'transcription' });
     if ('problem' in begun) throw new Error(begun.problem.message);
     const identity = { id: 'sess_1', model: 'local/realtime', transcriber: 'local/pocketsphinx' };
@@ -198,7 +198,7 @@ describe('updateConfig', () => {
       'input_audio_transcription.prompt',
     ],
     ['loud', undefined],
-  ])('names the path of what it rejects: %j', (session, place) => {
+  ])('updateConfig names the path of what it rejects: %j', (session, place) => {
     const updated = updateConfig(DEFAULT_CONFIG, session);
     const param = 'problem' in updated ? updated.problem.param : undefined;
     expect(param).toBe(place === undefined ? 'session' : `session.${place}`);

@@ -20,7 +20,7 @@ function sent(change: Partial<typeof heard>): FakeSocket {
 }
 
 describe('the transcript of an utterance', () => {
-  it('is sent once as a delta and once as a whole, with its seconds', () => {
+  it('the transcript of an utterance is sent once as a delta and once as a whole, with its seconds', () => {
     expect(sent({}).events).toMatchObject([
       { type: 'conversation.item.input_audio_transcription.delta', delta: 'he was' },
       {
@@ -33,7 +33,7 @@ describe('the transcript of an utterance', () => {
     ]);
   });
 
-  it('is sent as failed rather than as empty when the recogniser was lost', () => {
+  it('the transcript of an utterance is sent as failed rather than as empty when the recogniser was lost', () => {
     expect(sent({ failed: true, text: '' }).types()).toEqual([
       'conversation.item.input_audio_transcription.failed',
     ]);

@@ -5,7 +5,7 @@ import { silence, tone } from '../../../../support/voice-fakes.ts';
 import { AGENT, type SentEvent, settleAll } from '../../../../support/voice-world.ts';
 
 describe('a realtime session', () => {
-  it('finishes the running turn, then closes 1012 when the server shuts down', async () => {
+  it('a realtime session finishes the running turn, then closes 1012 when the server shuts down', async () => {
     const { engines, deps, session, socket, say } = await openSession();
     let think = () => {};
     engines.guide.thinking = () =>
@@ -25,7 +25,7 @@ describe('a realtime session', () => {
     expect(deps.sessions.size).toBe(0);
   });
 
-  it('answers a caller who is speaking when the server shuts down', async () => {
+  it('a realtime session answers a caller who is speaking when the server shuts down', async () => {
     const { ledger, session, socket, speak } = await openSession();
     await speak(tone(1_000, RATE));
     session.drain();
@@ -38,7 +38,7 @@ describe('a realtime session', () => {
     expect([ledger.openHolds(), ledger.charges.length]).toEqual([0, 1]);
   });
 
-  it('ends at once when the server shuts down and the caller is silent', async () => {
+  it('a realtime session ends at once when the server shuts down and the caller is silent', async () => {
     const { session, socket, speak } = await openSession();
     await speak(silence(1_000, RATE));
     session.drain();
@@ -46,7 +46,7 @@ describe('a realtime session', () => {
     expect(socket.closed?.code).toBe(1012);
   });
 
-  it('waits for the charge of a payment in progress, but not when it is abandoned', async () => {
+  it('a realtime session waits for the charge of a payment in progress, but not once the session is abandoned', async () => {
     const unknown = new Promise<void>(() => {});
     const { ledger, session, say } = await openSession({
       open: (deps, input) =>
@@ -64,7 +64,7 @@ describe('a realtime session', () => {
     expect([ledger.openHolds(), ledger.charges.length]).toEqual([0, 1]);
   });
 
-  it('charges speech that was heard but not yet billed when the client leaves', async () => {
+  it('a realtime session charges speech that was heard but not yet billed when the client leaves', async () => {
     const { engines, ledger, session, speak, say } = await openSession();
     engines.guide.thinking = () => new Promise(() => {});
     await say('hello');
@@ -76,7 +76,7 @@ describe('a realtime session', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('shows its guide the balance that is left once it is settled', async () => {
+  it('a realtime session tells the guide model the balance after its charges so far', async () => {
     const { engines, ledger, say } = await openSession();
     await say('hello');
     await say('what is my balance');
@@ -88,7 +88,7 @@ describe('a realtime session', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('closes without settling when another process has taken it over', async () => {
+  it('a realtime session closes without settling when another process has taken it over', async () => {
     const { ledger, session, socket, say } = await openSession();
     ledger.takeOver('sess_test');
     await say('hello');
@@ -98,7 +98,7 @@ describe('a realtime session', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('closes 1000 after a quarter of an hour without an event', async () => {
+  it('a realtime session closes 1000 after a quarter of an hour without an event', async () => {
     const { clock, session, socket } = await openSession();
     clock.advance(899_999);
     expect(socket.closed).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a realtime session', () => {
     expect(socket.closed).toEqual({ code: 1000, reason: 'idle' });
   });
 
-  it('begins with its session and its conversation, which its responses name', async () => {
+  it('a realtime session begins with its session and its conversation, which its responses name', async () => {
     const { socket, say } = await openSession();
     expect(socket.types()).toEqual(['session.created', 'conversation.created']);
     const { id } = (socket.events[1] as SentEvent).conversation as { id: string };
@@ -127,7 +127,7 @@ describe('a realtime session', () => {
     });
   });
 
-  it('transcribes and bills, and never answers, as a transcription session', async () => {
+  it('a transcription session transcribes and bills, and never answers', async () => {
     const { engines, ledger, session, send, socket, speak } = await openSession({
       session: { type: 'transcription' },
     });
@@ -147,7 +147,7 @@ describe('a realtime session', () => {
   });
 
   it.each(['audio/pcmu', 'audio/pcma'])(
-    'receives and sends %s, one byte a sample',
+    'a realtime session receives and sends %s, one byte a sample',
     async (type) => {
       const { engines, send, socket, say } = await openSession();
       send({
@@ -176,7 +176,7 @@ describe('a realtime session', () => {
 });
 
 describe('the summary of a realtime session', () => {
-  it('has its turns, its interruptions, and its stages to the millisecond', async () => {
+  it('the summary of a realtime session has its turns, its interruptions, and its stages to the millisecond', async () => {
     const { clock, engines, ledger, send, session, socket, speak } = await openSession();
     await speak(tone(1_000, RATE));
     await speak(silence(900, RATE));

@@ -16,7 +16,7 @@ const codes = ({ socket }: Session) =>
   socket.of('error').map(({ error }) => (error as { code: string }).code);
 
 describe('an out-of-band response', () => {
-  it('answers its own input, and does not enter the conversation', async () => {
+  it('an out-of-band response answers its own input, and does not enter the conversation', async () => {
     const session = await openSession();
     const { send, say, socket } = session;
     await say('first');
@@ -44,7 +44,7 @@ describe('an out-of-band response', () => {
     expect(asked(session)).toEqual(['first', 'You said first. Is that so?', 'second']);
   });
 
-  it('takes null for an absent member', async () => {
+  it('an out-of-band response takes null for an absent member', async () => {
     const { send, say, socket } = await openSession();
     await say('first');
     const wanted = {
@@ -63,7 +63,7 @@ describe('an out-of-band response', () => {
     });
   });
 
-  it('takes no more than a conversation may hold, however often it refers to an item', async () => {
+  it('an out-of-band response takes no more than a conversation may hold, however often it refers to an item', async () => {
     const session = await openSession();
     const { send, socket } = session;
     const long = { ...user('x'.repeat(LIMITS.realtimeItemChars)), id: 'long' };
@@ -79,7 +79,7 @@ describe('an out-of-band response', () => {
     expect(socket.of('response.done')).toHaveLength(1);
   });
 
-  it('waits for the one in progress, and is bounded', async () => {
+  it('an out-of-band response waits for the response in progress, in a bounded queue', async () => {
     const session = await openSession();
     const { engines, send, say, socket } = session;
     let think = () => {};
@@ -100,7 +100,7 @@ describe('an out-of-band response', () => {
     expect(socket.of('response.created')).toHaveLength(9);
   });
 
-  it('is not stopped by a caller who speaks, but by its id', async () => {
+  it('an out-of-band response is cancelled by its id alone, not by a cancel without an id', async () => {
     const session = await openSession();
     const { engines, send, socket } = session;
     engines.guide.thinking = () => new Promise(() => {});
@@ -125,7 +125,7 @@ describe('an out-of-band response', () => {
       'response.input.0.content.0.transcript',
     ],
     ['a session of another kind', { type: 'transcription' }, 'response.type'],
-  ])('is rejected with the path of %s', async (_, wanted, param) => {
+  ])('an out-of-band response is rejected with the path of %s', async (_, wanted, param) => {
     const { send, socket } = await openSession();
     send({ type: 'response.create', event_id: 'mine', response: wanted });
     expect(socket.of('error')[0]?.error).toMatchObject({ param, event_id: 'mine' });

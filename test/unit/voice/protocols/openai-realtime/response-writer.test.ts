@@ -4,7 +4,7 @@ import { silence, tone } from '../../../../support/voice-fakes.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
 describe('ResponseWriter', () => {
-  it('answers speech in the order that the protocol fixes', async () => {
+  it('ResponseWriter sends the events of a spoken answer in the order that the protocol fixes', async () => {
     const { engines, socket, speak } = await openSession();
     engines.stt.pocketsphinx.script.push('hello there');
     await speak(tone(1_000, RATE));
@@ -41,7 +41,7 @@ describe('ResponseWriter', () => {
     expect(spoken.join('')).toBe('You said hello there. Is that so?');
   });
 
-  it('sends the answer as sound of its spoken length, at most 200 ms a delta', async () => {
+  it('ResponseWriter sends the answer as audio of its spoken length, at most 200 ms a delta', async () => {
     const { socket, say } = await openSession();
     await say('hello');
     const deltas = socket
@@ -52,7 +52,7 @@ describe('ResponseWriter', () => {
     expect(Math.max(...deltas)).toBeLessThanOrEqual(200 * 48 + 64);
   });
 
-  it('writes text when text is requested', async () => {
+  it('ResponseWriter writes text when text is requested', async () => {
     const { socket, send } = await openSession();
     send({
       type: 'response.create',

@@ -26,7 +26,7 @@ describe('the silence that ends a turn', () => {
     'How much is it?',
     'is that for a?',
     '',
-  ])('is shortest after a complete sentence or a question: %j', (words) => {
+  ])('the silence that ends a turn is shortest after a complete sentence or a question: %j', (words) => {
     expect(wait(words)).toBe(minSilenceMs);
   });
 
@@ -39,11 +39,11 @@ describe('the silence that ends a turn', () => {
     'S M',
     'my name is Brown b r o w',
     'b as in bravo double u x',
-  ])('is that of a number after digits and letters that may go on: %j', (words) => {
+  ])('the silence that ends a turn is the wait for a number after digits and letters that may go on: %j', (words) => {
     expect(wait(words)).toBe(onNumberMs);
   });
 
-  it('is half of that after a single digit or letter, which may be all', () => {
+  it('the silence that ends a turn is half the wait for a number after a single digit or letter', () => {
     expect(wait('a table for two')).toBe(onNumberMs / 2);
     expect(wait('b')).toBe(onNumberMs / 2);
     expect(wait('come by at two')).toBe(onNumberMs / 2);
@@ -54,7 +54,7 @@ describe('the silence that ends a turn', () => {
     ['415 555 0123', 'What is your phone number?'],
     ['nine four one oh seven', 'And your zip code?'],
     ['1 2 3 4', 'What are the last four digits?'],
-  ])('is shortest after all digits of a number whose length is known: %j', (words, asked) => {
+  ])('the silence that ends a turn is shortest after all digits of a number of known length: %j', (words, asked) => {
     expect(wait(words, { asked })).toBe(minSilenceMs);
   });
 
@@ -63,7 +63,7 @@ describe('the silence that ends a turn', () => {
     ['he are', 'Could you spell that for me?'],
     ['yes', 'Can I have your account number, please?'],
     ['it is john at', 'What is your email?'],
-  ])('is longer for any reply to a question for digits or letters: %j', (words, asked) => {
+  ])('the silence that ends a turn is longer for any reply to a question for digits or letters: %j', (words, asked) => {
     expect(wait(words, { asked })).toBeGreaterThanOrEqual(onNumberMs);
   });
 
@@ -74,7 +74,7 @@ describe('the silence that ends a turn', () => {
     'my cell number it',
     'my cell number it you want to sign sign sign',
     'our zip code is nice',
-  ])('is that of a number where a number was announced and words were heard: %j', (words) => {
+  ])('the silence that ends a turn is the wait for a number when a number was announced and words came: %j', (words) => {
     expect(wait(words)).toBe(onNumberMs);
   });
 
@@ -82,7 +82,7 @@ describe('the silence that ends a turn', () => {
     'what is my account number please',
     'can you change my phone number now',
     'the number is wrong',
-  ])('is shortest where a number is spoken about: %j', (words) => {
+  ])('the silence that ends a turn is shortest when the words are about a number: %j', (words) => {
     expect(wait(words)).toBe(minSilenceMs);
   });
 
@@ -93,18 +93,18 @@ describe('the silence that ends a turn', () => {
     "i'd shoot",
     "i'd shoot them",
     'and then they',
-  ])('is half of the longest where words may lead on: %j', (words) => {
+  ])('the silence that ends a turn is half the longest when the last words may continue: %j', (words) => {
     expect(wait(words)).toBe(maxSilenceMs / 2);
   });
 
   it.each(['what is that', 'I want that.', 'how much is this?', "i'd like a table please"])(
-    'is shortest where such words end a question or a sentence: %j',
+    'the silence that ends a turn is shortest when words that may continue end a question or a sentence: %j',
     (words) => {
       expect(wait(words)).toBe(minSilenceMs);
     },
   );
 
-  it('is not longer because a number was asked for earlier in the same answer', () => {
+  it('the silence that ends a turn is not longer because the answer asked for a number earlier', () => {
     expect(wait('yes', { asked: 'Your phone number is on file. Shall I go on?' })).toBe(
       minSilenceMs,
     );
@@ -125,11 +125,11 @@ describe('the silence that ends a turn', () => {
     'so that is -',
     'On Monday, I',
     'I want to book a table for.',
-  ])('is longest after a filler or an open phrase: %j', (words) => {
+  ])('the silence that ends a turn is longest after a filler or an open phrase: %j', (words) => {
     expect(wait(words)).toBe(maxSilenceMs);
   });
 
-  it('is longer without punctuation only where the transcriber punctuates', () => {
+  it('the silence that ends a turn is longer without punctuation only when the transcriber punctuates', () => {
     expect(wait('the blue one', { isPunctuated: true })).toBe(onNoPunctuationMs);
     expect(wait('The blue one.', { isPunctuated: true })).toBe(minSilenceMs);
     expect(wait('the blue one')).toBe(minSilenceMs);
@@ -137,7 +137,7 @@ describe('the silence that ends a turn', () => {
     expect(isPunctuated('the blue one,')).toBe(false);
   });
 
-  it('grows from the fast mode to the patient one', () => {
+  it('the silence that ends a turn grows from the fast mode to the patient one', () => {
     for (const words of ['yes', 'four one five', 'I think']) {
       const waits = Object.values(TURN_MODES).map((mode) =>
         silenceAfter(words, mode, AFTER_A_GREETING),
@@ -147,12 +147,12 @@ describe('the silence that ends a turn', () => {
     }
   });
 
-  it('takes "one" for a pronoun where no other digit is before it', () => {
+  it('the silence that ends a turn treats "one" as a pronoun when no other digit is before it', () => {
     expect(wait('the other one')).toBe(minSilenceMs);
     expect(wait('two one')).toBe(onNumberMs);
   });
 
-  it('takes a long turn to judge no longer than 5 ms', () => {
+  it('the silence that ends a turn is computed within 5 ms for a long turn', () => {
     const words = 'four one five and the '.repeat(500);
     const startMs = performance.now();
     wait(words);

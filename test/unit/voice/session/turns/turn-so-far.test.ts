@@ -29,14 +29,14 @@ it('the last turn is what the caller said in its utterances, and what the agent 
   expect(lastTurn(ITEMS.slice(0, 2))).toEqual({ said: '', asked });
 });
 
-it('the utterances of one turn are joined, and those of others and notes are not', () => {
+it('the utterances of one turn are joined, without those of other turns and without notes', () => {
   const note = writtenMessage('6', 'user', '[keypad] 12');
   const joined = joinUtterances([...ITEMS, note, spoken('7', 'user', 'yes')]);
   expect(joined.map(({ id }) => id)).toEqual(['1', '2', '5', '6', '7']);
   expect(joined[2]).toMatchObject(spoken('5', 'user', 'four one five five five five'));
 });
 
-it('an utterance whose turn was answered before it stands alone', () => {
+it('an utterance whose turn was already answered is not joined with others', () => {
   const answered = [...ITEMS.slice(0, 3), spoken('4', 'assistant', 'Thanks.'), ...ITEMS.slice(4)];
   expect(joinUtterances(answered)).toEqual(answered);
 });

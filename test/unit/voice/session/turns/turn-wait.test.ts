@@ -75,14 +75,14 @@ it('a caller who goes on ends the wait, and the words of both utterances are jud
   expect(says(wait, 'zero one two three', 420)).toBe(false);
 });
 
-it('a caller who speaks again by the time that the words are known is not waited for', () => {
+it('a turn does not wait for silence when the caller already speaks again as the words come', () => {
   const wait = openWait();
   expect(says(wait, 'four one five', 420, true)).toBe(true);
   clock.advance(10_000);
   expect([wait.isOpen, wait.isWaiting, over]).toEqual([true, false, 0]);
 });
 
-it('words do not matter where the client has set a silence', () => {
+it('a silence that the client has set ends a turn whatever the words are', () => {
   const wait = openWait(SERVER_VAD);
   expect(wait.silenceAfter('four one five')).toBeUndefined();
   expect(says(wait, 'four one five', 500)).toBe(false);
