@@ -66,7 +66,7 @@ describe('a vendor that does not deliver costs nothing', () => {
     ['says nothing', { kind: 'silence' }, 502, null],
     ['answers no sound', { kind: 'says', said: { type: 'text/html', body: '<p>' } }, 502, null],
     ['answers with nothing', { kind: 'says', said: { type: 'audio/mpeg', body: '' } }, 502, null],
-  ] as const)('where it %s', async (_, fault, status, payment) => {
+  ] as const)('a speech vendor that %s costs nothing', async (_, fault, status, payment) => {
     const agent = await market.shopper('unlucky');
     market.peer.faults.push(fault);
     const told = await agent.buy(SPEECH, { text: TEXT });
@@ -79,7 +79,7 @@ describe('a vendor that does not deliver costs nothing', () => {
     await expectTold(agent, 1_000_000n, told, next);
   });
 
-  it('where its transcript is none, or never done', async () => {
+  it('a transcription whose vendor returns no transcript or never finishes costs nothing', async () => {
     const agent = await market.shopper('unheard');
     const body = { audioUrl: market.sound(1_000) };
     market.peer.faults.push({ kind: 'says', said: { body: '{"results":{}}' } });
@@ -97,7 +97,7 @@ describe('a vendor that does not deliver costs nothing', () => {
   it.each([
     ['assemblyai', { id: 'a', status: 'queued', upload_url: 'cdn:a' }, '/transcript/a'],
     ['speechmatics', { id: 'a', job: { status: 'running' } }, '/jobs/a?force=true'],
-  ])('where it is never done, and its job is deleted at %s', async (vendor, waiting, path) => {
+  ])('a transcription that never finishes costs nothing, and its job is deleted at %s', async (vendor, waiting, path) => {
     const agent = await market.shopper(`waiting for ${vendor}`);
     const asked = market.peer.heard.length;
     const said = { body: JSON.stringify(waiting) };
@@ -110,7 +110,7 @@ describe('a vendor that does not deliver costs nothing', () => {
     await expectTold(agent, 1_000_000n, never);
   });
 
-  it('where it gives the file up, which is refused', async () => {
+  it('a transcription whose vendor gives the file up is refused with 422 and costs nothing', async () => {
     const agent = await market.shopper('given up');
     const said = { body: JSON.stringify({ id: 'a', status: 'error', error: 'no sound in it' }) };
     market.peer.faults.push({ kind: 'says', said: { body: '{"upload_url":"cdn:a"}' } });
@@ -125,7 +125,7 @@ describe('a vendor that does not deliver costs nothing', () => {
 describe('each vendor', () => {
   it.each(
     REMOTE_VENDORS.map(({ name, services }) => [name, services.tts ? 'tts' : 'stt'] as const),
-  )('%s costs nothing where it fails or breaks off', async (vendor, service) => {
+  )('vendor %s costs nothing when it fails or breaks off', async (vendor, service) => {
     const agent = await market.shopper(`unlucky with ${vendor}`);
     const body = service === 'tts' ? { text: TEXT } : { audioUrl: market.sound(1_000) };
     market.peer.faults.push({ kind: 'status', status: 500 });
@@ -140,7 +140,7 @@ describe('each vendor', () => {
 });
 
 describe('a long recording', () => {
-  it('is delivered with every word and blank of an hour of fast speech, and charged', async () => {
+  it('an hour of fast speech is transcribed with every word and space, and charged', async () => {
     const agent = await market.shopper('listening long');
     const words = Array.from({ length: 2 * 300 * 60 }, (_, at) => ({
       text: at % 2 ? ' ' : 'word',
@@ -161,7 +161,7 @@ describe('a long recording', () => {
 });
 
 describe('a vendor that lies', () => {
-  it('of its own work is paid for what was asked for alone', async () => {
+  it('a vendor that exaggerates its work is paid only for what was requested', async () => {
     const agent = await market.shopper('lied to');
     // The peer claims a day of sound, and a million characters.
     const heard = await agent.buy(HEARING, { audioUrl: market.sound(1_000) });
@@ -171,7 +171,7 @@ describe('a vendor that lies', () => {
     await expectTold(agent, 1_000_000n, heard, spoken);
   });
 
-  it('with 200 over a refusal is paid nothing', async () => {
+  it('a vendor that answers 200 with a refusal in its body is paid nothing', async () => {
     const agent = await market.shopper('refused kindly');
     const body = JSON.stringify({ base_resp: { status_code: 1008, status_msg: 'no money' } });
     market.peer.faults.push({ kind: 'says', said: { body } });
@@ -182,7 +182,7 @@ describe('a vendor that lies', () => {
 });
 
 describe('a client that leaves', () => {
-  it('while its vendor works pays for what it has ordered, since the vendor bills it', async () => {
+  it('a client that leaves while its speech vendor works pays for its order, since the vendor bills it', async () => {
     const agent = await market.shopper('leaving');
     let go = () => {};
     const until = new Promise<void>((resolve) => {
@@ -212,7 +212,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that leaves and comes back with its key', () => {
-  it('finds the answer that was bought meanwhile, and pays once', async () => {
+  it('a client that left and returns with its Idempotency-Key gets the result bought meanwhile, and pays once', async () => {
     const agent = await market.shopper('coming back');
     let go = () => {};
     const until = new Promise<void>((resolve) => {
@@ -249,7 +249,7 @@ describe('a client that leaves and comes back with its key', () => {
 });
 
 describe('money that is not there', () => {
-  it('keeps a vendor from being asked', async () => {
+  it('a balance below the price refuses a marketplace call before any vendor is called or file fetched', async () => {
     const agent = await market.shopper('poor', TEXT_RAW - 1n);
     const asked = market.peer.heard.length;
     const refused = await agent.buy(SPEECH, { text: TEXT });
@@ -272,7 +272,7 @@ describe('money that is not there', () => {
     await expectTold(agent, TEXT_RAW - 1n);
   });
 
-  it('is enough for exactly one of two calls at a time', async () => {
+  it('a balance for one marketplace call serves exactly one of two concurrent calls', async () => {
     const agent = await market.shopper('racing', 2n * TEXT_RAW - 1n);
     let go = () => {};
     const until = new Promise<void>((resolve) => {
@@ -290,7 +290,7 @@ describe('money that is not there', () => {
     await expectTold(agent, 2n * TEXT_RAW - 1n, ...told);
   });
 
-  it('is spent to the last unit by many at a time, and not beyond', async () => {
+  it('concurrent marketplace calls spend a balance to its last unit, and not beyond', async () => {
     const agent = await market.shopper('crowd', 5n * TEXT_RAW);
     const told = await Promise.all(
       Array.from({ length: 20 }, () => agent.buy(SPEECH, { text: TEXT })),

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => market[Symbol.asyncDispose]());
 
 describe('controls of the agent', () => {
-  it('cap the host of the marketplace, to the exact price', async () => {
+  it('a cap on the marketplace host allows calls up to their exact price', async () => {
     const agent = await market.shopper('capped');
     await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '6300' });
     const first = await agent.buy(SPEECH, { text: TEXT });
@@ -43,7 +43,7 @@ describe('controls of the agent', () => {
     expect(market.peer.heard).toHaveLength(asked);
   });
 
-  it('let the host through an allowlist that has it, and refuse it where none does', async () => {
+  it('an allowlist with the marketplace host allows its calls, and one without the host refuses them', async () => {
     const agent = await market.shopper('listed');
     await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
     for (const path of [SPEECH, '/v1/tts/local', '/v1/db/vectordb/query']) {
@@ -59,7 +59,7 @@ describe('controls of the agent', () => {
     expect((await agent.buy('/v1/db/vectordb/tenant/create', {})).status).toBe(200);
   });
 
-  it('let a file be fetched from a host that an allowlist has, and from no other', async () => {
+  it('an allowlist allows fetching a transcription’s file from its hosts, and from no other', async () => {
     const agent = await market.shopper('listening');
     await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
     await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: '1000000' });
@@ -81,7 +81,7 @@ describe('controls of the agent', () => {
     for (const way of [bought, direct]) expect((await way()).status).toBe(200);
   });
 
-  it('fetch no file under a cap that is used up', async () => {
+  it('a used-up cap refuses a transcription before its file is fetched', async () => {
     const agent = await market.shopper('used up');
     await setPolicy(agent, { kind: 'api', matchKey: 'market.example', limitRaw: String(TEXT_RAW) });
     expect((await agent.buy(SPEECH, { text: TEXT })).status).toBe(200);
@@ -93,7 +93,7 @@ describe('controls of the agent', () => {
     expect(market.fetched.count).toBe(before);
   });
 
-  it('a kill switch that is used up suspends its agent, by the proxy and at the address of the marketplace', async () => {
+  it('a used-up kill switch suspends its agent, through the proxy and at the marketplace’s own routes', async () => {
     for (const path of ['by the proxy', 'directly']) {
       const agent = await market.shopper(`switched ${path}`);
       const cap = { kind: 'api', matchKey: 'market.example', limitRaw: String(TEXT_RAW) };
@@ -116,7 +116,7 @@ describe('controls of the agent', () => {
     }
   });
 
-  it('cap sessions and tasks, and stop an agent where they are to', async () => {
+  it('session and task caps hold for marketplace calls, and suspend the agent if their action says so', async () => {
     const agent = await market.shopper('stopped');
     await setPolicy(agent, {
       kind: 'task',
@@ -135,7 +135,7 @@ describe('controls of the agent', () => {
     expect([after.status, after.body.error]).toEqual([403, 'agent_suspended']);
   });
 
-  it('report a cap that was hit, and a sale that was settled', async () => {
+  it('a marketplace call writes events for a cap that it hit and for its settled sale', async () => {
     const agent = await market.shopper('reported');
     await agent.ask('/v1/agents/spend-limit', {
       method: 'PUT',
@@ -162,7 +162,7 @@ describe('controls of the agent', () => {
     ]);
   });
 
-  it('know whom and what a call was for', async () => {
+  it('a marketplace charge records the task, action and customer of its call', async () => {
     const agent = await market.shopper('tagged');
     const headers = {
       'x-svc-task-id': 'T9',

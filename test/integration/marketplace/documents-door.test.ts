@@ -67,7 +67,7 @@ async function expectPaid(agent: Shopper) {
 }
 
 describe('a job', () => {
-  it('is made and read by the proxy', async () => {
+  it('a document job is created and read through the proxy', async () => {
     const agent = await market.shopper('by the proxy');
     const told = await agent.buy(PATH, { documentUrl: `${files.baseUrl}/three.pdf` });
     expect([told.status, told.headers.get('x-svc-payment')]).toEqual([202, 'passthrough']);
@@ -82,7 +82,7 @@ describe('a job', () => {
     expect([hidden.status, hidden.body.error]).toEqual([404, 'not_found']);
   });
 
-  it('is made and read directly, once under a key', async () => {
+  it('a document job is created and read directly, once under an Idempotency-Key', async () => {
     const agent = await market.shopper('directly');
     const headers = { 'idempotency-key': 'a document' };
     const before = peer.jobs.length;
@@ -105,7 +105,7 @@ describe('a job', () => {
     ['at a port that is not asked', PATH, { documentUrl: 'http://127.0.0.1:9/a.pdf' }, 'POST', 400],
     ['inside the network', PATH, { documentUrl: 'http://10.0.0.1/a.pdf' }, 'POST', 400],
     ['that is no JSON', PATH, 'a text', 'POST', 400],
-  ] as const)('%s is refused', async (_, path, body, method, status) => {
+  ] as const)('a document job request %s is refused', async (_, path, body, method, status) => {
     const agent = await market.shopper('refused');
     const told = await agent.buy(path, body, { method });
     expect(told.status).toBe(status);
@@ -113,7 +113,7 @@ describe('a job', () => {
     expect(money).toMatchObject({ spendable: 1_000_000n, held: 0n });
   });
 
-  it('needs a document that is no larger than a request may hold', async () => {
+  it('a document job is refused with 413 when its document is larger than a request may be', async () => {
     const agent = await market.shopper('large');
     const large = Buffer.concat([pdfOf(3), Buffer.alloc(3 * 1024 * 1024, 32)]).toString('base64');
     expect((await agent.buy(PATH, { documentBase64: large })).status).toBe(202);
@@ -121,7 +121,7 @@ describe('a job', () => {
     expect((await agent.ask(PATH, { body: { documentBase64: larger } })).status).toBe(413);
   });
 
-  it('keeps to the caps of its agent', async () => {
+  it('a document job is refused beyond the caps of its agent', async () => {
     const agent = await market.shopper('capped');
     await agent.ask('/v1/agents/policies', {
       body: { kind: 'api', matchKey: 'market.example', limitRaw: '63253' },

@@ -27,7 +27,7 @@ describe('a process that dies', () => {
   ];
 
   it.each(SUBMITTING)(
-    'at "%s" has told its caller nothing, and nothing stays held',
+    'a process that dies at "%s" of a document job has not answered its caller, and no hold is left',
     async (point) => {
       const agent = await world.agent();
       const before = world.peer.jobs.length;
@@ -40,7 +40,7 @@ describe('a process that dies', () => {
     },
   );
 
-  it('after the job was accepted loses nothing, though its lease is over and its holds are looked for', async () => {
+  it('an accepted document job survives its process, even when the lease is over and orphaned holds are reaped', async () => {
     const agent = await world.agent();
     const dying = await world.aProcess('queued');
     void world.submitAt(dying, agent);
@@ -53,7 +53,7 @@ describe('a process that dies', () => {
     await expectEnded(world, agent, PRICE[3], ['completed']);
   });
 
-  it('while it takes a job back that was not accepted leaves nothing held', async () => {
+  it('a process that dies while it withdraws an unaccepted document job leaves no hold', async () => {
     const agent = await world.agent();
     const dying = await world.aProcess('withdrawn');
     world.peer.faults.push({ step: 'upload', kind: 'status', status: 500 });
@@ -65,7 +65,7 @@ describe('a process that dies', () => {
   });
 
   it.each(WORKING)(
-    'at "%s" is followed by another: started at most once, paid once, told once',
+    'a document job whose process dies at "%s" goes on in another: started at most once, paid once, told once',
     async (point) => {
       const agent = await world.agent();
       const { jobId } = resultOf(await world.submit(agent));
@@ -99,7 +99,7 @@ describe('a reply of the database that is lost', () => {
     ['before anybody works on the job', async () => {}],
     ['while the vendor begins', () => world.main.step()],
     ['after the job has ended', () => world.finish()],
-  ])('%s does not free what the accepted job costs', async (_, meanwhile) => {
+  ])('a lost database reply %s does not free the hold of an accepted document job', async (_, meanwhile) => {
     const agent = await world.agent();
     const process = await world.aProcess(undefined, { behind: "set step = 'queued'", meanwhile });
     const answer = await world.submitAt(process, agent);
@@ -110,7 +110,7 @@ describe('a reply of the database that is lost', () => {
     expect([done.costRaw, done.text]).toEqual(['18976', expect.stringContaining('A document')]);
   });
 
-  it('as a job is taken back leaves its hold to the next process', async () => {
+  it('a database reply lost while a document job is withdrawn leaves its hold to the next process', async () => {
     const agent = await world.agent();
     const process = await world.aProcess(undefined, { behind: "set step = 'ending'" });
     world.peer.faults.push({ step: 'upload', kind: 'status', status: 500 });
@@ -119,7 +119,7 @@ describe('a reply of the database that is lost', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('as the money is held leaves the hold to the next process', async () => {
+  it('a database reply lost while a document’s money is held leaves the hold to the next process', async () => {
     const agent = await world.agent();
     const process = await world.aProcess(undefined, { isHoldLost: true });
     await expect(world.submitAt(process, agent)).rejects.toThrow('CONNECTION_CLOSED');
@@ -128,7 +128,7 @@ describe('a reply of the database that is lost', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('leaves a job that another process has given up to that process', async () => {
+  it('a process whose lost reply let another process give up the document job refuses with 503', async () => {
     const agent = await world.agent();
     const process = await world.aProcess(undefined, {
       before: "set step = 'queued'",
@@ -140,7 +140,7 @@ describe('a reply of the database that is lost', () => {
 });
 
 describe('several processes', () => {
-  it('share the jobs: each is started once, paid once and told once', async () => {
+  it('several processes share the document jobs: each job is started once, paid once and told once', async () => {
     const others = await Promise.all([world.aProcess(), world.aProcess(), world.aProcess()]);
     const agents = await Promise.all(Array.from({ length: 6 }, () => world.agent()));
     const before = world.peer.jobs.length;

@@ -28,7 +28,7 @@ describe('a vendor', () => {
     ['links', 503, 503],
     ['upload', 403, 502],
   ] as const)(
-    'that answers %s with %i before the job is accepted costs nothing',
+    'a document vendor that answers step %s with %i before the job is accepted costs nothing',
     async (step, status, shown) => {
       const agent = await world.agent();
       world.peer.faults.push({ step, kind: 'status', status });
@@ -40,7 +40,7 @@ describe('a vendor', () => {
   );
 
   it.each(['create', 'links', 'upload'] as const)(
-    'that says nothing to %s, or breaks off, costs nothing',
+    'a document vendor that is silent or breaks off at step %s costs nothing',
     async (step) => {
       for (const kind of ['silence', 'cut'] as const) {
         const agent = await world.agent();
@@ -62,7 +62,7 @@ describe('a vendor', () => {
     ['fetch', { kind: 'status', status: 404 }],
     ['fetch', { kind: 'cut' }],
   ] as const)(
-    'that fails at %s for a while (%j) is asked again, started once, and paid once',
+    'a document vendor that fails at step %s for a while (%j) is retried, started once, and paid once',
     async (step, fault) => {
       const agent = await world.agent();
       await world.submit(agent);
@@ -76,7 +76,7 @@ describe('a vendor', () => {
   it.each([
     ['refuses the document', 422, 'vendor_refused'],
     ['refuses the account', 403, 'vendor_unavailable'],
-  ] as const)('that %s at the start ends the job for nothing', async (_, status, code) => {
+  ] as const)('a document vendor that %s at the start fails the job for nothing', async (_, status, code) => {
     const agent = await world.agent();
     const { jobId } = resultOf(await world.submit(agent));
     world.peer.faults.push({ step: 'start', kind: 'status', status });
@@ -89,7 +89,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('that does not say whether it has begun is not told twice, and the job fails', async () => {
+  it('a document vendor that does not confirm the start is not told twice, and the job fails', async () => {
     const agent = await world.agent();
     const { jobId } = resultOf(await world.submit(agent));
     world.peer.faults.push({ step: 'start', kind: 'silence' });
@@ -108,7 +108,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('that fails says why, without the key of the operator', async () => {
+  it('a failed document job carries the vendor’s reason, without the key of the operator', async () => {
     const agent = await world.agent();
     world.peer.does.fails = `Unreadable, says ${KEY}`;
     const { jobId } = resultOf(await world.submit(agent));
@@ -120,7 +120,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('that fails says why as far as the database can hold it', async () => {
+  it('a vendor’s reason for a failed document job is cut to what the database can store', async () => {
     const agent = await world.agent();
     world.peer.does.fails = `No\0${'a'.repeat(196)}🔑 and more`;
     const { jobId } = resultOf(await world.submit(agent));
@@ -132,7 +132,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('that never ends has half an hour, and then its hold is free', async () => {
+  it('a document job that the vendor never ends fails after half an hour, and its hold is released', async () => {
     const agent = await world.agent();
     world.peer.does.neverEnds = true;
     const { jobId } = resultOf(await world.submit(agent));
@@ -157,7 +157,7 @@ describe('a vendor', () => {
     ['tells no count', { delivers: 2, says: undefined }, 2, undefined],
     ['has no layout of pages', { delivers: 0, says: 3 }, 3, undefined],
   ] as const)(
-    'that %s is paid for what both it and the archive have',
+    'a document vendor that %s is paid for the pages that both its count and its archive have',
     async (_, does, pages, told) => {
       const agent = await world.agent();
       Object.assign(world.peer.does, does);
@@ -172,7 +172,7 @@ describe('a vendor', () => {
     },
   );
 
-  it('that finds more pages than the bytes seem to have is paid for all of them', async () => {
+  it('a document vendor that finds more pages than we counted is paid for all of them', async () => {
     const agent = await world.agent();
     Object.assign(world.peer.does, { delivers: 9, says: 9, total: 9 });
     const decoy = '%PDF-1.4\n1 0 obj << /Type /Page >> endobj 2 0 obj << /Type /#50age >> endobj';
@@ -196,7 +196,7 @@ describe('a vendor', () => {
       zipOf({ 'document.md': Buffer.alloc(LIMITS.marketplace.documents.textBytes + 1) }),
       'unreadable_result',
     ],
-  ] as const)('that delivers %s is not paid', async (_, archive, code) => {
+  ] as const)('a document vendor that delivers %s is not paid', async (_, archive, code) => {
     const agent = await world.agent();
     world.peer.does.archive = archive;
     const { jobId } = resultOf(await world.submit(agent));
@@ -205,7 +205,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('that delivers no page is not paid', async () => {
+  it('a document vendor that delivers no page is not paid', async () => {
     const agent = await world.agent();
     Object.assign(world.peer.does, { delivers: 0, says: 0 });
     await world.submit(agent);
@@ -213,7 +213,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('that names a storage inside the network is not followed there', async () => {
+  it('a document vendor’s storage address inside the network is not followed', async () => {
     const agent = await world.agent();
     world.peer.does.storage = 'http://10.0.0.1';
     await expect(world.submit(agent)).rejects.toMatchObject({ status: 502 });

@@ -23,7 +23,7 @@ afterEach(() => asUsual(world.peer));
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe('a document', () => {
-  it('becomes a job that is held for its pages, and paid when they are there', async () => {
+  it('a document becomes a job that is held by its pages, and paid when they are delivered', async () => {
     const agent = await world.agent();
     const answer = await world.submit(agent, { language_code: 'en-IN' });
     const accepted = resultOf(answer);
@@ -72,7 +72,7 @@ describe('a document', () => {
     });
   });
 
-  it('may be an archive of pages, and become HTML', async () => {
+  it('a document may be an archive of pages, and be converted to HTML', async () => {
     const agent = await world.agent();
     const pages = zipOf({ 'one.png': 'a', 'two.JPG': 'b', 'three.jpeg': 'c' });
     const body = { documentBase64: pages.toString('base64'), output_format: 'html' };
@@ -86,7 +86,7 @@ describe('a document', () => {
     });
   });
 
-  it('is read by its own agent alone, and no longer than it is kept', async () => {
+  it('a document job is read by its own agent alone, and only while it is kept', async () => {
     const [agent, other] = [await world.agent(), await world.agent()];
     const { jobId } = resultOf(await world.submit(agent));
     await expect(readJobOf(world, other, jobId)).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe('a document', () => {
     await expect(readJobOf(world, agent, jobId)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('that has failed is forgotten, too, some of them at a time and no living one with them', async () => {
+  it('expired failed document jobs are deleted in batches, and no running one with them', async () => {
     const agent = await world.agent();
     const { jobsPerAgent, jobsPerTick } = LIMITS.marketplace.documents;
     world.peer.does.fails = 'Unreadable';
@@ -143,7 +143,7 @@ describe('a document', () => {
     ['is not there', { documentBase64: null }],
     ['is to become something else', { output_format: 'docx' }],
     ['is no base64', { documentBase64: '****' }],
-  ])('that %s is refused before anything is held or asked', async (_, body) => {
+  ])('a document that %s is refused before anything is held or sent', async (_, body) => {
     const agent = await world.agent();
     const before = world.peer.jobs.length;
     await expect(world.submit(agent, body)).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('a document', () => {
     await expectEnded(world, agent, 0n, []);
   });
 
-  it('is refused where the balance does not cover it, and the vendor hears of none', async () => {
+  it('a document that the balance does not cover is refused, and not sent to the vendor', async () => {
     // Refused before or after its document is read, it tells what would be held.
     const poorer = await world.agent(1n);
     const requiredRaw = HELD;
@@ -170,7 +170,7 @@ describe('a document', () => {
     expect(await world.money(agent)).toEqual({ spendable: HELD - 1n, held: 0n });
   });
 
-  it('waits for a place where its agent has as many jobs as it may', async () => {
+  it('a document job beyond its agent’s limit of running jobs is refused with 503', async () => {
     const agent = await world.agent();
     const { jobsPerAgent } = LIMITS.marketplace.documents;
     const asked = Array.from({ length: jobsPerAgent + 4 }, () =>
@@ -192,7 +192,7 @@ describe('a document', () => {
 });
 
 describe('a client', () => {
-  it('that leaves before it has the answer has no job, unless its answer is kept', async () => {
+  it('a client that leaves before its response gets no document job, unless it sent an Idempotency-Key', async () => {
     const agent = await world.agent();
     const leaving = new AbortController();
     leaving.abort();
@@ -210,7 +210,7 @@ describe('a client', () => {
     await expectEnded(world, agent, PRICE[3], ['completed']);
   });
 
-  it('whose answer was lost under its key finds the job by the hold, and never pays for a second one', async () => {
+  it('a document job whose response was lost is found by its Idempotency-Key, and not paid twice', async () => {
     const agent = await world.agent();
     const keys = createIdempotencyKeys({ sql: world.sql, node: world.main.node, windowMs: 60_000 });
     await world.submitAt(world.main, agent, {}, { workId: 'work_b' });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => market[Symbol.asyncDispose]());
 
 describe('the door', () => {
-  it('answers in this process what has no address that could be called', async () => {
+  it('a proxied call to the marketplace host is served in this process, without an outgoing request to the host', async () => {
     const agent = await market.shopper('at the door');
     const before = market.peer.heard.length;
     const told = await agent.buy(SPEECH, { text: TEXT });
@@ -29,7 +29,7 @@ describe('the door', () => {
     expect(market.peer.heard).toHaveLength(before + 1);
   });
 
-  it('says what it costs before it is bought, and asks no vendor and no address for it', async () => {
+  it('an estimate of a marketplace call gives its exact price without calling a vendor or an address', async () => {
     const agent = await market.shopper('asking first');
     const estimate = (path: string, body?: unknown) =>
       agent.ask('/v1/x402/estimate', { body: { url: `${MARKET}${path}`, method: 'POST', body } });
@@ -63,7 +63,7 @@ describe('the door', () => {
     expect(told.headers.get('x-svc-cost-usdc')).toBe(exact.body.priceRaw);
   });
 
-  it('is on this machine where nothing is configured, under each of its names', async () => {
+  it('the marketplace host defaults to this machine, under each of its names', async () => {
     await using local = await startMarketWorld({ MARKETPLACE_URL: '' });
     const agent = await local.shopper('at home');
     for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
@@ -145,7 +145,7 @@ describe('the door', () => {
       400,
       'Invalid request',
     ],
-  ])('answers %s as a vendor would, for nothing', async (_, path, wish, status, error) => {
+  ])('a proxied marketplace call with %s is answered with its error for nothing', async (_, path, wish, status, error) => {
     const agent = await market.shopper('wrong', 100_000n);
     const text = JSON.stringify(wish)
       .replace('SOUND', market.sound(100))
@@ -163,7 +163,7 @@ describe('the door', () => {
     });
   });
 
-  it('takes POST alone', async () => {
+  it('the marketplace host takes POST alone', async () => {
     const agent = await market.shopper('getting');
     const told = await agent.buy(SPEECH, undefined, { method: 'GET' });
     expect([told.status, told.body.error, told.headers.get('allow')]).toEqual([
@@ -173,7 +173,7 @@ describe('the door', () => {
     ]);
   });
 
-  it('lists calls in the history with what they cost', async () => {
+  it('marketplace calls appear in the history with their cost', async () => {
     const agent = await market.shopper('history');
     await agent.buy(
       SPEECH,
@@ -215,7 +215,7 @@ describe('the door', () => {
 });
 
 describe('the memory of an agent', () => {
-  it('is kept and found for nothing, by an agent that can pay for nothing, and by no other', async () => {
+  it('agent memory is written and searched for nothing, by an agent without money, and by no other agent', async () => {
     const agent = await market.shopper('rememberer', 1n);
     const stranger = await market.shopper('stranger', 1n);
     const text = 'The cat of the house is called Mog.';
@@ -245,7 +245,7 @@ describe('the memory of an agent', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it('buys once, and answers the same again', async () => {
+  it('a proxied marketplace call under an Idempotency-Key buys once, and replays its response', async () => {
     const agent = await market.shopper('repeating');
     const headers = { 'idempotency-key': 'k1' };
     const asked = market.peer.heard.length;
@@ -262,7 +262,7 @@ describe('an Idempotency-Key', () => {
     });
   });
 
-  it('keeps what a vendor refused', async () => {
+  it('a proxied marketplace call under an Idempotency-Key replays a vendor’s refusal', async () => {
     const agent = await market.shopper('refused once');
     const headers = { 'idempotency-key': 'k1' };
     market.peer.faults.push({ kind: 'status', status: 500 });
@@ -276,7 +276,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('the same routes, called themselves', () => {
-  it('let the host through an allowlist that has it, and refuse it where none does', async () => {
+  it('the direct marketplace routes serve a host on the allowlist, and refuse it when it is absent', async () => {
     const agent = await market.shopper('listed directly');
     await agent.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
     const asked = market.peer.heard.length;
@@ -293,7 +293,7 @@ describe('the same routes, called themselves', () => {
     expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
   });
 
-  it('sell the same, with the same receipt, under the same host', async () => {
+  it('the direct marketplace routes sell the same as the proxy, with the same receipt and host', async () => {
     const agent = await market.shopper('direct');
     const told = await agent.ask(SPEECH, { body: { text: TEXT } });
     const proxied = await agent.buy(SPEECH, { text: TEXT });
@@ -306,7 +306,7 @@ describe('the same routes, called themselves', () => {
     expect(rows).toEqual([{ target_url: `${MARKET}${SPEECH}` }]);
   });
 
-  it('are in the history with what they cost, refusals too', async () => {
+  it('calls of the direct marketplace routes are in the history with their cost, refusals too', async () => {
     const agent = await market.shopper('direct history');
     expect((await agent.ask(SPEECH, { body: { text: TEXT } })).status).toBe(200);
     expect((await agent.ask('/v1/tts/acme', { body: { text: TEXT } })).status).toBe(404);
@@ -317,7 +317,7 @@ describe('the same routes, called themselves', () => {
     ]);
   });
 
-  it('need the key of an agent, a body, and money', async () => {
+  it('the direct marketplace routes need an agent key, a body, and money', async () => {
     const agent = await market.shopper('poor', 1_000n);
     const none = await ask(`${market.world.url}${SPEECH}`, { body: { text: TEXT } });
     expect(none.status).toBe(401);

@@ -31,7 +31,7 @@ const tripped = async (agent: Shopper) =>
     ]);
 
 describe('a tripwire', () => {
-  it('tells of seconds that a vendor reports and that the file does not have, with the sale', async () => {
+  it('a tripwire event reports seconds of audio that a vendor claims and the file does not have, with the sale', async () => {
     const agent = await market.shopper('heard too long');
     // The peers of both report what is not so.
     await agent.buy('/v1/stt/deepgram', { audioUrl: market.sound(1_000) });
@@ -44,7 +44,7 @@ describe('a tripwire', () => {
     expect(names.filter((name) => name === 'marketplace.payment.settled')).toHaveLength(2);
   });
 
-  it('tells of characters that a vendor reports and that the text does not have', async () => {
+  it('a tripwire event reports characters that a vendor claims and the text does not have', async () => {
     const agent = await market.shopper('spoke too much');
     await agent.buy('/v1/tts/minimax', { text: 'x'.repeat(100) });
     expect(await tripped(agent)).toEqual([
@@ -52,7 +52,7 @@ describe('a tripwire', () => {
     ]);
   });
 
-  it('tells of an answer of another kind, whether it is sound or not', async () => {
+  it('a tripwire event reports a response of another content type, whether or not it is audio', async () => {
     const agent = await market.shopper('other kinds');
     market.peer.faults.push({ kind: 'says', said: { type: 'text/html', body: '<p>' } });
     expect((await agent.buy('/v1/tts/deepgram', { text: 'x' })).status).toBe(502);
@@ -64,7 +64,7 @@ describe('a tripwire', () => {
     ]);
   });
 
-  it('is silent where a vendor does as it should', async () => {
+  it('no tripwire event is written for a vendor that behaves', async () => {
     const agent = await market.shopper('content');
     for (const vendor of ['deepgram', 'rime', 'google', 'elevenlabs', 'azure']) {
       expect((await agent.buy(`/v1/tts/${vendor}`, { text: 'x' })).status).toBe(200);
@@ -72,7 +72,7 @@ describe('a tripwire', () => {
     expect(await tripped(agent)).toEqual([]);
   });
 
-  it('is told once an hour to each agent, whichever process finds it', async () => {
+  it('a tripwire event is written once an hour for each agent, whichever process finds it', async () => {
     const agent = await market.shopper('often');
     for (let sale = 0; sale < 3; sale++) {
       await agent.buy('/v1/stt/deepgram', { audioUrl: market.sound(1_000) });

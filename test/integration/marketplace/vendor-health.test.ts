@@ -63,7 +63,7 @@ const events = () => db.sql<{ name: string; account_id: null; payload: Record<st
   select name, account_id, payload from events where name like 'marketplace.vendor.%' order by id`;
 
 describe('the vendors of the marketplace', () => {
-  it('are tried in turn, each once over all processes until it is due again', async () => {
+  it('vendor probes run in turn, each once over all processes until it is due again', async () => {
     const [one, other] = [aProcess(), aProcess()];
     await Promise.all([
       one.worker?.tick(),
@@ -105,7 +105,7 @@ describe('the vendors of the marketplace', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('are down after two failures in a row, up at the first success, and both are told once', async () => {
+  it('a vendor is down after two failures in a row and up at the first success, each reported once', async () => {
     const { list, worker } = aProcess();
     /** Both are tried, and the first of them in this way. */
     const round = async (...faults: VendorPeer['faults']) => {
@@ -138,7 +138,7 @@ describe('the vendors of the marketplace', () => {
     }
   });
 
-  it('are listed for developers', async () => {
+  it('the health of the vendors is listed for developers', async () => {
     await using market = await startMarketWorld();
     const { developerKey, key } = await market.shopper('looking');
     const url = `${market.world.url}/v1/playground/vendors`;
@@ -165,7 +165,7 @@ describe('the vendors of the marketplace', () => {
       );
     };
 
-    it('are known by their sales alone, and not at all where they sold nothing for a day', async () => {
+    it('without probes, a vendor’s health comes from its sales, and is unknown after a day without sales', async () => {
       expect(aProcess(false).worker).toBeUndefined();
       // What trials said before is not shown.
       expect(await listed()).toEqual({
@@ -184,7 +184,7 @@ describe('the vendors of the marketplace', () => {
       expect(await listed()).toMatchObject({ deepgram: ['unknown', null, null] });
     });
 
-    it('ask no vendor, and show what agents have met', async () => {
+    it('without probes, no vendor is called, and the health list shows the results of agents’ calls', async () => {
       await using market = await startMarketWorld({ MARKETPLACE_PROBES: 'off' });
       const agent = await market.shopper('buying');
       await agent.buy('/v1/tts/rime', { text: 'Hello.' });

@@ -46,7 +46,7 @@ const TTS: readonly [vendor: string, usdPerMillion: number, more?: Record<string
 
 describe('speech of each vendor', () => {
   it.each(TTS)(
-    'comes from %s, at %d dollars a million characters %j',
+    'the marketplace sells speech of %s at %d dollars a million characters %j',
     async (vendor, usd, more) => {
       const before = await moneyOf(market.world.sql, agent.agentId);
       const told = await agent.buy(`/v1/tts/${vendor}`, { text: TEXT, ...more });
@@ -88,7 +88,7 @@ const STT: readonly [vendor: string, ms: number, raw: number, more?: Record<stri
 ];
 
 describe('transcripts of each vendor', () => {
-  it.each(STT)('come from %s for %d ms, at %d raw %j', async (vendor, ms, raw, more) => {
+  it.each(STT)('the marketplace sells a transcript of %s for %d ms at %d raw %j', async (vendor, ms, raw, more) => {
     const audioUrl = market.sound(ms);
     const told = await agent.buy(`/v1/stt/${vendor}`, { audioUrl, ...more });
     expect([told.status, told.body.error]).toEqual([200, undefined]);
@@ -105,7 +105,7 @@ describe('options of a transcript', () => {
     return { query: asked?.url.searchParams, body: asked?.body.toString() ?? '' };
   };
 
-  it('go to the vendor as they came: lists as such, and the model among them once', async () => {
+  it('options of a transcript go to the vendor unchanged: lists stay lists, and the model is sent once', async () => {
     const audioUrl = market.sound(1_500);
     const options = { model: 'nova-3', search: ['a', 'b'], smart_format: true };
     await agent.buy('/v1/stt/deepgram', { audioUrl, options });
@@ -145,7 +145,7 @@ describe('options of a transcript', () => {
       { model: 'bulbul:v2' },
       'model: is no model of Sarvam any more (https://docs.sarvam.ai/api/api-guides-tutorials/text-to-speech/how-to/choose-a-model); it must be one of bulbul:v3',
     ],
-  ])('of %s that are not taken are told and not ignored: %j', async (path, more, message) => {
+  ])('unsupported options of %s are refused with their name and not ignored: %j', async (path, more, message) => {
     const wish = path.startsWith('stt') ? { audioUrl: market.sound(1_500) } : { text: TEXT };
     const told = await agent.buy(`/v1/${path}`, { ...wish, ...more });
     expect([told.status, told.body.message]).toEqual([400, message]);
@@ -154,7 +154,7 @@ describe('options of a transcript', () => {
 });
 
 describe('what else Sarvam sells', () => {
-  it('is a transcript in another language', async () => {
+  it('Sarvam sells a transcript in another language', async () => {
     const told = await agent.buy('/v1/stt-translate/sarvam', { audioUrl: market.sound(2_000) });
     expect(told.body).toMatchObject({
       result: { text: expect.stringMatching(/^in English: heard /) },
@@ -166,7 +166,7 @@ describe('what else Sarvam sells', () => {
     ['translate', 24, { translated_text: 'in hi-IN' }],
     ['transliterate', 24, { transliterated_text: 'other letters' }],
     ['lid', 4.2169, { language_code: 'hi-IN', script_code: 'Deva' }],
-  ])('is %s of a text', async (service, usd, result) => {
+  ])('Sarvam sells its %s service for a text at the published price', async (service, usd, result) => {
     const codes = { source_language_code: 'en-IN', target_language_code: 'hi-IN' };
     const told = await agent.buy(`/v1/${service}/sarvam`, { input: TEXT, ...codes });
     expect(told.body).toMatchObject({ result });
@@ -175,7 +175,7 @@ describe('what else Sarvam sells', () => {
 });
 
 describe('the engines of this process', () => {
-  it('speak and hear for nothing, as a vendor of their own', async () => {
+  it('the local engines sell speech and transcripts for nothing, as a vendor of their own', async () => {
     const told = await agent.buy('/v1/tts/local', { text: 'Good morning.' });
     expect([told.status, told.body.error]).toEqual([200, undefined]);
     const { result } = told.body as { result: Record<string, string> };
@@ -188,7 +188,7 @@ describe('the engines of this process', () => {
     expect(heardText.headers.get('x-svc-cost-usdc')).toBe('0');
   });
 
-  it('say what they cannot do, as an answer that cost nothing', async () => {
+  it('the local engines refuse an unsupported language with 400, which costs nothing', async () => {
     const told = await agent.buy('/v1/stt/local', {
       audioUrl: market.sound(1_000),
       language_code: 'de',
@@ -199,7 +199,7 @@ describe('the engines of this process', () => {
 });
 
 describe('a vendor', () => {
-  it('that this server has no account with answers 503, and one that there is not 404', async () => {
+  it('a vendor without an account of this server answers 503, and an unknown vendor 404', async () => {
     await using bare = await startMarketWorld({}, { secret: () => undefined });
     const poor = await bare.shopper('poor');
     for (const { name, services } of REMOTE_VENDORS) {
