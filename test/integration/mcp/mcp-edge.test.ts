@@ -48,7 +48,7 @@ afterAll(() => edge[Symbol.asyncDispose]());
 const open = (key: string = KEYS.agent) => connectEarlier({ url: edge.url, key });
 
 describe('the memory of an agent', () => {
-  it('is there as two tools, each for the agent that calls', async () => {
+  it('the MCP server offers remember and recall, each on the memory of the calling agent', async () => {
     await using session = await open(KEYS.otherAgent);
     expect(await session.names()).toEqual(expect.arrayContaining(['remember', 'recall']));
     ran.length = 0;
@@ -69,7 +69,7 @@ describe('the memory of an agent', () => {
     ]);
   });
 
-  it('is read and not written with a key that may only read', async () => {
+  it('a read-only key may recall and not remember over MCP', async () => {
     await using session = await open(KEYS.agentReadOnly);
     ran.length = 0;
     expect((await session.call('recall', { query: 'a' })).isError).toBeUndefined();
@@ -80,7 +80,7 @@ describe('the memory of an agent', () => {
     expect(ran.map(({ op }) => op)).toEqual(['query']);
   });
 
-  it('refuses in its own words, and says nothing of a bug', async () => {
+  it('an MCP memory tool returns the refusals of the memory routes, and hides the text of an internal error', async () => {
     await using session = await open();
     expect((await session.call('recall', { query: 'lost' })).structuredContent).toEqual({
       error: 'tenant_not_found',
@@ -100,7 +100,7 @@ describe('the memory of an agent', () => {
 });
 
 describe('what one agent may take', () => {
-  it('is so many calls at a time, which no other agent feels', async () => {
+  it('an agent may run a bounded number of MCP calls at a time, and other agents are not affected', async () => {
     await using session = await open();
     await using other = await open(KEYS.otherAgent);
     const most = LIMITS.mcp.callsPerAgent;
@@ -174,7 +174,7 @@ const message = fc
     'id' in rest || result === undefined ? rest : { ...rest, result },
   );
 
-it('whatever JSON comes is answered, and is never a failure of the server', async () => {
+it('the MCP server answers any JSON, and never with a server failure', async () => {
   const versions = fc.constantFrom(
     undefined,
     undefined,
@@ -211,7 +211,7 @@ it('whatever JSON comes is answered, and is never a failure of the server', asyn
   expect(answered.get(400)).toBeGreaterThan(10);
 });
 
-it('a text is kept once under a key, and again without one', async () => {
+it('the MCP remember tool stores a text once under an idempotency key, and again without one', async () => {
   const server = createMcpServer({
     clock: systemClock,
     log: silentLog,
