@@ -25,7 +25,7 @@ const filledIds = async (sql: Sql) =>
   sql<{ id: number }[]>`select chunk_id::float8 as id from memory_index.vectors order by 1`;
 
 describe('the index in the database', () => {
-  it('is not used where the server does not have the extension', async () => {
+  it('pgvector is not used when the database server does not have the extension', async () => {
     await using database = await testDatabase(1);
     const { sql } = database;
     const found = await sql`select 1 from pg_available_extensions where name = 'vector'`;
@@ -34,7 +34,7 @@ describe('the index in the database', () => {
     if (found.length === 0) expect(lacks).toMatch(/does not have the extension vector/);
   });
 
-  it('has what a commit writes, numbers and all, in that commit or not at all', async () => {
+  it('the pgvector table gets the vectors and tags of a commit together with it, or not at all', async () => {
     await using database = await unsearchedTables();
     const { sql } = database;
     const space = await vectorSpace(sql, DIMS);
@@ -52,7 +52,7 @@ describe('the index in the database', () => {
     expect(await filledIds(sql)).toHaveLength(3);
   });
 
-  it('ends up with each chunk once, whoever writes, deletes, fills and is killed meanwhile', async () => {
+  it('the pgvector table has each chunk once after concurrent writes, deletions, fills and killed workers', async () => {
     await using database = await unsearchedTables();
     const { sql, target } = database;
     const chance = chanceOf(7);

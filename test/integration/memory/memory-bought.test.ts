@@ -13,7 +13,7 @@ const never = new Promise<never>(() => {});
 const semantic = (query: string, more: object = {}) => ({ query, mode: 'semantic', ...more });
 
 describe('memories whose vectors are bought', () => {
-  it('are each one purchase of the agent, and status, receipt and ledger say the same', async () => {
+  it('vectors of a memory are one purchase of the agent, with the same cost in status, receipt and ledger', async () => {
     await using w = await sellingMemory();
     const told = await w.ingest(['her car is red', 'his house is blue']);
     expect(told).toMatchObject({ status: 200, headers: {}, bill: undefined });
@@ -48,7 +48,7 @@ describe('memories whose vectors are bought', () => {
     expect(charges).toHaveLength(3);
   });
 
-  it('are known by the work under a key that wrote them, where the process of that was lost', async () => {
+  it('memories of an ingest whose process was lost are found by its Idempotency-Key', async () => {
     await using w = await sellingMemory();
     const { signal } = new AbortController();
     const body = { type: 'memory', memories: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] };
@@ -65,7 +65,7 @@ describe('memories whose vectors are bought', () => {
     await w.indexer.idle();
   });
 
-  it('are traced, each as work of its own, and a query below its request', async () => {
+  it('the indexing of a memory is traced as work of its own, and a query as a child of its request', async () => {
     const traces: RecordedSpan[] = [];
     const start: Tracer['start'] = (name, begun) => {
       const span = new RecordedSpan(name, begun);
@@ -95,7 +95,7 @@ describe('memories whose vectors are bought', () => {
     expect(traces[1]?.ended?.error).toEqual(expect.any(String));
   });
 
-  it('cost nothing to search by words, or where there are none yet', async () => {
+  it('searching memories by words, or an empty memory by meaning, costs nothing', async () => {
     await using w = await sellingMemory();
     await w.ask(w.agentId, 'tenant/create', {});
     expect(await w.ask(w.agentId, 'query', semantic('car'))).toMatchObject({
@@ -111,7 +111,7 @@ describe('memories whose vectors are bought', () => {
     expect(await w.money()).toEqual({ consumed: COST, held: 0n });
   });
 
-  it('wait for the balance that they need, say so, and are indexed as soon as it is there', async () => {
+  it('a memory waits for the balance that its vectors need, reports it, and is indexed when it is credited', async () => {
     await using w = await sellingMemory({ fundsRaw: 0n });
     const told = await w.ingest(['her car is red']);
     await w.indexer.idle();
@@ -132,7 +132,7 @@ describe('memories whose vectors are bought', () => {
     expect(refused.status).toBe(200);
   });
 
-  it('wait longer each time, and fail in the end', async () => {
+  it('a memory without balance waits longer at each attempt, and fails in the end', async () => {
     await using w = await sellingMemory({ fundsRaw: 0n });
     await w.ingest(['her car is red']);
     await w.indexer.idle();
@@ -157,7 +157,7 @@ describe('memories whose vectors are bought', () => {
     expect(await w.ask(w.agentId, 'query', semantic('car'))).toMatchObject({ status: 200 });
   });
 
-  it('are refused to a query that the balance does not cover, but for their words', async () => {
+  it('a semantic query that the balance does not cover is refused with 402, and a keyword query is served', async () => {
     await using w = await sellingMemory({ fundsRaw: 20_000n });
     await w.ingest(['her car is red']);
     await w.indexer.idle();
@@ -170,7 +170,7 @@ describe('memories whose vectors are bought', () => {
     expect(await w.money()).toEqual(before);
   });
 
-  it('are not bought by a key that only reads', async () => {
+  it('a read-only key is refused a semantic query that costs money, and served a keyword query', async () => {
     await using w = await sellingMemory();
     await w.ingest(['her car is red']);
     await w.indexer.idle();
@@ -183,7 +183,7 @@ describe('memories whose vectors are bought', () => {
     expect(await w.money()).toEqual({ consumed: COST, held: 0n });
   });
 
-  it('count under the key that brought them, and fail for good when it is revoked', async () => {
+  it('vectors are charged to the key that ingested the memory, and the memory fails when the key is revoked', async () => {
     await using w = await sellingMemory();
     await w.indexer[Symbol.asyncDispose]();
     const [key] = await w.sql<{ id: number }[]>`
@@ -200,7 +200,7 @@ describe('memories whose vectors are bought', () => {
     expect(w.upstream.seen).toHaveLength(0);
   });
 
-  it('are tried again where the provider is away, and cost nothing for that', async () => {
+  it('a purchase of vectors is retried when the provider is down, at no cost', async () => {
     await using w = await sellingMemory();
     w.upstream.faults.push({ kind: 'status', status: 500 });
     await w.ingest(['her car is red']);
@@ -216,7 +216,7 @@ describe('memories whose vectors are bought', () => {
 });
 
 describe('a process that dies while it buys', () => {
-  it('after the charge leaves what it bought to the others, who do not buy it again', async () => {
+  it('vectors bought by a process that dies after the charge are used by others, and not bought again', async () => {
     await using w = await sellingMemory();
     await w.indexer[Symbol.asyncDispose]();
     const doomed = await w.another({ onStep: (at) => (at === 'embedded' ? never : undefined) });
@@ -232,7 +232,7 @@ describe('a process that dies while it buys', () => {
     expect(await w.money()).toEqual({ consumed: COST, held: 0n });
   });
 
-  it('between the answer and the charge has its answer used, once the ledger has let go of its hold', async () => {
+  it('vectors bought by a process that dies before the charge are used once the ledger has released its hold', async () => {
     await using w = await sellingMemory();
     await w.indexer[Symbol.asyncDispose]();
     const doomed = await w.another({ through: dyingAfter('kept') });
@@ -254,7 +254,7 @@ describe('a process that dies while it buys', () => {
     expect(await w.money()).toEqual({ consumed: 0n, held: 0n });
   });
 
-  it('before its answer is written down has it bought once more, and the agent pays once', async () => {
+  it('vectors whose process dies before storing them are bought again, and the agent pays once', async () => {
     await using w = await sellingMemory();
     await w.indexer[Symbol.asyncDispose]();
     const doomed = await w.another({ through: dyingAfter('answered') });
@@ -271,7 +271,7 @@ describe('a process that dies while it buys', () => {
     expect(await w.money()).toEqual({ consumed: COST, held: 0n });
   });
 
-  it('is not overtaken where it is only slow: one of two buys, and both know the price', async () => {
+  it('a slow process is not overtaken: one of two processes buys the vectors, and both record the price', async () => {
     await using w = await sellingMemory();
     w.upstream.faults.push({ kind: 'late', byMs: 400 });
     await w.ingest(['her car is red']);
@@ -291,7 +291,7 @@ describe('a process that dies while it buys', () => {
 });
 
 describe('a server with another model than before', () => {
-  it('keeps the model of a namespace, and gives its own to new ones', async () => {
+  it('a namespace keeps its embedding model when the server’s model changes, and new ones get the new model', async () => {
     await using w = await sellingMemory();
     await w.ingest(['her car is red']);
     await w.indexer.idle();
@@ -307,7 +307,7 @@ describe('a server with another model than before', () => {
     expect(old.headers['x-svc-model']).toBe(VECTORS);
   });
 
-  it('says so where the model of a namespace is not sold any more, and finds its words', async () => {
+  it('a namespace whose model is no longer sold refuses semantic queries with its name, and serves keyword ones', async () => {
     await using w = await sellingMemory();
     await w.ingest(['her car is red']);
     await w.indexer.idle();
@@ -321,7 +321,7 @@ describe('a server with another model than before', () => {
     expect(words.body.result.data.chunks).toHaveLength(1);
   });
 
-  it('does not pay for vectors of another length than those that are there', async () => {
+  it('vectors of another length than the namespace’s are not paid for', async () => {
     await using w = await sellingMemory();
     await w.ingest(['her car is red']);
     await w.indexer.idle();

@@ -40,7 +40,7 @@ const close = (sql: Sql, agentId: number) =>
   });
 
 describe('closing an agent', () => {
-  it('waits for the ingest that is under way, and for none that came later', async () => {
+  it('closing an agent waits for a running ingest, and a later ingest is refused', async () => {
     for (const hasStore of [true, false]) {
       await using w = await memoryWorld();
       if (hasStore) await w.ask(w.agentId, 'tenant/create', {});

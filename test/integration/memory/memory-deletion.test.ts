@@ -60,7 +60,7 @@ const spaceOf = async (sql: Sql): Promise<number> =>
   (await sql<{ id: number }[]>`select id from memory_spaces`)[0]?.id ?? 0;
 
 describe('a memory that is deleted', () => {
-  it('leaves no byte in any row, in the index of words, or in what this process has loaded', async () => {
+  it('a deleted memory leaves no byte in any row, in the word index, or in loaded vectors', async () => {
     await using w = await told();
     expect(holds(w)).toBe(true);
     const deleted = await w.ask(w.agentId, 'delete', { ids: [w.id, 'mem_none', w.id] });
@@ -77,7 +77,7 @@ describe('a memory that is deleted', () => {
     expect(tenant).toEqual({ items: 1 });
   });
 
-  it('leaves the other processes with their next look, and is not found by them before', async () => {
+  it('a deleted memory leaves other processes within a second, and their next query does not find it', async () => {
     await using w = await told();
     const spaceId = await spaceOf(w.sql);
     const [searching, idle] = [w.another(), w.another()];
@@ -94,7 +94,7 @@ describe('a memory that is deleted', () => {
     expect(idle.index.versionOf(spaceId)).toBeDefined();
   });
 
-  it('leaves also a process that was away for longer than removals are remembered', async () => {
+  it('a deleted memory also leaves a process that was away longer than deletions are remembered', async () => {
     await using w = await told();
     const away = w.another();
     expect(await w.idsFound(away.ask)).toHaveLength(2);
@@ -107,7 +107,7 @@ describe('a memory that is deleted', () => {
     expect(await w.idsFound(away.ask)).toEqual([w.kept]);
   });
 
-  it('at the moment at which it is indexed is gone, whichever came first', async () => {
+  it('a memory deleted while it is being indexed is gone, whichever comes first', async () => {
     for (const step of ['claimed', 'embedded', 'completed'] as const) {
       let ids: string[] = [];
       let isDone = false;
@@ -131,7 +131,7 @@ describe('a memory that is deleted', () => {
 });
 
 describe('a store that is deleted', () => {
-  it('needs the word, and leaves no row and nothing loaded in any process', async () => {
+  it('deleting a memory store needs confirm: true, and leaves no row and nothing loaded in any process', async () => {
     await using w = await told();
     const other = w.another();
     expect(await w.idsFound(other.ask)).toHaveLength(2);
@@ -170,7 +170,7 @@ describe('a store that is deleted', () => {
     expect(await w.idsFound()).toHaveLength(1);
   });
 
-  it('goes with its agent: the commit that closes it hides everything, and a worker deletes the rows', async () => {
+  it('closing an agent hides its memory store in the same commit, and a worker deletes the rows', async () => {
     await using w = await told();
     await w.sql.begin(async (tx) => {
       await tx`update agents set status = 'closed' where id = ${w.agentId}`;

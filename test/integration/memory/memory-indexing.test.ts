@@ -25,7 +25,7 @@ const numbered = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => ({ text: `fact ${from + n}` }));
 
 describe('items that are ingested', () => {
-  it('are indexed exactly once, and their status is true, however often the process dies at whichever step', async () => {
+  it('memories are indexed exactly once with a true status, however often the process dies at any step', async () => {
     await using w = await memoryWorld();
     const spaces = ['a', 'b', 'c', undefined];
     for (const [n, subTenantId] of spaces.entries()) {
@@ -61,7 +61,7 @@ describe('items that are ingested', () => {
     expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 320, least: 1, most: 1 }]);
   });
 
-  it('are not written twice by a process whose claim has passed to another', async () => {
+  it('a process whose claim has passed to another does not write its memories again', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -78,7 +78,7 @@ describe('items that are ingested', () => {
     expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 5, least: 1, most: 1 }]);
   });
 
-  it('are shared out among processes, each item to one of them', async () => {
+  it('queued memories are shared among processes, each by one of them', async () => {
     await using w = await memoryWorld();
     await w.indexer[Symbol.asyncDispose]();
     for (const subTenantId of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -99,7 +99,7 @@ describe('items that are ingested', () => {
     expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 360, least: 1, most: 1 }]);
   });
 
-  it('of one namespace with thousands do not hold those of others up', async () => {
+  it('thousands of memories in one namespace do not delay those of others', async () => {
     await using w = await memoryWorld({ agents: 2 });
     await w.indexer[Symbol.asyncDispose]();
     for (let n = 0; n < 5; n++) {
@@ -124,7 +124,7 @@ describe('items that are ingested', () => {
     expect(ofTheLoud).toBe(500);
   });
 
-  it('of an agent with 500 namespaces do not hold those of an agent with one up', async () => {
+  it('memories of an agent with 500 namespaces do not delay those of an agent with one', async () => {
     await using w = await memoryWorld({ agents: 2 });
     await w.indexer[Symbol.asyncDispose]();
     await w.ask(w.agentId, 'tenant/create', {});
@@ -163,7 +163,7 @@ describe('items that are ingested', () => {
     expect(ofTheLoud).toBe(1_000);
   });
 
-  it('are found behind many that are not due yet', async () => {
+  it('a queued memory is found behind many that are not due yet', async () => {
     await using w = await memoryWorld();
     await w.indexer[Symbol.asyncDispose]();
     await w.ask(w.agentId, 'tenant/create', {});
@@ -184,7 +184,7 @@ describe('items that are ingested', () => {
     expect(completed).toHaveLength(1);
   });
 
-  it('wait while the engine has no room, and have failed after it has failed with them five times', async () => {
+  it('a memory waits while the embedding engine is busy, and fails after the engine has failed five times on it', async () => {
     let failure: Error | undefined = new EngineBusy(1);
     await using w = await memoryWorld({
       embedder: {
@@ -224,7 +224,7 @@ describe('items that are ingested', () => {
     expect(await w.sql`select 1 from memory_items where due_at is not null`).toHaveLength(0);
   });
 
-  it('have no chunk without a vector: an engine that leaves some out has failed with them', async () => {
+  it('a memory for which the embedding engine returns too few vectors stays queued and writes no chunk', async () => {
     let left = 1;
     await using w = await memoryWorld({
       embedder: {
@@ -243,7 +243,7 @@ describe('items that are ingested', () => {
     expect(await standing(w.sql)).toEqual([{ status: 'completed', items: 2, least: 1, most: 1 }]);
   });
 
-  it('stay claimed for as long as their process is at work on them', async () => {
+  it('a memory stays claimed for as long as its process works on it', async () => {
     const clock = new ManualClock(0);
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {

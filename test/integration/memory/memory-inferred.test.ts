@@ -19,7 +19,7 @@ async function inferred(w: Awaited<ReturnType<typeof world>>) {
 }
 
 describe('facts that a chat model draws', () => {
-  it('are the chunks of their text, one line each, at a cost that status and ledger agree on', async () => {
+  it('inferred facts become the chunks of a memory, one line each, at one cost in status and ledger', async () => {
     await using w = await world();
     const facts = ["The user's cat is\n called Tom.", 'The cat Tom is four years old.'];
     w.upstream.content = `\`\`\`json\n${JSON.stringify({ facts })}\n\`\`\``;
@@ -36,7 +36,7 @@ describe('facts that a chat model draws', () => {
     expect(JSON.parse(messages[1]?.content ?? '')).toEqual({ text: TEXT });
   });
 
-  it('are not asked for where nothing is to be inferred', async () => {
+  it('no chat model is called for a memory without infer', async () => {
     await using w = await world();
     await w.ingest([TEXT]);
     await w.indexer.idle();
@@ -51,7 +51,7 @@ describe('facts that a chat model draws', () => {
     ['nothing that can be kept', '{"facts":[7,"","\\u0000"]}'],
     ['nesting without end', '{"facts":'.repeat(5_000)],
   ])(
-    'are those of the fixed rules where the answer is %s, which is paid for all the same',
+    'the fixed rules infer the facts when the model returns %s, which is paid for all the same',
     async (_, content) => {
       await using w = await world();
       w.upstream.content = content;
@@ -66,7 +66,7 @@ describe('facts that a chat model draws', () => {
     },
   );
 
-  it('are those of the fixed rules where the provider refuses or fails, and where there is no balance', async () => {
+  it('the fixed rules infer the facts when the provider refuses or fails, or the balance is empty', async () => {
     for (const status of [400, 500]) {
       await using w = await world();
       w.upstream.faults.push({ kind: 'status', status });
@@ -84,7 +84,7 @@ describe('facts that a chat model draws', () => {
     expect(poor.upstream.seen).toEqual([]);
   });
 
-  it('are at most 64, each of at most a thousand characters, none twice', async () => {
+  it('inferred facts are at most 64, each of at most a thousand characters, without duplicates', async () => {
     await using w = await world();
     const many = Array.from({ length: 80 }, (_, n) => `Fact number ${n}.`);
     w.upstream.content = JSON.stringify({ facts: ['x'.repeat(1_001), ...many, many[0]] });
@@ -92,7 +92,7 @@ describe('facts that a chat model draws', () => {
     expect(await w.chunks()).toEqual(many.slice(0, 64));
   });
 
-  it('are bought once, and then their vectors, whichever process goes on', async () => {
+  it('inferred facts and their vectors are bought once, whichever process continues', async () => {
     await using w = await sellingMemory({ inferModel: WORDS, fundsRaw: 50_000_000n });
     await w.indexer[Symbol.asyncDispose]();
     const doomed = await w.another({

@@ -25,7 +25,7 @@ const step = fc.record({
 });
 
 describe('the store of an agent', () => {
-  it('and each namespace in it sees and changes nothing of another, whatever a request says', async () => {
+  it('an agent’s memory store and each namespace in it see and change nothing of another, whatever a request says', async () => {
     await using w = await memoryWorld();
     const ids = new Map<string, string[]>();
     const places = [0, 1].flatMap((agent) => NAMESPACES.map((space) => ({ agent, space })));

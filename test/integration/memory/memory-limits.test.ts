@@ -88,7 +88,7 @@ function fields(count: number): Record<string, number> {
 }
 
 describe('the limits of the memory store', () => {
-  it('let pass what they say, and refuse the least more with the place of it', async () => {
+  it('the memory store accepts each field at its limit, and refuses one more with the path of the field', async () => {
     await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', {});
     for (const [name, op, most, more, path] of ROWS) {
@@ -100,7 +100,7 @@ describe('the limits of the memory store', () => {
     }
   });
 
-  it('give 10 results and pages of 20 where nothing else is asked for', async () => {
+  it('the memory store returns 10 results and pages of 20 by default', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(Array.from({ length: 25 }, (_, n) => `tea ${n}`));
     for (const mode of ['keyword', 'semantic', 'hybrid']) {
@@ -123,7 +123,7 @@ describe('the limits of the memory store', () => {
     ]);
   });
 
-  it('bound the items and the namespaces of an agent, and free what is deleted', async () => {
+  it('the memory store limits the items and the namespaces of an agent, and a deletion frees its share', async () => {
     await using w = await memoryWorld({ shared });
     const [id] = await w.remember(['one']);
     await w.sql`update memory_tenants set items = ${L.itemsPerAgent}
@@ -141,7 +141,7 @@ describe('the limits of the memory store', () => {
     expect(known.status).toBe(200);
   });
 
-  it('bound the bytes of an agent: of texts, titles and metadata, and free what is deleted', async () => {
+  it('the memory store limits the bytes of an agent’s texts, titles and metadata, and a deletion frees its share', async () => {
     await using w = await memoryWorld({ shared });
     const bytes = async () => {
       const [row] = await w.sql<{ bytes: number }[]>`select bytes::float8 as bytes
@@ -164,7 +164,7 @@ describe('the limits of the memory store', () => {
     expect(await bytes()).toBe(L.bytesPerAgent);
   });
 
-  it('refuse what is no JSON, and what is no body of the operation', async () => {
+  it('the memory store refuses invalid JSON, and a body that does not fit the operation', async () => {
     await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', {});
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`;
@@ -214,7 +214,7 @@ describe('the limits of the memory store', () => {
     expect(body.result.data.total).toBe(0);
   });
 
-  it('keep the types that were declared, and let the same be declared again', async () => {
+  it('the memory store keeps declared metadata types, and accepts the same declaration again', async () => {
     await using w = await memoryWorld({ shared });
     const create = (tenantMetadataSchema: object, more: object = {}) =>
       w.ask(w.agentId, 'tenant/create', { tenantMetadataSchema, ...more });

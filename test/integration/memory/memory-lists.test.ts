@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => shared[Symbol.asyncDispose]());
 
 describe('what an agent has', () => {
-  it('is counted by type, in each namespace and in all, through ingests and deletions', async () => {
+  it('an agent’s memories are counted by type, per namespace and in total, through ingests and deletions', async () => {
     await using w = await memoryWorld({ shared });
     const totals = async (subTenantId?: string) => {
       const of = async (type?: string) =>
@@ -45,7 +45,7 @@ describe('what an agent has', () => {
     expect(await status()).toEqual([3, 1]);
   });
 
-  it('is known without a look at any item', async () => {
+  it('an agent’s memory counts are read without reading any item', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['a']);
     await w.sql.begin(async (tx) => {
@@ -55,7 +55,7 @@ describe('what an agent has', () => {
     });
   });
 
-  it('is listed from far behind without reading the texts before', async () => {
+  it('a late page of an agent’s memories is listed without reading the texts before it', async () => {
     await using w = await memoryWorld({ shared });
     await w.indexer[Symbol.asyncDispose]();
     const text = () => randomBytes(10_000).toString('hex');

@@ -55,7 +55,7 @@ const kept = async ({ sql }: World) => {
 const inferring = { inferModel: WORDS };
 
 describe('vectors that were bought for the facts of the fixed rules', () => {
-  it('stay with these when another process goes on, though the model would answer by then', async () => {
+  it('facts of the fixed rules with bought vectors stay when another process continues and the model works again', async () => {
     await using w = await sellingMemory({ ...inferring, fundsRaw: RICH });
     w.upstream.faults.push({ kind: 'status', status: 500 });
     answering(w, FACTS);
@@ -68,7 +68,7 @@ describe('vectors that were bought for the facts of the fixed rules', () => {
     expect(await kept(w)).toBe(0);
   });
 
-  it('are all that keeps a model from being asked: without them it is, once there is the balance', async () => {
+  it('facts without bought vectors are requested from the model once the balance allows', async () => {
     await using w = await sellingMemory({ ...inferring, fundsRaw: 0n });
     answering(w, FACTS);
     await w.ingest([TEXT], {}, true);
@@ -81,7 +81,7 @@ describe('vectors that were bought for the facts of the fixed rules', () => {
 });
 
 describe('what was bought for an item', () => {
-  it('has an answer without facts among it, which is paid for and not asked for again', async () => {
+  it('an unreadable answer of the facts model is paid for once and not requested again', async () => {
     await using w = await sellingMemory({ ...inferring, fundsRaw: RICH });
     w.upstream.content = 'I am a pirate.';
     const late = { kind: 'late', byMs: 0 } as const;
@@ -101,7 +101,7 @@ describe('what was bought for an item', () => {
   it.each([
     ['another model for facts', { inferModel: 'acme/words-2' }],
     ['none', {}],
-  ])('is used by a server that has %s, and told at its price', async (_, later) => {
+  ])('bought facts are used by a server that has %s, and reported at their price', async (_, later) => {
     const local = { usual: 'test/words' };
     await using w = await sellingMemory({ ...inferring, ...local, fundsRaw: RICH });
     answering(w, FACTS);
@@ -115,7 +115,7 @@ describe('what was bought for an item', () => {
     expect(row).toEqual({ inferred_by: WORDS });
   });
 
-  it('is used on the next try where the purchase ends oddly behind its delivery', async () => {
+  it('bought facts are used at the next attempt when the purchase fails after its delivery', async () => {
     await using w = await sellingMemory({
       ...inferring,
       fundsRaw: RICH,
@@ -139,7 +139,7 @@ describe('what was bought for an item', () => {
     expect(await w.money()).toEqual({ consumed: costRaw, held: 0n });
   });
 
-  it('is seen where a slow process keeps it and settles while another one looks', async () => {
+  it('a purchase that a slow process stores and settles while another one checks is found', async () => {
     await using w = await sellingMemory();
     await bought(w, { infer: false });
     const [row] = await w.sql<{ id: string; result: Buffer }[]>`
@@ -159,7 +159,7 @@ describe('what was bought for an item', () => {
     expect(found).toMatchObject({ result: row.result, costRaw: 7n });
   });
 
-  it('is bought again where the pieces are others, and both are told', async () => {
+  it('vectors are bought again when a memory’s chunks have changed, and both purchases are reported', async () => {
     await using w = await sellingMemory();
     await bought(w, { infer: false });
     // As another version of the server would cut it: as many pieces, of other words.
@@ -175,7 +175,7 @@ describe('what was bought for an item', () => {
 describe('an item that fails for good', () => {
   const { attempts, refusedMs } = LIMITS.memory.indexing;
 
-  it('says what was charged for it, and its purchases are forgotten: by a last refusal', async () => {
+  it('a memory that fails at its last refusal reports what was charged, and its stored purchases are deleted', async () => {
     await using w = await sellingMemory({ ...inferring, fundsRaw: RICH });
     answering(w, FACTS);
     const late = { kind: 'late', byMs: 0 } as const;
@@ -191,7 +191,7 @@ describe('an item that fails for good', () => {
     expect(await w.money()).toEqual({ consumed: FACTS_COST, held: 0n });
   });
 
-  it('so too by a last fault: vectors that the namespace cannot compare are not written', async () => {
+  it('a memory whose vectors do not fit its namespace fails, reports its charge, and writes no chunk', async () => {
     await using w = await sellingMemory();
     await bought(w, { infer: false });
     await w.sql`update memory_spaces set dims = 7`;
@@ -207,7 +207,7 @@ describe('an item that fails for good', () => {
 });
 
 describe('items that one balance wakes', () => {
-  it('and that it does not cover all lose no try by it', async () => {
+  it('memories that a new balance covers only in part lose no attempt by waking up', async () => {
     await using w = await sellingMemory({ fundsRaw: 0n });
     await w.ingest(['her car is red', 'his car is red', 'our car is red']);
     await w.indexer.idle();

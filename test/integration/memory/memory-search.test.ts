@@ -26,7 +26,7 @@ const found = (answer: Asked): string[] => {
 };
 
 describe('a query', () => {
-  it('finds by words in keyword mode: those that have all of them first, then those that have any', async () => {
+  it('a keyword query finds memories that have all of its words first, then those that have any', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember([
       'The user plays tennis on Mondays.',
@@ -44,7 +44,7 @@ describe('a query', () => {
     expect(found(await w.ask(w.agentId, 'query', { ...keyword, query: 'the' }))).toEqual([]);
   });
 
-  it('is not crowded out by what others have, however much and however new it is', async () => {
+  it('a memory query is not crowded out by other agents’ or namespaces’ memories, however many and new', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['my tea']);
     for (let n = 0; n <= LIMITS.memory.candidates; n += 100) {
@@ -64,7 +64,7 @@ describe('a query', () => {
     }
   });
 
-  it('finds by meaning in semantic mode what has none of its words', async () => {
+  it('a semantic query finds a memory that has none of its words', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['her automobile is red', 'his house is blue', 'their garden is green']);
     const query = { query: 'car', maxResults: 1 };
@@ -73,7 +73,7 @@ describe('a query', () => {
     expect(found(await w.ask(w.agentId, 'query', { ...query, mode: 'keyword' }))).toEqual([]);
   });
 
-  it('joins both by default, and has first what both find', async () => {
+  it('a memory query joins keyword and semantic results by default, with those of both first', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember([
       'their garden has roses',
@@ -88,7 +88,7 @@ describe('a query', () => {
     expect(scores.every((score: number) => score > 0 && score <= 1)).toBe(true);
   });
 
-  it('is answered with records that have the documented members', async () => {
+  it('a memory query returns records with the documented members', async () => {
     await using w = await memoryWorld({ shared });
     const memories = [{ text: 'Ada likes tea', metadata: { mood: 'calm', cups: 2 } }];
     const [id] = await w.remember([], { memories, subTenantId: 'user:1' });
@@ -114,7 +114,7 @@ describe('a query', () => {
     });
   });
 
-  it('looks only at the type that it names', async () => {
+  it('a memory query searches only the type that it names', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['tea is for Ada']);
     const appKnowledge = [{ title: 'Menu', text: 'We sell tea.\n\nWe sell coffee.' }];
@@ -135,7 +135,7 @@ describe('a query', () => {
     });
   });
 
-  it('is narrowed by what the metadata says, and searches its declared fields', async () => {
+  it('a memory query filters by metadata, and searches its declared fields', async () => {
     await using w = await memoryWorld({ shared });
     const tenantMetadataSchema = { role: 'string', age: 'number' };
     await w.ask(w.agentId, 'tenant/create', { tenantMetadataSchema });
@@ -164,7 +164,7 @@ describe('a query', () => {
     expect(refused.body.details).toMatchObject([{ path: ['memories', 0, 'metadata', 'age'] }]);
   });
 
-  it('finds each fact by itself where the text was ingested with infer', async () => {
+  it('a memory query finds each fact of a text that was ingested with infer', async () => {
     await using w = await memoryWorld({ shared });
     const text = 'Hello! My cat is called Tom. I moved to Lisbon in May. Thanks!';
     const [id] = await w.remember([], { memories: [{ text, infer: true }] });
@@ -175,7 +175,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('right behind its ingest answers nothing or the memory, and the memory soon', async () => {
+  it('a memory query right after its ingest finds nothing or the memory, and soon the memory', async () => {
     await using w = await memoryWorld({ shared });
     for (let n = 0; n < 20; n++) {
       const subTenantId = `s${n}`;
@@ -187,7 +187,7 @@ describe('a query', () => {
     }
   });
 
-  it('is shared out among processes: each finds what the other has ingested', async () => {
+  it('a memory query in one process finds what another process has ingested', async () => {
     await using w = await memoryWorld({ shared });
     const other = w.another();
     const query = { query: 'tea', mode: 'semantic' };
@@ -198,7 +198,7 @@ describe('a query', () => {
     for (const answer of await Promise.all(asked)) expect(found(answer)).toHaveLength(3);
   });
 
-  it('finds what is there also where its namespace left the memory meanwhile, or the thread of the index was lost', async () => {
+  it('a memory query reloads its namespace when it was unloaded, or when the index thread was lost', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
     for (const loss of [new SpaceNotLoaded('gone'), new EngineCrashed('lost')]) {
@@ -224,7 +224,7 @@ describe('a query', () => {
     }
   });
 
-  it('of a namespace that does not fit into memory is refused, without loading it again and again', async () => {
+  it('a query of a namespace that does not fit into memory is refused, without loading it repeatedly', async () => {
     const clock = new ManualClock();
     await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
@@ -254,7 +254,7 @@ describe('a query', () => {
     expect(loads).toBe(2);
   });
 
-  it('without its engine, or with one that has no room, is refused; words are found all the same', async () => {
+  it('a semantic query is refused when its engine is missing or busy, and a keyword query is served', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['tea']);
     const missing = w.another({ embedder: { ...wordEmbedder, missing: () => 'pruned' } });

@@ -20,7 +20,7 @@ const DIMS = 64;
 async function* noRows() {}
 
 describe('the share that an agent has of a process', () => {
-  it('of its vectors is a quarter: a namespace with more is refused before a row is read, and others stay loaded', async () => {
+  it('a namespace above an agent’s quarter of vector memory is refused before a row is read, and others stay loaded', async () => {
     const { sql } = shared;
     const { index } = indexInThisThread(spacesBounds(16 * BLOCK_BYTES, 1 / 4));
     await using w = await memoryWorld({ shared, index });
@@ -49,7 +49,7 @@ describe('the share that an agent has of a process', () => {
     expect(index.versionOf(small.id)).toBe(1);
   });
 
-  it('of the database is one writer: while its store is locked, others read and write', async () => {
+  it('an agent’s locked memory store does not block reads and writes of other agents', async () => {
     await using w = await memoryWorld({ shared });
     const memories = [{ text: 'tea' }];
     const ask = (agentId: number) => w.ask(agentId, 'ingest', { type: 'memory', memories });
@@ -84,7 +84,7 @@ describe('the share that an agent has of a process', () => {
     await holder;
   });
 
-  it('of what waits is bounded: beyond it a write is refused with when to try again', async () => {
+  it('an agent’s memory writes beyond the queue limit are refused with 503 and Retry-After', async () => {
     await using w = await memoryWorld({ shared });
     const asked = Array.from({ length: 80 }, () => w.ask(w.agentId, 'tenant/create', {}));
     const answers = await Promise.all(asked);
@@ -97,7 +97,7 @@ describe('the share that an agent has of a process', () => {
 });
 
 describe('a store with 10,000 namespaces', () => {
-  it('is deleted without a turn over 50 ms, whatever else is loaded', async () => {
+  it('a memory store with 10,000 namespaces is deleted without a turn over 50 ms, with others loaded', async () => {
     await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', {});
     await w.sql`insert into memory_spaces (agent_id, sub_tenant, model, dims)

@@ -57,14 +57,14 @@ describe('a keyword query', () => {
     ['a path that nobody wrote, by none of its words alone', 'linux/docs', ''],
     ['a path that is left out, and no more than that', 'linux -docs.example.org/setup', 'J'],
     ['a phrase with a slash', '"choose vim/emacs"', 'E'],
-  ])('finds %s', async (_, query, found) => {
+  ])('a keyword query finds %s', async (_, query, found) => {
     await using w = await memoryWorld({ shared });
     await w.remember(TEXTS);
     const answer = await w.ask(w.agentId, 'query', { query, mode: 'keyword' });
     expect(marks(answer)).toBe(found);
   });
 
-  it('finds a metadata word in either form of its letters', async () => {
+  it('a keyword query finds a metadata word in composed and in decomposed Unicode letters', async () => {
     await using w = await memoryWorld({ shared });
     await w.ask(w.agentId, 'tenant/create', { tenantMetadataSchema: { place: 'string' } });
     for (const place of ['Cafe\u0301 Zoe\u0308', 'Caf\u00e9 Zo\u00eb']) {
@@ -80,7 +80,7 @@ describe('a keyword query', () => {
 });
 
 describe('a query of a fresh agent', () => {
-  it('finds nothing and is not refused, whichever words, mode and namespace it names', async () => {
+  it('a query of a fresh agent returns no results and no error, for any words, mode and namespace', async () => {
     await using w = await memoryWorld({ shared });
     for (const more of [{}, { mode: 'keyword' }, { subTenantId: 'a' }, { filter: { a: 1 } }]) {
       const { status, body } = await w.ask(w.agentId, 'query', { query: 'editor', ...more });

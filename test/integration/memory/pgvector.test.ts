@@ -76,7 +76,7 @@ async function graphScans(spaceId: number): Promise<bigint> {
 }
 
 describe('a database with pgvector', () => {
-  it('is left alone where the role may not install the extension, or it is too old, and says so', async () => {
+  it('pgvector is left alone with a reason when it may not be installed, is too old or off the search path', async () => {
     const { sql } = server;
     await sql`create role plain`;
     await sql`set role plain`;
@@ -106,7 +106,7 @@ describe('a search by pgvector', () => {
     settle,
   }));
 
-  it('asks the graph of a large space, and no graph for a small one or a rare tag', async () => {
+  it('a pgvector search uses the graph of a large namespace, and none for a small one or a rare tag', async () => {
     const { sql } = server;
     const space = await vectorSpace(sql, DIMS);
     const rare = [0, 50, 120];
@@ -125,7 +125,7 @@ describe('a search by pgvector', () => {
     expect(await graphScans(space.id)).toBe(1n);
   });
 
-  it('makes graphs of vectors as long as any may be, and of several lengths side by side', async () => {
+  it('pgvector builds graphs of vectors of the largest allowed length, and of several lengths side by side', async () => {
     const { sql } = server;
     for (const dims of [LIMITS.memory.indexDims, 1_536]) {
       const chance = chanceOf(dims);
@@ -143,7 +143,7 @@ describe('a search by pgvector', () => {
     }
   }, 60_000);
 
-  it('leaves a space to the packed index until it is filled, and asks that it be filled', async () => {
+  it('an unfilled namespace is searched by the packed index, and its fill is requested', async () => {
     const { sql } = server;
     const space = await vectorSpace(sql, DIMS);
     // By a process that does not use pgvector.
@@ -172,7 +172,7 @@ describe('a search by pgvector', () => {
 });
 
 describe('the memory store', () => {
-  it('finds by pgvector what was ingested, and nothing of it once it is deleted', async () => {
+  it('the memory store finds ingested memories through pgvector, and nothing of a deleted one', async () => {
     const { sql } = server;
     const searchedBy = () => searchOf({ comparedRows: 1_000 });
     const { ask, indexer } = memoryProcess(sql, { searchedBy, onChunks: fillInCommit });
@@ -197,7 +197,7 @@ describe('the memory store', () => {
 });
 
 describe('what is deleted', () => {
-  it('leaves no row, and with the next vacuum no byte of the graph', async () => {
+  it('a deleted memory leaves no row, and after the next vacuum no byte in the pgvector graph', async () => {
     const { database, sql } = server;
     const space = await vectorSpace(sql, DIMS);
     const rows = await space.write(randomRows(24, 150), fillInCommit);
@@ -227,7 +227,7 @@ describe('what is deleted', () => {
     expect((await graph()).includes(bytes)).toBe(false);
   });
 
-  it('takes the graph of a space with it, and an unfinished graph is made anew', async () => {
+  it('a deleted namespace takes its pgvector graph with it, and an invalid graph is built again', async () => {
     const { sql } = server;
     const space = await vectorSpace(sql, DIMS);
     await space.write(randomRows(25, 150), fillInCommit);

@@ -66,7 +66,7 @@ const SEARCHES: readonly [string, (sql: Queryable) => Promise<readonly unknown[]
 ];
 
 describe('a search in the database', () => {
-  it('ranks the newest of what matches, and no more than a few hundred', async () => {
+  it('a word search in the database ranks only a bounded number of the newest matches', async () => {
     const { sql } = database;
     const { candidates, rankedMatches } = LIMITS.memory;
     const say = async (behind: number) => {
@@ -85,7 +85,7 @@ describe('a search in the database', () => {
     expect(rankedMatches).toBeLessThanOrEqual(500);
   });
 
-  it('reads no chunk of another namespace, whatever the planner believes', async () => {
+  it('a search in the database reads no chunk of another namespace, whatever the planner’s statistics say', async () => {
     const { sql } = database;
     for (const [name, search] of SEARCHES) {
       expect((await search(sql)).length, name).toBeGreaterThan(0);

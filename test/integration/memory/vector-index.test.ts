@@ -58,7 +58,7 @@ const QUERY = { vector: randomVector(chanceOf(99), DIMS), k: 5 };
 const ids = (found: readonly { readonly id: number }[]) => found.map(({ id }) => id);
 
 describe('the index of vectors', () => {
-  it('searches a space that was loaded in pieces, and follows what is added and removed', async () => {
+  it('the vector index searches a space that was loaded in pieces, and follows additions and removals', async () => {
     const { index } = startIndex();
     const rows = rowsOf(1, 1_000);
     expect(index.versionOf(7)).toBeUndefined();
@@ -82,7 +82,7 @@ describe('the index of vectors', () => {
     expect(QUERY.vector).toHaveLength(DIMS);
   });
 
-  it('searches what was loaded before until a new load is complete, and goes on with it when that fails', async () => {
+  it('the vector index searches the loaded space until a new load is complete, and keeps it when that load fails', async () => {
     const { index } = startIndex();
     const before = rowsOf(2, 50);
     const after = rowsOf(3, 80);
@@ -104,7 +104,7 @@ describe('the index of vectors', () => {
     expect(ids(await index.search(1, QUERY))).toEqual(ids(searchAll(after, QUERY)));
   });
 
-  it('forgets a space that is dropped, also while it is loaded', async () => {
+  it('the vector index forgets a dropped space, also during its load', async () => {
     const { index } = startIndex();
     const rows = rowsOf(4, 100);
     await index.load(1, DIMS, 1, inPieces(rows));
@@ -122,7 +122,7 @@ describe('the index of vectors', () => {
     await index.drop(1);
   });
 
-  it('says that spaces are not loaded which had to make room, and refuses one that is too large', async () => {
+  it('the vector index unloads the least used space to make room, and refuses a space that is too large', async () => {
     const perBlock = layoutOf(DIMS).rows;
     const { index } = startIndex({ bytes: 4 * BLOCK_BYTES });
     const rows = rowsOf(5, 2 * perBlock);
@@ -137,7 +137,7 @@ describe('the index of vectors', () => {
     expect(index.bytes).toBeLessThanOrEqual(4 * BLOCK_BYTES);
   });
 
-  it('loses all spaces with its thread, and works again once they are loaded', async () => {
+  it('the vector index loses all spaces with its thread, and works again once they are loaded', async () => {
     const { client, index } = startIndex();
     const rows = rowsOf(7, 300);
     await index.load(1, DIMS, 1, inPieces(rows));
@@ -154,14 +154,14 @@ describe('the index of vectors', () => {
     expect(ids(await index.search(1, QUERY))).toEqual(ids(searchAll(rows, QUERY)));
   });
 
-  it('fails a search that traps, and says from then on that the space is not loaded', async () => {
+  it('the vector index fails a search that traps, and reports its space as not loaded from then on', async () => {
     const { index } = startIndex({ entry: TRAPPING_WORKER });
     await index.load(1, DIMS, 1, inPieces(rowsOf(8, 10)));
     await expect(index.search(1, QUERY)).rejects.toBeInstanceOf(EngineCrashed);
     await expect(index.search(1, QUERY)).rejects.toBeInstanceOf(SpaceNotLoaded);
   });
 
-  it('fails a load whose thread is lost in the middle', async () => {
+  it('the vector index fails a load whose thread dies in the middle', async () => {
     const { client, index } = startIndex();
     const rows = rowsOf(9, 10);
     async function* cut() {
@@ -173,7 +173,7 @@ describe('the index of vectors', () => {
     expect(index.versionOf(1)).toBeUndefined();
   });
 
-  it('answers a search of a small space before the long ones that were asked for before', async () => {
+  it('the vector index answers a search of a small space before long searches that were requested earlier', async () => {
     const dims = 3_072;
     const { index } = startIndex({ bytes: 1_024 * BLOCK_BYTES });
     const few = rowsOf(12, 8, dims);
@@ -195,7 +195,7 @@ describe('the index of vectors', () => {
     await Promise.all(long);
   });
 
-  it('refuses what would wait too long, of one space, and changes nothing then', async () => {
+  it('the vector index refuses operations beyond a space’s queue limit, and then changes nothing', async () => {
     const { index } = startIndex();
     const rows = rowsOf(10, 100);
     for (const space of [1, 2]) await index.load(space, DIMS, 1, inPieces(rows));
@@ -209,7 +209,7 @@ describe('the index of vectors', () => {
     expect(ids(await index.search(1, QUERY))).toEqual(ids(searchAll(rows, QUERY)));
   });
 
-  it('refuses what is no query, no row and no number of dimensions', async () => {
+  it('the vector index refuses an invalid query, row or number of dimensions', async () => {
     const { index } = startIndex();
     await index.load(1, DIMS, 1, inPieces(rowsOf(11, 10)));
     const { indexAmong, indexDims, indexResults } = LIMITS.memory;
