@@ -70,7 +70,7 @@ const textOf = (verdict: IdempotencyVerdict) =>
   verdict.kind === 'replay' ? Buffer.from(verdict.answer.body as Uint8Array).toString() : undefined;
 
 describe('a key', () => {
-  it('replays the first answer for ten minutes from then, and is free afterwards', async () => {
+  it('an idempotency key replays its first response for ten minutes, and is free afterwards', async () => {
     const w = world();
     const work = await w.fresh();
     w.clock.advance(300_000);
@@ -83,7 +83,7 @@ describe('a key', () => {
     expect((await w.fresh()).workId).not.toBe(work.workId);
   });
 
-  it('is reported when its answer is stored, before a caller has that answer', async () => {
+  it('a stored response is reported as kept before its caller gets the response', async () => {
     const w = world();
     const work = await w.fresh();
     const storing = work.store(answer('first')).then(() => w.kept.push('answered'));
@@ -94,7 +94,7 @@ describe('a key', () => {
     expect(w.kept).toHaveLength(2);
   });
 
-  it('is in flight until it is answered, however long that takes in a living process', async () => {
+  it('an idempotency key stays in flight until its request has a response, however long a living process takes', async () => {
     const w = world();
     await w.fresh();
     w.clock.advance(2 * MINUTES_10);
@@ -107,7 +107,7 @@ describe('a key', () => {
     });
   });
 
-  it('is another key for another agent, and for an account of the same number', async () => {
+  it('the same idempotency key of another agent, or of an account with the same number, is a different key', async () => {
     const w = world();
     const works = [
       await w.fresh(),
@@ -117,7 +117,7 @@ describe('a key', () => {
     expect(new Set(works.map(({ workId }) => workId)).size).toBe(3);
   });
 
-  it('that was used for another route is refused, in flight and after', async () => {
+  it('an idempotency key that was used for another route is refused, in flight and afterwards', async () => {
     const w = world();
     const work = await w.fresh();
     const path = '/v1/other';
@@ -126,13 +126,13 @@ describe('a key', () => {
     expect((await w.refused({ path })).fields.message).toContain('POST /v1/buy');
   });
 
-  it('is free at once when nothing was decided', async () => {
+  it('an idempotency key is free at once when its request was abandoned', async () => {
     const w = world();
     await (await w.fresh()).abandon();
     await w.fresh();
   });
 
-  it('whose answer is too long cannot be replayed, nor run again', async () => {
+  it('an idempotency key whose response is too long can be neither replayed nor run again', async () => {
     const w = world();
     const work = await w.fresh();
     await work.store(answer('x'.repeat(LIMITS.idempotencyAnswerBytes + 1)));
@@ -142,7 +142,7 @@ describe('a key', () => {
     expect(await w.begin({ key: 'exactly' })).toMatchObject({ kind: 'replay' });
   });
 
-  it('is taken once though the answer to its claim was lost', async () => {
+  it('an idempotency key is claimed once though the database’s reply to the claim was lost', async () => {
     const w = world();
     w.keys.failures.push(LOST);
     const begun = w.fresh();
@@ -159,7 +159,7 @@ describe('a streamed answer', () => {
     yield Buffer.from('two');
   };
 
-  it('is in flight while it is sent, and is replayed whole', async () => {
+  it('an idempotency key is in flight while its streamed response is sent, and replays the stream whole', async () => {
     const w = world();
     const sent = await (await w.fresh()).store({ ...answer(''), body: stream() });
     const reader = (sent.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
@@ -169,7 +169,7 @@ describe('a streamed answer', () => {
     expect(textOf(await w.begin())).toBe('one two');
   });
 
-  it('that its reader left is never run again, nor replayed in part', async () => {
+  it('an idempotency key whose streamed response was left by its reader is neither run again nor replayed in part', async () => {
     const w = world();
     const sent = await (await w.fresh()).store({ ...answer(''), body: stream() });
     for await (const _ of sent.body as AsyncIterable<Uint8Array>) break;
@@ -178,7 +178,7 @@ describe('a streamed answer', () => {
 });
 
 describe('the key of a process that died', () => {
-  it('stays in flight while what it held is undecided', async () => {
+  it('the idempotency key of a dead process stays in flight while its hold is undecided', async () => {
     const w = world();
     const { workId } = await w.fresh();
     w.keys.die();
@@ -188,7 +188,7 @@ describe('the key of a process that died', () => {
     expect((await w.refused()).error).toBe('request_in_flight');
   });
 
-  it('is free once nothing was charged, for one of those who ask and under another work id', async () => {
+  it('the uncharged idempotency key of a dead process goes to one of the waiting requests, under a new work id', async () => {
     const w = world();
     const { workId } = await w.fresh();
     w.keys.die();
@@ -198,7 +198,7 @@ describe('the key of a process that died', () => {
     expect(won[0]?.value.workId).not.toBe(workId);
   });
 
-  it('is never run again when it was paid for: it answers so for the rest of its time, in the route’s envelope', async () => {
+  it('the charged idempotency key of a dead process is never run again: it replays a 502 in the route’s envelope', async () => {
     const w = world();
     const { workId } = await w.fresh();
     w.keys.die();
@@ -219,7 +219,7 @@ describe('the key of a process that died', () => {
     await w.fresh();
   });
 
-  it('is left alone while this process cannot tell the dead from the living', async () => {
+  it('the idempotency key of a dead process stays in flight while this process may not reap other leases', async () => {
     const w = world();
     await w.fresh();
     w.keys.die();
@@ -227,7 +227,7 @@ describe('the key of a process that died', () => {
     expect((await w.refused()).error).toBe('request_in_flight');
   });
 
-  it('is told from a living one by the lease, which is renewed before anything is taken without it', async () => {
+  it('a process that lost its lease renews the lease before it claims an idempotency key', async () => {
     const w = world();
     w.keys.loseLease();
     await w.fresh();

@@ -47,7 +47,7 @@ const done = (n: number, bytes = 1) =>
   ({ kind: 'done', work: work(n), answer: Buffer.alloc(bytes, n) }) as const;
 
 describe('the end of keyed work', () => {
-  it('is written again when the connection is lost, and no caller notices', async () => {
+  it('the outcome of a keyed request is written again after a lost connection, and no caller notices', async () => {
     const w = world();
     w.state.mode = 'fails';
     const writing = w.outcomes.write(done(1));
@@ -58,7 +58,7 @@ describe('the end of keyed work', () => {
     expect([w.outcomes.size, w.state.tries]).toEqual([0, 2]);
   });
 
-  it('keeps no caller waiting for a database that is away or hangs, and is written when it is back', async () => {
+  it('a database outage delays no caller of a keyed request, and the outcome is written when the database is back', async () => {
     for (const mode of ['fails', 'hangs'] as const) {
       const w = world();
       w.state.mode = mode;
@@ -76,7 +76,7 @@ describe('the end of keyed work', () => {
     }
   });
 
-  it('frees a claim that got no answer as soon as it can, and once more when it may have come late', async () => {
+  it('an idempotency claim without a database reply is freed as soon as possible, and again in case it arrived late', async () => {
     const w = world();
     w.outcomes.doubt(work(3));
     w.state.mode = 'fails';
@@ -90,7 +90,7 @@ describe('the end of keyed work', () => {
     expect([w.freed, w.outcomes.size]).toEqual([['work_3', 'work_3'], 0]);
   });
 
-  it('gives up what can never be written, so that it does not stop the rest', async () => {
+  it('an outcome that can never be written is given up, so that it does not block the others', async () => {
     const w = world();
     w.state.mode = 'breaks';
     await w.elapse(w.outcomes.write(done(1)));
@@ -99,7 +99,7 @@ describe('the end of keyed work', () => {
     expect(w.outcomes.size).toBe(0);
   });
 
-  it('keeps the bytes of answers up to a bound; beyond it only that there was one', async () => {
+  it('unwritten outcomes keep the bytes of their responses up to a limit, and beyond it only that there was a response', async () => {
     const w = world();
     w.state.mode = 'breaks';
     const size = 5 * 1024 * 1024;

@@ -23,7 +23,7 @@ async function read(stream: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('a stream that is read along', () => {
-  it('passes every piece on and tells the whole before its reader knows of the end', async () => {
+  it('recordStream passes every piece on and reports the whole body before its reader sees the end', async () => {
     let isTold = false;
     const stream = recordStream(pieces('ab', '', 'cd'), 10, async (body) => {
       await new Promise((resolve) => setImmediate(resolve));
@@ -34,7 +34,7 @@ describe('a stream that is read along', () => {
     expect(isTold).toBe(true);
   });
 
-  it('keeps what was sent although its source uses the same memory again', async () => {
+  it('recordStream keeps the sent bytes although its source reuses the same memory', async () => {
     const memory = bytes('..');
     async function* reusing() {
       for (const text of ['ab', 'cd', 'ef']) {
@@ -47,7 +47,7 @@ describe('a stream that is read along', () => {
     expect(told).toEqual(['abcdef']);
   });
 
-  it('passes on what is over the bound, but keeps none of it', async () => {
+  it('recordStream passes a body over its limit on, but records none of it', async () => {
     const { told, stream } = recording(pieces('12345', '67890', '1'));
     expect(await read(stream)).toBe('12345678901');
     expect(told).toEqual([null]);
@@ -56,7 +56,7 @@ describe('a stream that is read along', () => {
     expect(fits.told).toEqual(['1234567890']);
   });
 
-  it('tells once that it broke, and breaks for its reader too', async () => {
+  it('recordStream reports a broken source once, and fails for its reader too', async () => {
     async function* broken() {
       yield bytes('ab');
       throw new Error('broke');
@@ -66,7 +66,7 @@ describe('a stream that is read along', () => {
     expect(told).toEqual([null]);
   });
 
-  it('tells that it was left, also before it was begun and while its source hangs', async () => {
+  it('recordStream reports an early leave of its reader, also before the first piece and while its source hangs', async () => {
     const unbegun = recording(pieces('ab'));
     await unbegun.stream[Symbol.asyncIterator]().return?.();
     expect(unbegun.told).toEqual([null]);
@@ -84,7 +84,7 @@ describe('a stream that is read along', () => {
     expect(hung.told).toEqual([null]);
   });
 
-  it('ends its source when it is left', async () => {
+  it('recordStream ends its source when its reader leaves', async () => {
     let ended = 0;
     async function* source() {
       try {

@@ -5,7 +5,7 @@ import { decodeReplay, encodeAnswer } from '../../../src/idempotency/stored-answ
 const answer = { status: 200, headers: { 'content-type': 'text/plain' }, body: '' };
 
 describe('a stored answer', () => {
-  it('comes back byte for byte, whatever the bytes, and says that it is a replay', () => {
+  it('a stored response comes back byte for byte, and is marked as a replay', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2_000 }), fc.string(), (bytes, value) => {
         const headers = { 'content-type': 'x/y', 'x-svc-odd': value };
@@ -18,19 +18,19 @@ describe('a stored answer', () => {
     );
   });
 
-  it('keeps the request id of the request that it was made for, and an older one has none', () => {
+  it('a stored response keeps the id of its request, and a response stored by an older version has no id', () => {
     const stored = encodeAnswer({ ...answer, requestId: 'req_1' }, '{}', 1_000);
     expect(decodeReplay(stored as Buffer).requestId).toBe('req_1');
     expect(decodeReplay(encodeAnswer(answer, '{}', 1_000) as Buffer).requestId).toBeUndefined();
   });
 
-  it('keeps text as the bytes that went out', () => {
+  it('a stored response keeps text as the bytes that went out', () => {
     const stored = encodeAnswer(answer, '{"word":"naïve ☂"}', 1_000);
     const { body } = decodeReplay(stored as Buffer);
     expect(Buffer.from(body as Uint8Array).toString()).toBe('{"word":"naïve ☂"}');
   });
 
-  it('is not kept where its body is longer than the bound in bytes', () => {
+  it('a response is not stored where its body is longer than the limit in bytes', () => {
     expect(encodeAnswer(answer, 'é'.repeat(50), 100)).not.toBeNull();
     expect(encodeAnswer(answer, 'é'.repeat(51), 100)).toBeNull();
   });
