@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { formatUsdc, parseAmountRaw, parseUsd } from '../../../src/kernel/amount.ts';
 
 describe('parseAmountRaw', () => {
-  it('takes digits that a database bigint holds, and nothing else', () => {
+  it('parseAmountRaw accepts only digits that a database bigint holds', () => {
     expect(parseAmountRaw('0')).toBe(0n);
     expect(parseAmountRaw('9223372036854775807')).toBe(2n ** 63n - 1n);
     for (const bad of [
@@ -22,7 +22,7 @@ describe('parseAmountRaw', () => {
     }
   });
 
-  it('reads back every amount it could have written', () => {
+  it('parseAmountRaw reads back every amount that it could have written', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
@@ -33,7 +33,7 @@ describe('parseAmountRaw', () => {
 });
 
 describe('formatUsdc', () => {
-  it('shows all six decimals and loses nothing', () => {
+  it('formatUsdc shows all six decimals and loses nothing', () => {
     expect(formatUsdc(7_350n)).toBe('0.007350');
     expect(formatUsdc(0n)).toBe('0.000000');
     expect(formatUsdc(-1n)).toBe('-0.000001');
@@ -42,7 +42,7 @@ describe('formatUsdc', () => {
 });
 
 describe('dollars in JSON', () => {
-  it('are raw units by their digits, whatever the exponent', () => {
+  it('dollars in JSON are read exactly as raw units, whatever their exponent', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 15n), fc.integer({ min: -30, max: 30 }), (raw, shift) => {
         // The same amount with its point moved and the exponent to make up for it.
@@ -55,7 +55,7 @@ describe('dollars in JSON', () => {
     );
   });
 
-  it('round half of a unit up, and are none beyond a bigint or in another spelling', () => {
+  it('dollars in JSON round half a raw unit up, and are refused beyond a bigint or in another spelling', () => {
     expect(parseUsd('0.0000004999999999999999999')).toBe(0n);
     expect(parseUsd('0.0000005')).toBe(1n);
     expect(parseUsd('0.9999995')).toBe(1_000_000n);

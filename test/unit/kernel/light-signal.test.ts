@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { LightSignal } from '../../../src/kernel/light-signal.ts';
 import { abortSignalOf } from '../../../src/kernel/stop-signal.ts';
 
-test('tells everybody who listens once, and gives the reason that the platform would give', () => {
+test('a LightSignal calls every listener once, with the reason that an AbortSignal would have', () => {
   const signal = new LightSignal();
   const heard: string[] = [];
   const withdrawn = () => heard.push('withdrawn');
@@ -21,7 +21,7 @@ test('tells everybody who listens once, and gives the reason that the platform w
   expect(signal.reason).toMatchObject({ name: 'AbortError' });
 });
 
-test('lets a listener withdraw itself while it is called, without skipping the next one', () => {
+test('a listener of a LightSignal can remove itself while it is called, and the next listener is still called', () => {
   const signal = new LightSignal();
   const heard: string[] = [];
   const first = () => {
@@ -36,7 +36,7 @@ test('lets a listener withdraw itself while it is called, without skipping the n
   expect(heard).toEqual(['first', 'second']);
 });
 
-test('tells the next where one fails, and not who was withdrawn by another', async () => {
+test('a LightSignal calls the next listener after one that fails, but no listener that another one removed', async () => {
   const signal = new LightSignal();
   const heard: string[] = [];
   const withdrawn = () => heard.push('withdrawn');
@@ -57,7 +57,7 @@ test('tells the next where one fails, and not who was withdrawn by another', asy
   for (const other of others) process.on('uncaughtException', other);
 });
 
-test.each(['before', 'after'])('becomes a signal of the platform, %s it has fired', (when) => {
+test.each(['before', 'after'])('a LightSignal becomes an AbortSignal, %s it has fired', (when) => {
   const signal = new LightSignal();
   if (when === 'after') signal.fire();
   const platforms = abortSignalOf(signal);
@@ -66,12 +66,12 @@ test.each(['before', 'after'])('becomes a signal of the platform, %s it has fire
   expect(platforms.reason).toBe(signal.reason);
 });
 
-test('leaves a signal of the platform as it is', () => {
+test('abortSignalOf returns an AbortSignal unchanged', () => {
   const { signal } = new AbortController();
   expect(abortSignalOf(signal)).toBe(signal);
 });
 
-test('becomes one signal of the platform, however often it is asked for', () => {
+test('a LightSignal becomes one and the same AbortSignal on every request for one', () => {
   const signal = new LightSignal();
   let listeners = 0;
   const add = signal.addEventListener.bind(signal);

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../src/kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../../src/kernel/long-work.ts';
 
 describe('long work', () => {
-  it('has a turn of the event loop for each of its pieces, beside other work', async () => {
+  it('each piece of long work has an event-loop turn, with other work in between', async () => {
     let turn = 0;
     let isOver = false;
     const next = () => {
@@ -24,7 +24,7 @@ describe('long work', () => {
     expect(new Set(turns).size).toBe(15);
   });
 
-  it('joins few bytes at once and many in turns, to the same', async () => {
+  it('few bytes are joined at once and many bytes over event-loop turns, with the same result', async () => {
     const small = [Buffer.from('ab'), Buffer.from(''), Buffer.from('c')];
     expect(joinPieces(small)).toEqual(Buffer.from('abc'));
     expect(joinPieces([])).toHaveLength(0);

@@ -3,7 +3,7 @@ import { sleep } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 
 describe('ManualClock', () => {
-  it('fires timers in due order, each at its own instant, and never early', () => {
+  it('ManualClock fires timers in due order, each at its own instant, and never early', () => {
     const clock = new ManualClock(0);
     const seen: string[] = [];
     clock.setTimeout(() => seen.push(`b@${clock.now()}`), 20);
@@ -16,7 +16,7 @@ describe('ManualClock', () => {
     expect(seen).toEqual(['a@10', 'b@20']);
   });
 
-  it('lets a sleeper go at its time or when it is told to stop', async () => {
+  it('ManualClock wakes a sleeper at its time or on abort', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     const timed = sleep(clock, 1_000);

@@ -40,7 +40,7 @@ const rates = units.chain((names) =>
 const margin = fc.integer({ min: 0, max: 10_000 });
 
 describe('the price of metered work', () => {
-  it('is the exact sum with margin, rounded up once to a raw unit', () => {
+  it('the price of metered work is the exact sum with margin, rounded up once to a raw unit', () => {
     fc.assert(
       fc.property(quantities, rates, margin, (milli, rateList, marginBps) => {
         const usage = Object.fromEntries(milli.map(([unit, n]) => [unit, n / 1_000]));
@@ -52,7 +52,7 @@ describe('the price of metered work', () => {
     );
   });
 
-  it('is zero only when nothing that was used has a rate above zero', () => {
+  it('the price of metered work is zero only when no used unit has a rate above zero', () => {
     fc.assert(
       fc.property(quantities, rates, margin, (milli, rateList, marginBps) => {
         const usage = Object.fromEntries(milli.map(([unit, n]) => [unit, n / 1_000]));
@@ -63,7 +63,7 @@ describe('the price of metered work', () => {
     );
   });
 
-  it('never shrinks when more is used', () => {
+  it('the price of metered work never shrinks when more is used', () => {
     fc.assert(
       fc.property(fc.nat(1e6), fc.nat(1e6), rates, margin, (a, more, rateList, marginBps) => {
         const priced = Object.fromEntries(rateList);
@@ -74,27 +74,27 @@ describe('the price of metered work', () => {
     );
   });
 
-  it('charges 7350 raw for 1200 tokens in and 400 out at 2.50 and 10.00 USD per million', () => {
+  it('1,200 input and 400 output tokens at 2.50 and 10.00 USD per million with 5 % margin cost 7350 raw', () => {
     const usage = { text_input_token: 1_200, text_output_token: 400 };
     const priced = { text_input_token: rate('2.50'), text_output_token: rate('10.00') };
     expect(priceRaw(usage, priced, 0)).toBe(7_000n);
     expect(priceRaw(usage, priced, 500)).toBe(7_350n);
   });
 
-  it('rounds the sum and not its parts', () => {
+  it('the price of metered work rounds the sum and not its parts', () => {
     const priced = { text_input_token: rate('0.5'), text_output_token: rate('0.5') };
     expect(priceRaw({ text_input_token: 1, text_output_token: 1 }, priced, 0)).toBe(1n);
     expect(priceRaw({ text_input_token: 1 }, priced, 0)).toBe(1n);
   });
 
-  it('counts seconds to the millisecond', () => {
+  it('the price of metered work counts seconds to the millisecond', () => {
     const priced = { audio_second: rate('1000000') };
     expect(priceRaw({ audio_second: 1.234 }, priced, 0)).toBe(1_234_000n);
   });
 });
 
 describe('the price of work that several sources did together', () => {
-  it('takes each at its own rates and margin, and rounds up once', () => {
+  it('the price of work by several sources uses each source’s rates and margin, and rounds up once', () => {
     const third = { usage: { character: 1 }, rates: { character: 400_000n }, marginBps: 0 };
     const half = { usage: { request: 1 }, rates: { request: 400_000n }, marginBps: 5_000 };
     expect(sumPricesRaw([third, half])).toBe(1n);
@@ -104,13 +104,13 @@ describe('the price of work that several sources did together', () => {
 });
 
 describe('a rate', () => {
-  it('is read exactly as USD per million, to six decimals', () => {
+  it('a rate is read exactly as USD per million, to six decimals', () => {
     expect(rate('2.5')).toBe(2_500_000n);
     expect(rate('0.0385')).toBe(38_500n);
     expect(rate('0')).toBe(0n);
   });
 
-  it('is refused in any other spelling', () => {
+  it('a rate is refused in any other spelling', () => {
     for (const text of ['', '-1', '1e3', '.5', '1.', '0.1234567', '1,5', ' 1', 'NaN']) {
       expect(parseRate(text), text).toBeUndefined();
     }

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createSeededRandom, randomHex, systemRandom } from '../../../src/kernel/random.ts';
 
 describe('systemRandom', () => {
-  it('gives as many bytes as asked for, and not the same twice', () => {
+  it('systemRandom gives the requested number of bytes, and other bytes each time', () => {
     expect(systemRandom.bytes(32)).toHaveLength(32);
     expect(randomHex(systemRandom, 16)).not.toBe(randomHex(systemRandom, 16));
   });
 
-  it('never gives the same bytes out again, however many are asked for', () => {
+  it('systemRandom never gives the same bytes out again, however many are drawn', () => {
     const seen = new Set(Array.from({ length: 2_000 }, () => randomHex(systemRandom, 12)));
     expect(seen.size).toBe(2_000);
     expect(systemRandom.bytes(10_000)).toHaveLength(10_000);
@@ -16,7 +16,7 @@ describe('systemRandom', () => {
 });
 
 describe('createSeededRandom', () => {
-  it('gives the same bytes for the same seed however they are asked for, and others for another', () => {
+  it('createSeededRandom gives the same bytes for a seed however they are drawn, and others for another seed', () => {
     const seed = systemRandom.bytes(32);
     const [one, same] = [createSeededRandom(seed), createSeededRandom(seed)];
     const pieces = [one.bytes(5), one.bytes(11)];

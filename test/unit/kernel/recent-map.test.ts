@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentMap } from '../../../src/kernel/recent-map.ts';
 
 describe('a recent map', () => {
-  it('forgets the least recently used beyond its bound, and nothing before', () => {
+  it('a recent map drops its least recently used entry beyond its limit, and nothing before', () => {
     const map = new RecentMap<string, number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -15,7 +15,7 @@ describe('a recent map', () => {
     expect([map.get('a'), map.get('c'), map.get('d')]).toEqual([4, undefined, 5]);
   });
 
-  it('keeps its order when the newest is deleted, set again or used again and again', () => {
+  it('a recent map keeps its order when the newest entry is deleted, set again or used again and again', () => {
     const map = new RecentMap<string, number>(2);
     map.set('a', 1);
     map.set('b', 2);

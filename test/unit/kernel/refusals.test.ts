@@ -22,13 +22,13 @@ const isRepeated = ({ status }: ApiError) =>
   [401, 403, 408, 409, 429].includes(status) || status >= 500;
 
 describe('every refusal that clients would repeat', () => {
-  it('says whether they may', () => {
+  it('every refusal that clients would retry says whether they may', () => {
     const silent = refusals.filter(([, one]) => isRepeated(one) && retryOf(one) === undefined);
     expect(silent.map(([name]) => name)).toEqual([]);
     expect(refusals.filter(([, one]) => isRepeated(one)).length).toBeGreaterThan(40);
   });
 
-  it('may be repeated where there were too many requests, and says when', () => {
+  it('a refusal for too many requests allows a retry and says when', () => {
     const floods = refusals.filter(([, { status }]) => status === 429);
     expect(floods.length).toBeGreaterThan(3);
     for (const [name, { headers }] of floods) {
@@ -40,13 +40,13 @@ describe('every refusal that clients would repeat', () => {
     }
   });
 
-  it('may not where a credential or a permission is refused', () => {
+  it('a refusal of a credential or a permission forbids a retry', () => {
     const refused = refusals.filter(([, { status }]) => status === 401 || status === 403);
     expect(refused.length).toBeGreaterThan(25);
     for (const [name, one] of refused) expect([name, retryOf(one)]).toEqual([name, 'false']);
   });
 
-  it('may not where a second try could pay twice', () => {
+  it('a refusal after which a retry could pay twice forbids the retry', () => {
     const paying = ['proxy.ambiguous', 'proxy.notAccepted', 'request.paidButLost'];
     const keyed = ['request.inFlight', 'request.keyReused', 'request.notReplayable'];
     const unknown = ['request.ledgerAway', 'request.internal', 'proxy.reservationUndecided'];
@@ -57,7 +57,7 @@ describe('every refusal that clients would repeat', () => {
   });
 });
 
-it('no other refusal says anything of another try: no client repeats it', () => {
+it('a refusal that clients do not retry by themselves says nothing of a retry', () => {
   const others = refusals.filter(([name, one]) => !isRepeated(one) && name !== 'proxy.notAccepted');
   expect(others.filter(([, one]) => retryOf(one) !== undefined).map(([name]) => name)).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { startWorkers } from '../../../src/kernel/schedule.ts';
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('startWorkers', () => {
-  it('runs again after a failure, and never while it is still running', async () => {
+  it('startWorkers runs a worker again after a failure, and never while the worker is still running', async () => {
     const clock = new ManualClock();
     let runs = 0;
     let finish: () => void = () => {};
@@ -39,7 +39,7 @@ describe('startWorkers', () => {
     await workers[Symbol.asyncDispose]();
   });
 
-  it('waits for what is running when it ends, and starts nothing more', async () => {
+  it('startWorkers waits for running workers at its end, and starts no more', async () => {
     const clock = new ManualClock();
     const seen: string[] = [];
     const workers = startWorkers({ clock, log: silentLog }, [

@@ -6,7 +6,7 @@ import { openSealed, seal } from '../../../src/kernel/seal.ts';
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 describe('sealed bytes', () => {
-  it('open to what was sealed and to nothing once any byte of them has changed', () => {
+  it('sealed bytes open to the original, and to nothing once any byte has changed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat(), (bytes, anywhere) => {
         const sealed = seal('secret', 'acct_a:1', bytes, systemRandom);
@@ -20,7 +20,7 @@ describe('sealed bytes', () => {
     );
   });
 
-  it('open under no other secret, in no other place and cut nowhere', () => {
+  it('sealed bytes do not open with another secret, in another context or when cut', () => {
     const sealed = seal('secret', 'acct_a:1', bytesOf('a wallet key'), systemRandom);
     expect(() => openSealed('Secret', 'acct_a:1', sealed)).toThrow();
     expect(() => openSealed('secret', 'acct_a:2', sealed)).toThrow();
@@ -30,7 +30,7 @@ describe('sealed bytes', () => {
     }
   });
 
-  it('never look the same twice, whatever is sealed', () => {
+  it('sealed bytes differ each time, whatever is sealed', () => {
     const looks = Array.from({ length: 100 }, () =>
       Buffer.from(seal('secret', 'place', bytesOf('same'), systemRandom)).toString('hex'),
     );
@@ -38,7 +38,7 @@ describe('sealed bytes', () => {
     expect(new Set(looks.map((look) => look.slice(0, 24))).size).toBe(100);
   });
 
-  it('of a version before open still', () => {
+  it('sealed bytes of an earlier version still open', () => {
     const kept =
       '8bee065867550535e0585e6d9b51383045b243df43ba8e960aa2051c2eab0ca64edf413d2829e077f368cca8a2b06c3a12f7adcf487e676fb5ca900e';
     expect(Buffer.from(openSealed('app secret', 'acct_a:1', Buffer.from(kept, 'hex')))).toEqual(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { headOf, isStorable, storableJson, storableText } from '../../../src/kernel/storable.ts';
 
 describe('a text that is kept', () => {
-  it('may be in any script, with whole characters and no NUL', () => {
+  it('a storable text may be in any script, with whole characters and no NUL', () => {
     for (const text of ['', 'plain', 'مفتاح', '🔑', 'e\u0301', '\u0001']) {
       expect(isStorable(text), JSON.stringify(text)).toBe(true);
     }
@@ -13,7 +13,7 @@ describe('a text that is kept', () => {
 });
 
 describe('what the database cannot hold of a text', () => {
-  it('is replaced, and every other text stays as it is', () => {
+  it('storableText replaces NULs and half characters, and leaves every other text unchanged', () => {
     expect(storableText('a\0b\ud83dc 🔑')).toBe('ab\ufffdc 🔑');
     for (const odd of [{ a: ['x\0'] }, { a: { b: '\udd11' } }]) {
       expect(isStorable(JSON.stringify(JSON.parse(storableJson(odd))))).toBe(true);
@@ -25,7 +25,7 @@ describe('what the database cannot hold of a text', () => {
 });
 
 describe('the head of a text', () => {
-  it('ends with a whole character', () => {
+  it('the head of a text ends with a whole character', () => {
     expect(headOf('plain', 3)).toBe('pla');
     expect(headOf('ab🔑', 3)).toBe('ab');
     expect(headOf('ab🔑', 4)).toBe('ab🔑');

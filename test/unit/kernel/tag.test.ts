@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { normalTag } from '../../../src/kernel/tag.ts';
 
 describe('a tag', () => {
-  it('is trimmed and in lower case, and reads the same ever after', () => {
+  it('a tag is trimmed and lower-cased, and reads the same ever after', () => {
     expect(normalTag('  Summarize Doc-42 ')).toBe('summarize doc-42');
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii', maxLength: 140 }), (text) => {
@@ -13,7 +13,7 @@ describe('a tag', () => {
     );
   });
 
-  it('is none when empty, longer than 128 characters, or not printable ASCII', () => {
+  it('a tag that is empty, longer than 128 characters or not printable ASCII is refused', () => {
     for (const text of ['', '   ', 'a\0b', 'a\nb', 'a\u007fb', 'größe', '🔑', '\ud83d', 'İ']) {
       expect(normalTag(text), JSON.stringify(text)).toBeUndefined();
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Teardown } from '../../../src/kernel/teardown.ts';
 
 describe('Teardown', () => {
-  it('ends what was begun last first, once, however often it is asked', async () => {
+  it('Teardown runs its steps in reverse order, once, however often it is disposed', async () => {
     const order: string[] = [];
     const teardown = new Teardown();
     teardown.defer('database', () => void order.push('database'));
@@ -11,7 +11,7 @@ describe('Teardown', () => {
     expect(order).toEqual(['server', 'database']);
   });
 
-  it('goes on past a step that fails, and tells of it at the end', async () => {
+  it('Teardown goes on after a step that fails, and throws the failure at the end', async () => {
     const order: string[] = [];
     const teardown = new Teardown();
     teardown.defer('database', () => void order.push('database'));

@@ -7,13 +7,13 @@ import { transferTwiml, whisperTwiml } from '../../../src/phone/carriers/twilio/
 const ALLOWED = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u;
 
 describe('xmlText', () => {
-  it('escapes the signs of XML and keeps every character that XML can hold', () => {
+  it('xmlText escapes the special characters of XML and keeps every character that XML can hold', () => {
     expect(xmlText(`<a href="b">'R&D'</a>\n😀é`)).toBe(
       '&lt;a href=&quot;b&quot;&gt;&apos;R&amp;D&apos;&lt;/a&gt;\n😀é',
     );
   });
 
-  it('returns XML of any text, also of control characters and half characters', () => {
+  it('xmlText returns valid XML of any text, also of control characters and half characters', () => {
     const units = fc.string({ unit: 'binary', maxLength: 50 });
     const halves = fc.constantFrom(
       '\u0000',
@@ -33,7 +33,7 @@ describe('xmlText', () => {
     );
   });
 
-  it('lets no control character of a transfer summary or a number reach TwiML', () => {
+  it('no control character of a transfer summary or a number reaches TwiML', () => {
     expect(whisperTwiml('The caller\u0007 asks\u0000 for \ud800<Bob>')).toBe(
       '<?xml version="1.0" encoding="UTF-8"?><Response><Say>The caller  asks  for  &lt;Bob&gt;</Say></Response>',
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../../src/kernel/json/canonical-json.ts';
 
 describe('canonical JSON', () => {
-  it('spells numbers, strings and members as RFC 8785 shows it', () => {
+  it('canonical JSON spells numbers, strings and members as RFC 8785 shows', () => {
     expect(
       canonicalJson({
         numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
@@ -21,7 +21,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ absent: undefined, list: [undefined] })).toBe('{"list":[null]}');
   });
 
-  it('is the same for the same value, in whatever order it was written', () => {
+  it('canonical JSON is the same for the same value, whatever the order of its members', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const text = canonicalJson(value);

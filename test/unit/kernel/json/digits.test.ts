@@ -44,7 +44,7 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
 }));
 
 describe('JSON that is read and written again', () => {
-  it('has every number as it was spelled, and numbers for values', () => {
+  it('JSON that is read and written again keeps the spelling of every number, and its values are numbers', () => {
     const value = parseDigits(ODD) as { a: number; b: number[] };
     expect(value.a).toBe(1);
     expect(value.b[0]).toBe(Number('12345678901234567890'));
@@ -54,7 +54,7 @@ describe('JSON that is read and written again', () => {
     expect(JSON.stringify(value)).toContain('"a":1,');
   });
 
-  it('is the same text, whatever it has', () => {
+  it('JSON that is read and written again is the same text', () => {
     fc.assert(
       fc.property(json, (text) => {
         const whole = `{"value":${text}}`;
@@ -63,25 +63,25 @@ describe('JSON that is read and written again', () => {
     );
   });
 
-  it('has a number that was changed as it is now', () => {
+  it('JSON that is read and written again has the new value of a changed number', () => {
     const value = parseDigits('{"a":1.0,"b":2.0}') as Record<string, number>;
     value.a = 3;
     expect(writeDigits(value)).toBe('{"a":3,"b":2.0}');
     expect([digitsOf(value, 'a'), digitsOf(value, 'b')]).toEqual([undefined, '2.0']);
   });
 
-  it('keeps digits for a copy where it has the same members', () => {
+  it('copied JSON keeps the spelling of the numbers whose members are unchanged', () => {
     const value = parseDigits('{"a":1.0,"list":[{"b":2.0}],"c":3.0}') as Record<string, unknown>;
     const copy = { ...structuredClone(value), c: 4, d: 5 };
     expect(writeDigits(copyDigits(value, copy))).toBe('{"a":1.0,"list":[{"b":2.0}],"c":4,"d":5}');
   });
 
-  it('says the last of values that have one name', () => {
+  it('JSON that is read and written again keeps the last of several members with one name', () => {
     const text = '{"a":{"b":1.0},"a":[2.0],"c":3.0,"c":"x"}';
     expect(writeDigits(parseDigits(text))).toBe('{"a":[2.0],"c":"x"}');
   });
 
-  it('is long, and has its digits all the same', async () => {
+  it('long JSON that is read and written again keeps the spelling of its numbers', async () => {
     const item = `{"id":12345678901234567890,"text":"${'x'.repeat(200)}","many":[1.0,2,3.50]}`;
     const text = `[${Array.from({ length: 3_000 }, () => item).join(',')}]`;
     expect(text.length).toBeGreaterThan(LIMITS.jsonBytesPerTurn);
@@ -94,7 +94,7 @@ describe('JSON that is read and written again', () => {
 });
 
 describe('the look for odd numbers', () => {
-  it('finds none in what JavaScript writes as it is', () => {
+  it('findOdd finds no number that JavaScript would write in the same spelling', () => {
     const within = '{"a":"on 2024-01-05, v1.0 and 12345678901234567890, a-1.50 or -0"}';
     for (const text of ['{"a":0.7,"b":[-1.5,1e+21,0]}', '[9007199254740992]', '{}', within]) {
       expect(findOdd(text).kind, text).toBe('none');
@@ -110,7 +110,7 @@ describe('the look for odd numbers', () => {
     '0E-1',
     '12345678901234567890',
     '-9007199254740993',
-  ])('finds %s in every place of a value, blanks before it or none', (number) => {
+  ])('findOdd finds %s in every place of a value, with blanks before it or without', (number) => {
     for (const text of [
       `{"a":${number}}`,
       `{"a" : ${number} }`,
@@ -121,14 +121,14 @@ describe('the look for odd numbers', () => {
     }
   });
 
-  it('reads a text of a million digits once', () => {
+  it('findOdd reads a text of a million digits once', () => {
     const text = `{"a":"${'1'.repeat(1_000_000)}","b":"${' 1.0'.repeat(250_000)}"}`;
     const startedMs = performance.now();
     expect(findOdd(text).kind).toBe('none');
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
-  it('stops after some candidates, and goes on from there', () => {
+  it('findOdd stops after a bounded number of candidates, and goes on from there', () => {
     const text = '[0.5,0.5,0.5,1.0]';
     const first = findOdd(text, 0, 2);
     expect(first.kind).toBe('more');

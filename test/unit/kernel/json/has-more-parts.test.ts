@@ -15,7 +15,7 @@ const SAMPLES: readonly unknown[] = [
 
 describe('the parts of plain data', () => {
   it.each(SAMPLES.map((data) => [JSON.stringify(data).slice(0, 40), data] as const))(
-    'are counted as the look at their JSON counts them: %s',
+    'hasMoreParts counts the parts of plain data as the JSON check counts them: %s',
     (_, data) => {
       const { members, values } = checkJsonBounds(Buffer.from(JSON.stringify(data)));
       expect(hasMoreParts(data, { members, values })).toBe(false);
@@ -24,7 +24,7 @@ describe('the parts of plain data', () => {
     },
   );
 
-  it('are counted no further than the bounds', () => {
+  it('hasMoreParts counts the parts of plain data no further than its limits', () => {
     let looked = 0;
     const data = Array.from({ length: 1_000_000 }, () => 1);
     const watched = new Proxy(data, {

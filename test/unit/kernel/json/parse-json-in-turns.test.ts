@@ -9,7 +9,7 @@ const parse = (text: string) => parseJsonInTurns(Buffer.from(text), BOUNDS);
 const LONG = 'x'.repeat(70_000);
 
 describe('large JSON', () => {
-  it('is the same value as JSON.parse has, however it is nested', async () => {
+  it('large JSON is parsed to the value of JSON.parse, however it is nested', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.json(), { maxLength: 8 }),
@@ -27,7 +27,7 @@ describe('large JSON', () => {
     );
   });
 
-  it('has members of every name, and the last of two with one', async () => {
+  it('large JSON keeps members of every name, and the last of two members with one name', async () => {
     const text = `{"__proto__":{"a":"${LONG}"},"b":1,"b":["${LONG}"],"":${JSON.stringify(LONG)}}`;
     const value = (await parse(text)) as object;
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
@@ -58,13 +58,13 @@ describe('large JSON', () => {
     '[[L,],1]',
     '{L}',
     'L L',
-  ])('that is none is refused: %s', async (shape) => {
+  ])('large JSON that is invalid is refused: %s', async (shape) => {
     const text = shape.replaceAll('L', JSON.stringify(LONG));
     expect(() => JSON.parse(text)).toThrow(SyntaxError);
     await expect(parse(text)).rejects.toThrow(SyntaxError);
   });
 
-  it('may be an empty list of many blanks, and is refused beyond its bounds', async () => {
+  it('large JSON may be an empty list with many blanks, and is refused beyond its limits', async () => {
     expect(await parse(`[${' '.repeat(70_000)}]`)).toEqual([]);
     const many = Buffer.from(`[${'1,'.repeat(40_000)}1]`);
     await expect(parseJsonInTurns(many, { ...BOUNDS, values: 9 })).rejects.toThrow(JsonTooComplex);

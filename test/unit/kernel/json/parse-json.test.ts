@@ -38,7 +38,7 @@ function longestStepMs(json: Buffer): number {
 }
 
 describe('bounded JSON', () => {
-  it('reads what JSON.parse reads, from text and from bytes', () => {
+  it('parseBoundedJson reads what JSON.parse reads, from text and from bytes', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), (text) => {
         expect(parseBoundedJson(text, BOUNDS)).toEqual(JSON.parse(text));
@@ -47,7 +47,7 @@ describe('bounded JSON', () => {
     );
   });
 
-  it('counts no bracket, comma or colon of a text, whatever is escaped in it', () => {
+  it('parseBoundedJson counts no bracket, comma or colon inside a string, whatever is escaped there', () => {
     const tight = { depth: 1, values: 2, members: 0 };
     fc.assert(
       fc.property(fc.string({ maxLength: 300, unit: 'binary' }), fc.nat(200), (text, letters) => {
@@ -57,7 +57,7 @@ describe('bounded JSON', () => {
     );
   });
 
-  it('refuses what the look finds beyond its bounds, however short it is', () => {
+  it('parseBoundedJson refuses exactly what checkJsonBounds refuses, also in short texts', () => {
     const bound = fc.nat(30);
     const bounds = fc.record({ depth: fc.nat(4), values: bound, members: bound, textBytes: bound });
     const refusal = (look: () => unknown) => {
@@ -78,7 +78,7 @@ describe('bounded JSON', () => {
     );
   });
 
-  it('refuses one level, one value and one member too many', () => {
+  it('parseBoundedJson refuses one level, one value and one member too many', () => {
     const bounds = { depth: 2, values: 3, members: 2 };
     expect(parseBoundedJson('[[1]]', bounds)).toEqual([[1]]);
     expect(() => parseBoundedJson('[[[]]]', bounds)).toThrow(JsonTooComplex);
@@ -89,7 +89,7 @@ describe('bounded JSON', () => {
     expect(tryParseJson('[[[]]]', bounds)).toBeUndefined();
   });
 
-  it('bounds the text of a request and not its images, sound or files', () => {
+  it('parseBoundedJson limits the text of a request and not its images, audio or files', () => {
     const bounds = { ...BOUNDS, textBytes: 10_000 };
     const image = `data:image/png;base64,${'iVBORw0KGgo/+'.repeat(1_000)}==`;
     const words = 'as I said '.repeat(1_100);
@@ -101,7 +101,7 @@ describe('bounded JSON', () => {
     expect(() => parseBoundedJson(`[1${' '.repeat(10_000)}]`, bounds)).toThrow(JsonTooLong);
   });
 
-  it('reads a long text in several turns, and the same from it', async () => {
+  it('parseBoundedJson reads a long text in several event-loop turns, with the same result', async () => {
     const value = Array.from({ length: 9_000 }, (_, i) => [`${i}`, 'ü']);
     let turns = 0;
     const count = () => {
@@ -126,7 +126,7 @@ describe('bounded JSON', () => {
     ['texts of any length', `[${`"${'a'.repeat(70)}",`.repeat(90_000)}"\\n"]`],
     ['spaces', `[${' '.repeat(9_500_000)}]`],
     ['names that are all different', `{${Array.from({ length: 24_000 }, (_, i) => `"k${i}":1`)}}`],
-  ])('reads or refuses ten megabytes in short steps: %s', (_, text) => {
+  ])('parseBoundedJson reads or refuses ten megabytes in short steps: %s', (_, text) => {
     const json = Buffer.from(text);
     const times: number[] = [];
     // Other tests share the processor: the quietest counts.

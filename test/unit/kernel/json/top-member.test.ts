@@ -10,7 +10,7 @@ const find = (text: string, depth?: number): string | undefined => {
 };
 
 describe('a member of the outermost object', () => {
-  it('is found whatever its value is, and whatever stands around it', () => {
+  it('a member of the outermost object is found whatever its value and the members around it', () => {
     const spaces = fc.constantFrom('', ' ', '\n', ' \t\r\n');
     fc.assert(
       fc.property(
@@ -32,13 +32,13 @@ describe('a member of the outermost object', () => {
     );
   });
 
-  it('is not one of an object within, nor a text that reads like it', () => {
+  it('a member of an inner object, or a string with its name, is not taken for a member of the outermost object', () => {
     expect(find('{"a":{"usage":1},"b":["usage",{"usage":2}],"c":"usage"}')).toBeUndefined();
     expect(find('{"a":"\\"usage\\":1"}')).toBeUndefined();
     expect(find('"usage":7}', 1)).toBe('7');
   });
 
-  it('ends with the bytes where those are cut off', () => {
+  it('the value of a member of the outermost object ends where cut-off bytes end', () => {
     for (const cut of ['{"usage":{"a":[1', '{"usage":"abc', '{"usage":tru']) {
       expect(find(cut)).toBe(cut.slice(9));
     }

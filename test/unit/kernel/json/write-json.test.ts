@@ -13,7 +13,7 @@ async function written(value: unknown): Promise<string> {
 }
 
 describe('JSON that is written in turns', () => {
-  it('is what JSON.stringify writes', async () => {
+  it('JSON that is written in event-loop turns equals JSON.stringify', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.boolean(), async (part, isList) => {
         const many = Array.from({ length: 1_000 }, () => ({ part, é: '"' }));
@@ -29,7 +29,7 @@ describe('JSON that is written in turns', () => {
     }
   });
 
-  it('has further members behind those of an object, short or long', async () => {
+  it('JSON that is written in event-loop turns appends further members to those of an object, short or long', async () => {
     const short = { a: 'é"', none: undefined, b: [{}] };
     const long = { ...short, words: Array.from({ length: 9_000 }, (_, at) => ({ at })) };
     for (const object of [short, long]) {
@@ -42,12 +42,12 @@ describe('JSON that is written in turns', () => {
     }
   });
 
-  it('has null for what is undefined in a long list', async () => {
+  it('JSON that is written in event-loop turns has null for undefined in a long list', async () => {
     const list = Array.from({ length: 9_000 }, (_, i) => (i % 2 === 0 ? i : undefined));
     expect(await written(list)).toBe(JSON.stringify(list));
   });
 
-  it('comes in pieces, of which each is short', async () => {
+  it('JSON that is written in event-loop turns comes in short pieces', async () => {
     const words = Array.from({ length: 20_000 }, (_, i) => ({ text: 'word', start: i, end: i }));
     const pieces = await writeJsonInTurns({ words });
     expect(pieces.length).toBeGreaterThan(15);

@@ -7,7 +7,7 @@ const { linkRates, socketRates } = LIMITS;
 const { bytes, busyMs } = socketRates;
 
 describe('a message budget', () => {
-  it('takes a burst of bytes at once, then a steady number of bytes a second', () => {
+  it('a message budget allows a burst of bytes at once, then a steady number of bytes a second', () => {
     const clock = new ManualClock();
     const budget = new MessageBudget(clock.monotonicMs(), socketRates);
     const arrived = (count: number) => budget.arrived(count, clock.monotonicMs());
@@ -17,7 +17,7 @@ describe('a message budget', () => {
     expect(arrived(1)).toBe(false);
   });
 
-  it('counts every message as 256 bytes or more: 65,536 messages of two bytes are the burst', () => {
+  it('a message budget counts at least 256 bytes a message, so that 65,536 messages of two bytes are the burst', () => {
     const clock = new ManualClock();
     const budget = new MessageBudget(clock.monotonicMs(), socketRates);
     let taken = 0;
@@ -30,7 +30,7 @@ describe('a message budget', () => {
     expect(later).toBe(4_095);
   });
 
-  it('counts the time that messages take, whatever their number', () => {
+  it('a message budget counts the time that messages take, whatever their number', () => {
     const clock = new ManualClock();
     const budget = new MessageBudget(clock.monotonicMs(), socketRates);
     const busy = (ms: number) => {
@@ -44,7 +44,7 @@ describe('a message budget', () => {
     expect(busy(busyMs.burst / 2)).toBe(false);
   });
 
-  it('tells how long it takes until a debt of bytes and a debt of time are paid back', () => {
+  it('a message budget tells how long it takes until a debt of bytes and a debt of time are paid back', () => {
     const clock = new ManualClock();
     const budget = new MessageBudget(clock.monotonicMs(), linkRates);
     const { burst, perSecond } = linkRates.bytes;
@@ -60,7 +60,7 @@ describe('a message budget', () => {
     expect(budget.debtMs).toBe(4_000);
   });
 
-  it('never runs dry over 120 messages of sound a second', () => {
+  it('a message budget never runs dry at 120 audio messages a second', () => {
     const clock = new ManualClock();
     const budget = new MessageBudget(clock.monotonicMs(), socketRates);
     for (let frame = 0; frame < 120 * 60; frame++) {

@@ -40,7 +40,7 @@ function world() {
 }
 
 describe('the messages of all sockets', () => {
-  it('are handled at once while they take little, and in their order over turns where they take much', async () => {
+  it('socket messages are handled at once while they take little time, and in order over turns otherwise', async () => {
     const { clock, done, hasTime, source, use } = world();
     expect(hasTime()).toBe(true);
     use(LIMITS.socketMsPerTurn - 1);
@@ -62,7 +62,7 @@ describe('the messages of all sockets', () => {
     expect(hasTime()).toBe(true);
   });
 
-  it('have a whole turn again after a rest, and none where they follow each other closely', () => {
+  it('socket messages have a full turn again after a pause of 1 ms, but not after 0.1 ms', () => {
     const line = new MessageQueue(new ManualClock());
     const step = LIMITS.socketMsPerTurn / 10;
     for (const [restMs, isHandled] of [
@@ -81,7 +81,7 @@ describe('the messages of all sockets', () => {
     }
   });
 
-  it('wait as copies that no later message changes, more of them than its memory holds too', async () => {
+  it('queued socket messages are copies that no later message changes, even beyond the queue’s own memory', async () => {
     const { done, line, source } = world();
     const socket = source(1, 0);
     const sent: string[] = [];
@@ -102,7 +102,7 @@ describe('the messages of all sockets', () => {
 });
 
 describe('the owners of sockets', () => {
-  it('take turns, so that a message of one waits for no backlog of another', async () => {
+  it('the owners of sockets take turns, so that an owner’s message does not wait for another owner’s backlog', async () => {
     const { done, source } = world();
     const [first, second, quiet] = [source(1, 0.1), source(1, 0.1), source(2, 0.1)];
     for (let i = 0; i < 20; i++) (i % 2 === 0 ? first : second).say(`flood ${i}`);
@@ -111,7 +111,7 @@ describe('the owners of sockets', () => {
     expect(done.slice(0, 4)).toEqual(['flood 0', 'quiet', 'flood 1', 'flood 2']);
   });
 
-  it('get equal time and not equal numbers of messages', async () => {
+  it('the owners of sockets get equal time and not equal numbers of messages', async () => {
     const { done, source } = world();
     const [slow, quick] = [source(1, 5), source(2, 0.05)];
     for (let i = 0; i < 40; i++) {
@@ -126,7 +126,7 @@ describe('the owners of sockets', () => {
 });
 
 describe('sockets whose messages wait', () => {
-  it('of one owner are not read beyond 2,048 messages, until half of them are handled', async () => {
+  it('the sockets of an owner are not read beyond 2,048 queued messages, until half of them are handled', async () => {
     const { source } = world();
     const [first, second, other] = [source(1, 0.1), source(1, 0.1), source(2, 0.1)];
     for (let i = 0; i < ofOwner.messages; i++) first.say('x');
@@ -139,7 +139,7 @@ describe('sockets whose messages wait', () => {
     expect([second.isRead, late.isRead]).toEqual([true, true]);
   });
 
-  it('of one owner are not read beyond 8 MiB', () => {
+  it('the sockets of an owner are not read beyond 8 MiB of queued messages', () => {
     const { line, source } = world();
     const socket = source(1, 0);
     for (let i = 0; i < 8; i++) line.wait(socket, new Uint8Array(ofOwner.bytes / 8), true);
@@ -148,7 +148,7 @@ describe('sockets whose messages wait', () => {
     expect(socket.isRead).toBe(false);
   });
 
-  it('are not read at all beyond 8,192 messages of the whole server', async () => {
+  it('no socket is read beyond 8,192 queued messages of the whole server', async () => {
     const { source } = world();
     const sockets = Array.from({ length: 8 }, (_, i) => source(i, 0.01));
     for (let i = 0; i < all.messages; i++) sockets[i % 8]?.say('x');
@@ -162,7 +162,7 @@ describe('sockets whose messages wait', () => {
     expect([quiet.isRead, ...sockets.map(({ isRead }) => isRead)]).toEqual(Array(9).fill(true));
   });
 
-  it('hand on what they sent before they left, and hold nothing once that is done', async () => {
+  it('a closed socket’s queued messages are still handled, and its later messages are not', async () => {
     const { done, line, source } = world();
     const socket = source(1, 0);
     socket.say('last words');

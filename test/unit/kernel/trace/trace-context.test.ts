@@ -15,7 +15,7 @@ const read = (traceparent: string, tracestate?: string) =>
   );
 
 describe('traceparent', () => {
-  it('is read with its flag, and written as it was', () => {
+  it('traceparent is read with its flag, and written as it was', () => {
     const context = read(PARENT);
     expect(context).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true, state: undefined });
     expect(context && traceHeaders(context)).toEqual({ traceparent: PARENT });
@@ -37,16 +37,16 @@ describe('traceparent', () => {
     ['blanks', ` ${PARENT}`],
     ['a line break', `${PARENT}\n`],
     ['an endless version', `01-${TRACE}-${SPAN}-01-${'a'.repeat(100_000)}`],
-  ])('with %s reads as absent', (_, text) => {
+  ])('traceparent with %s reads as absent', (_, text) => {
     expect(read(text)).toBeUndefined();
   });
 
-  it('of a later version is read as far as it is known', () => {
+  it('traceparent of a later version is read up to the known fields', () => {
     expect(read(`01-${TRACE}-${SPAN}-01-more`)).toMatchObject({ traceId: TRACE, isSampled: true });
     expect(read(`01-${TRACE}-${SPAN}-01more`)).toBeUndefined();
   });
 
-  it('of any text is refused or written back as a valid one, in no time', () => {
+  it('traceparent of any text is refused or written back as a valid one', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), (text) => {
         const context = read(text);
@@ -58,7 +58,7 @@ describe('traceparent', () => {
 });
 
 describe('tracestate', () => {
-  it('goes on as it came, without blanks', () => {
+  it('tracestate goes on as it came, without blanks', () => {
     const state = 'rojo=00f067aa0ba902b7, fw529a3039@dt=FfAz ,';
     expect(read(PARENT, state)?.state).toBe('rojo=00f067aa0ba902b7,fw529a3039@dt=FfAz');
   });
@@ -72,7 +72,7 @@ describe('tracestate', () => {
     ['more than 512 characters', `a=${'b'.repeat(250)},c=${'d'.repeat(250)},e=${'f'.repeat(20)}`],
     ['a line break', 'a=b\r\nx-injected: 1'],
     ['bytes beyond ASCII', 'a=ä'],
-  ])('with %s is dropped, and the trace goes on without it', (_, state) => {
+  ])('tracestate with %s is dropped, and the trace goes on without it', (_, state) => {
     expect(read(PARENT, state)).toMatchObject({ traceId: TRACE, state: undefined });
   });
 });
