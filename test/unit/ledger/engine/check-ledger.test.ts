@@ -24,7 +24,7 @@ function world(onQuery: (nth: number) => void = () => {}) {
 }
 
 describe('the self-check of the ledger', () => {
-  it('looks at everybody with one query at a time, and says so', async () => {
+  it('the self-check of the ledger checks every agent with one query at a time, and logs one line', async () => {
     const { sql, log, lines, state } = world();
     expect(await checkLedger({ sql, log })).toEqual([]);
     expect(state).toEqual({ asked: 1 + RANGES * 8, underWay: 0, most: 1 });
@@ -32,7 +32,7 @@ describe('the self-check of the ledger', () => {
     expect(lines[0]).toContain('the ledger was checked');
   });
 
-  it('says nothing of a ledger that it was stopped from looking at', async () => {
+  it('a self-check of the ledger that was stopped logs nothing', async () => {
     const stopping = new AbortController();
     const { sql, log, lines, state } = world((nth) => nth === 2 && stopping.abort());
     await checkLedger({ sql, log, signal: stopping.signal });

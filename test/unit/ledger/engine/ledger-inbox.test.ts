@@ -34,7 +34,7 @@ const STATE = {
 };
 
 describe('who reads what an agent did', () => {
-  it('waits for what was asked before, and for nothing where that is over', async () => {
+  it('a read of an agent waits for the agent’s earlier operations, and for none when all are done', async () => {
     let say = (_: undefined) => {};
     const load = () =>
       new Promise<undefined>((resolve) => {
@@ -74,7 +74,7 @@ describe('what is remembered of an agent', () => {
     return { inbox, clock };
   }
 
-  it('is what the database said last, for a second', async () => {
+  it('the inbox recalls the last state of an agent that the database returned, for a second', async () => {
     const { inbox, clock } = await remembering();
     expect(inbox.recall(1)).toEqual({ state: after, rules: ACTIVE });
     clock.advance(LIMITS.ledgerRecallMs);
@@ -84,7 +84,7 @@ describe('what is remembered of an agent', () => {
     expect(inbox.recall(2)).toBeUndefined();
   });
 
-  it('is nothing once its rules have changed', async () => {
+  it('the inbox recalls nothing of an agent whose rules have changed', async () => {
     const { inbox } = await remembering();
     inbox.forget(1);
     expect(inbox.recall(1)).toBeUndefined();
@@ -92,7 +92,7 @@ describe('what is remembered of an agent', () => {
 });
 
 describe('an inbox that is full', () => {
-  it('refuses holds at once, and neither a settlement nor a kill switch', async () => {
+  it('a full ledger inbox refuses holds at once, and still accepts settlements and kill switches', async () => {
     const store = { load: never, apply: never, fenced: never };
     const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
     const hold = (n: number) => inbox.submit(holdOf(n));

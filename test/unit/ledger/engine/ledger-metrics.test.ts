@@ -4,7 +4,7 @@ import { createLedgerCounters } from '../../../../src/ledger/engine/ledger-count
 import { watchLedger } from '../../../../src/ledger/engine/ledger-metrics.ts';
 
 describe('watchLedger', () => {
-  it('exports every counter of the ledger, each as it stands when it is read', async () => {
+  it('watchLedger exports every counter of the ledger with its current value', async () => {
     const metrics = createMetrics({ withProcess: false });
     const counters = createLedgerCounters();
     watchLedger(metrics, { counters, load: () => ({ waiting: 3, actors: 7 }) });

@@ -82,7 +82,7 @@ function loseAnswers({ store, clock }: Pick<World, 'store' | 'clock'>) {
 }
 
 describe('a payment in the ledger', () => {
-  it('is held with its row, moved on, and settled with its end', async () => {
+  it('a payment is held together with its row, moved on, and settled together with its end', async () => {
     const { store, pay, advance, end, stateOf, funds } = await world();
     expect((await pay('h', 4n)).kind).toBe('held');
     expect(stateOf('h')).toBe('reserved');
@@ -101,7 +101,7 @@ describe('a payment in the ledger', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('is refused what the wallet does not hold, of several at once, too', async () => {
+  it('payments beyond the wallet’s balance are refused, also among several at once', async () => {
     const { ledger, pay, store } = await world(10n);
     await ledger.credit({ agentId: AGENT, amountRaw: 90n, reference: 'granted' });
     const verdicts = await Promise.all(Array.from({ length: 8 }, (_, i) => pay(`h${i}`, 3n)));
@@ -111,7 +111,7 @@ describe('a payment in the ledger', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('has moved although the answer was lost, and does not lose to itself', async () => {
+  it('a payment’s step stands although its reply was lost, and its resend does not conflict with it', async () => {
     const w = await world();
     await w.pay('h', 4n);
     const outage = loseAnswers(w);
@@ -124,7 +124,7 @@ describe('a payment in the ledger', () => {
     expect(w.ledger.counters.resends).toBeGreaterThan(0);
   });
 
-  it('is lost where another process moved it to a different state first, and nothing moves', async () => {
+  it('a payment’s step is lost where another process moved the payment to a different state first, and nothing moves', async () => {
     const { advance, pay, end, stateOf, funds } = await world();
     await pay('h', 4n);
     expect(await advance('h', 'reserved', 'pending_settlement')).toBe('moved');
@@ -137,7 +137,7 @@ describe('a payment in the ledger', () => {
     expect(funds()).toMatchObject({ heldRaw: 4n, promisedRaw: 4n });
   });
 
-  it('is not to be had under the hold of another one, which would be sent and written nowhere', async () => {
+  it('a payment under the id of another payment’s hold is refused, and no row is written', async () => {
     const { ledger, store, pay, funds } = await world();
     await pay('h', 4n);
     const again = { spender: { agentId: AGENT, keyId: 1 }, holdId: 'h', amountRaw: 4n };
@@ -151,7 +151,7 @@ describe('a payment in the ledger', () => {
     expect(funds()).toMatchObject({ heldRaw: 10n, promisedRaw: 10n });
   });
 
-  it('is resolved once by two who have seen the same, and by one of two who have not', async () => {
+  it('a payment that two processes resolve is settled once: an equal end repeats, and a different end is refused', async () => {
     const { store, pay, end, stateOf, funds } = await world();
     await pay('h', 4n);
     const used = { from: 'reserved', to: 'settled' } as const;
@@ -164,7 +164,7 @@ describe('a payment in the ledger', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('is released where the caller of its hold got an error instead of the hold', async () => {
+  it('a payment is released where the caller of its hold got an error instead of the hold', async () => {
     const w = await world();
     const outage = loseAnswers(w);
     const told = expect(w.pay('h', 4n)).rejects.toMatchObject({ error: 'ledger_unavailable' });
@@ -178,7 +178,7 @@ describe('a payment in the ledger', () => {
     expect(w.store.violations()).toEqual([]);
   });
 
-  it('waits for the chain where another process has taken up the hold whose caller gave up', async () => {
+  it('a payment that another process took up after its caller gave up stays held until the chain decides', async () => {
     const w = await world();
     const outage = loseAnswers(w);
     const told = expect(w.pay('h', 4n)).rejects.toMatchObject({ status: 503 });
@@ -195,7 +195,7 @@ describe('a payment in the ledger', () => {
     expect(w.ledger.load().waiting).toBe(0);
   });
 
-  it('takes all of its hold or nothing, and ends only with it', async () => {
+  it('a payment takes all of its hold or nothing, and ends only together with its hold', async () => {
     const { pay, advance, end, ledger } = await world();
     await pay('h', 4n);
     await expect(end('h', 4n, { from: 'reserved', to: 'settled' }, 3n)).rejects.toThrow('all of');
@@ -210,7 +210,7 @@ describe('a payment in the ledger', () => {
 });
 
 describe('what leaves a wallet otherwise', () => {
-  it('is a late payment, debited once however often it is found', async () => {
+  it('a late payment is debited once, however often it is found', async () => {
     const { store, ledger, pay, end, funds } = await world(10n);
     await pay('h', 4n);
     await end('h', 4n, { from: 'reserved', to: 'expired_unsettled' });
@@ -229,7 +229,7 @@ describe('what leaves a wallet otherwise', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('is paid out once, however often it is planned, seen and told', async () => {
+  it('a payout is paid once, however often it is planned, seen and reported', async () => {
     const { store, ledger, funds } = await world(10n);
     await ledger.credit({ agentId: AGENT, amountRaw: 5n, reference: 'granted' });
     const close = { agentId: AGENT, reference: 'close', payout: payoutOf('p') };
@@ -246,7 +246,7 @@ describe('what leaves a wallet otherwise', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('is swept once, of what is beyond all claims', async () => {
+  it('a sweep takes once only what is beyond all claims of the agent', async () => {
     const { store, ledger, pay, funds } = await world(10n);
     await pay('h', 2n);
     const hold = { holdId: 'm', agentId: AGENT, amountRaw: 5n, facts: FACTS };

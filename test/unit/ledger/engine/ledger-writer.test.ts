@@ -68,7 +68,7 @@ function world(
 }
 
 describe('createLedgerWriter', () => {
-  it('tells everybody else their answer when one breaks over its own, and sends on', async () => {
+  it('a ledger caller that throws on its result stops neither the results of others nor later calls', async () => {
     let calls = 0;
     let most = 0;
     const { writer } = world(async (parts) => {
@@ -93,7 +93,7 @@ describe('createLedgerWriter', () => {
     expect(most).toBeLessThanOrEqual(LIMITS.ledgerCallsInFlight);
   });
 
-  it('sends a batch again although the lease cannot be renewed, and says that it does', async () => {
+  it('a ledger batch is sent again although the lease cannot be renewed, and is marked as resent', async () => {
     const sent: boolean[] = [];
     const { clock, writer } = world(async (parts, resent) => {
       if (sent.push(resent) === 1) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });

@@ -49,7 +49,7 @@ const settleDown = async () => {
 const away = () => Promise.reject(new CallTimeout('away'));
 
 describe('createLedger', () => {
-  it('lets exactly as many holds through as the balance carries', async () => {
+  it('the ledger lets exactly as many holds through as the balance covers', async () => {
     const { hold, credit, store } = world();
     await credit(100n);
     const verdicts = await Promise.all(Array.from({ length: 200 }, (_, i) => hold(`h${i}`, 1n)));
@@ -57,7 +57,7 @@ describe('createLedger', () => {
     expect(store.violations()).toEqual([]);
   });
 
-  it('sends everything that waits, over all agents, as one call', async () => {
+  it('the ledger sends all waiting operations of all agents as one call', async () => {
     const { ledger, credit, hold, store } = world([1, 2, 3]);
     for (const agentId of [1, 2, 3]) await credit(10n, `c${agentId}`, agentId);
     const calls: number[] = [];
@@ -71,7 +71,7 @@ describe('createLedger', () => {
     expect(ledger.counters.operations).toBe(7);
   });
 
-  it('never has an agent in two calls at once, and at most two calls under way', async () => {
+  it('the ledger never has an agent in two calls at once, and at most two calls in flight', async () => {
     const { hold, credit, store, ledger } = world([1, 2, 3]);
     for (const agentId of [1, 2, 3]) await credit(100n, `c${agentId}`, agentId);
     const riding = new Map<number, number>();
@@ -100,7 +100,7 @@ describe('createLedger', () => {
     expect(ledger.load().waiting).toBe(0);
   });
 
-  it('decides a refusal again when the balance turns out to be an old one', async () => {
+  it('the ledger decides a refusal again when the balance it was based on is outdated', async () => {
     const { hold, credit, store } = world();
     await credit(1n);
     const balance = store.require(1);
@@ -112,7 +112,7 @@ describe('createLedger', () => {
     expect((await hold('h', 50n)).kind).toBe('held');
   });
 
-  it('heeds a suspension at the next hold without being told', async () => {
+  it('the ledger obeys a suspension at the next hold without a notice', async () => {
     const { hold, credit, store } = world();
     await credit(10n);
     store.changeRules(1, { status: 'suspended' });
@@ -122,7 +122,7 @@ describe('createLedger', () => {
     });
   });
 
-  it('takes the row after two misses and then stands', async () => {
+  it('the ledger locks the agent’s row after two misses, and the hold then stands', async () => {
     const { hold, credit, store, ledger } = world();
     await credit(10n);
     store.apply = async (parts) => {
@@ -134,7 +134,7 @@ describe('createLedger', () => {
     expect(ledger.counters).toMatchObject({ fences: 1, mostMisses: 2 });
   });
 
-  it('lets go of a row that does not come, and decides nothing when it comes late', async () => {
+  it('the ledger gives up a row lock that hangs, and decides nothing when the lock comes late', async () => {
     const { hold, credit, store, ledger, clock } = world([1, 2, 3]);
     for (const agentId of [1, 2, 3]) await credit(10n, `c${agentId}`, agentId);
     const apply = store.apply.bind(store);
@@ -166,7 +166,7 @@ describe('createLedger', () => {
     expect(ledger.load().waiting).toBe(0);
   });
 
-  it('answers no caller until the outcome of a lost call is known, and moves money once', async () => {
+  it('the ledger answers no caller until the outcome of a lost call is known, and moves money once', async () => {
     const { hold, credit, store, ledger, clock } = world();
     await credit(10n);
     let failures = 3;
@@ -185,7 +185,7 @@ describe('createLedger', () => {
     expect(ledger.counters.resends).toBe(3);
   });
 
-  it('keeps what waits while the host name of the database is away', async () => {
+  it('the ledger keeps waiting operations while the database’s host name does not resolve', async () => {
     const { ledger, credit, store, clock } = world();
     await credit(10n);
     ledger.invalidate(1);
@@ -204,7 +204,7 @@ describe('createLedger', () => {
     expect((await credited).kind).toBe('credited');
   });
 
-  it('rejects callers while the database is away, and releases the hold of a caller that gave up', async () => {
+  it('the ledger rejects callers while the database is unreachable, and releases the hold of a caller that gave up', async () => {
     const { hold, credit, store, ledger, clock } = world();
     await credit(10n);
     let isAway = true;
@@ -228,7 +228,7 @@ describe('createLedger', () => {
     expect(ledger.load().waiting).toBe(0);
   });
 
-  it('rejects callers that still wait when it stops with the error that the database is away', async () => {
+  it('the ledger rejects callers that still wait when it stops with the error that the database is unreachable', async () => {
     const { hold, credit, store, ledger, clock } = world();
     await credit(10n);
     store.apply = () => new Promise(() => {});
@@ -248,7 +248,7 @@ describe('createLedger', () => {
     await Promise.all(told);
   });
 
-  it('refuses at once what does not fit into the inbox, but for a settlement', async () => {
+  it('the ledger refuses a hold beyond its full inbox at once, but takes a settlement', async () => {
     const { hold, credit, settle, store, ledger } = world();
     await credit(10n);
     await hold('open', 4n);
@@ -269,7 +269,7 @@ describe('createLedger', () => {
     expect(ledger.load().waiting).toBe(0);
   });
 
-  it('finds the one operation that cannot be carried out and carries out the others', async () => {
+  it('the ledger rejects the one operation that cannot be written and carries out the others', async () => {
     const { hold, credit, store, ledger } = world([1, 2]);
     await credit(10n);
     await credit(10n, 'c2', 2);
@@ -295,7 +295,7 @@ describe('createLedger', () => {
     expect(ledger.counters.failed).toBe(1);
   });
 
-  it('settles a hold that grew while its owner closed the session', async () => {
+  it('the ledger settles a hold that grew while its owner closed the session', async () => {
     const { ledger, credit, openSession, store } = world();
     await credit(100n);
     const claim = await openSession();
@@ -316,7 +316,7 @@ describe('createLedger', () => {
     expect(await ledger.extend(claim, 7n)).toEqual({ kind: 'lost' });
   });
 
-  it('loses a session that another process has taken over, and moves nothing', async () => {
+  it('the ledger refuses changes to a session that another process has taken over, and moves nothing', async () => {
     const { ledger, credit, openSession, store } = world();
     await credit(100n);
     const claim = await openSession();
@@ -334,7 +334,7 @@ describe('createLedger', () => {
     });
   });
 
-  it('resolves a hold once, says so again, and refuses another resolution', async () => {
+  it('the ledger resolves a hold once, repeats the outcome on request, and refuses another resolution', async () => {
     const { hold, credit, settle, store, ledger } = world();
     await credit(10n);
     await hold('h', 5n);
@@ -345,21 +345,21 @@ describe('createLedger', () => {
     expect(store.require(1).state).toMatchObject({ spendableRaw: 7n, consumedRaw: 3n });
   });
 
-  it('answers a repeated hold that the balance would no longer carry like the first one', async () => {
+  it('the ledger repeats the outcome of a hold that the balance would no longer cover', async () => {
     const { hold, credit } = world();
     await credit(10n);
     expect((await hold('h', 10n)).kind).toBe('held');
     expect((await hold('h', 10n)).kind).toBe('held');
   });
 
-  it('knows no agent that does not exist, and finds it once it does', async () => {
+  it('the ledger refuses an agent that does not exist, and finds the agent once it exists', async () => {
     const { hold, store } = world([]);
     expect(await hold('h', 0n)).toEqual({ kind: 'refused', refusal: { reason: 'agent_unknown' } });
     store.addAgent(1);
     expect((await hold('h', 0n)).kind).toBe('held');
   });
 
-  it('keeps no more idle actors than it may, and reads again what it let go', async () => {
+  it('the ledger keeps a bounded number of idle actors, and reads a dropped agent again', async () => {
     const store = new MemoryLedger();
     const ledger = createLedger({ store, clock: new ManualClock(), log: silentLog, actors: 2 });
     for (const agentId of [1, 2, 3, 1]) {

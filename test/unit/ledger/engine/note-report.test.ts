@@ -62,7 +62,7 @@ function noted(taken: readonly TakenOperation[], outcome: AgentBatchOutcome, mos
   return { counters, lines };
 }
 
-it('what goes beyond a hold is counted and logged, to the raw unit', () => {
+it('a shortfall beyond a hold is counted and logged, to the raw unit', () => {
   const { counters, lines } = noted([settling(13n), settling(10n), settling(14n)], APPLIED);
   expect(counters).toEqual({ ...createLedgerCounters(), shortfalls: 2, shortfallRaw: 7n });
   const told = (shortfallRaw: string) => [
@@ -72,7 +72,7 @@ it('what goes beyond a hold is counted and logged, to the raw unit', () => {
   expect(lines).toEqual([told('3'), told('4')]);
 });
 
-it('another posting under an id is counted and logged', () => {
+it('a ledger operation that conflicts with another posting of the same id is counted and logged', () => {
   const { counters, lines } = noted([settling(4n)], declined(false, { kind: 'conflict' }));
   expect(counters).toEqual({ ...createLedgerCounters(), conflicts: 1 });
   expect(lines).toEqual([
@@ -80,7 +80,7 @@ it('another posting under an id is counted and logged', () => {
   ]);
 });
 
-it('the most misses that any operation has met are kept, and nothing is logged of them', () => {
+it('the ledger keeps the most misses of any operation, and logs nothing of them', () => {
   const again = declined(true, { kind: 'again' }, { kind: 'again' }, { kind: 'lost' });
   const taken = () => [settling(1n, 3), settling(1n, 1), settling(1n, 9)];
   const { counters, lines } = noted(taken(), again);

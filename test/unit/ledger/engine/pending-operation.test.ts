@@ -40,13 +40,13 @@ const hold = (holdId: string, amountRaw: bigint): Operation => ({
 const options = { limit: 10, nowMs: 0, openHolds: new Map<string, bigint>() };
 
 describe('takeOperations', () => {
-  it('decides each operation on the state that the one before it left', () => {
+  it('takeOperations decides each operation on the state that the operation before it left', () => {
     const queue = [hold('a', 60n), hold('b', 60n), hold('c', 40n)].map((item) => pending(item));
     const { taken } = takeOperations(1, queue, balance, options);
     expect(taken.map((item) => item.decision.kind)).toEqual(['change', 'refused', 'change']);
   });
 
-  it('leaves the second of two operations on one hold behind until the first is known', () => {
+  it('takeOperations leaves the second of two operations on one hold for later, until the first is known', () => {
     const first = pending(hold('a', 1n));
     const second = pending(hold('a', 1n));
     const third = pending(hold('b', 1n));
@@ -55,21 +55,21 @@ describe('takeOperations', () => {
     expect(rest).toEqual([second]);
   });
 
-  it('takes no more than it may and keeps the order of what stays', () => {
+  it('takeOperations takes at most its limit and keeps the order of the rest', () => {
     const queue = ['a', 'b', 'c'].map((id) => pending(hold(id, 1n)));
     const { taken, rest } = takeOperations(1, queue, balance, { ...options, limit: 1 });
     expect(taken).toHaveLength(1);
     expect(rest).toEqual(queue.slice(1));
   });
 
-  it('sends a suspect by itself, before and after its turn', () => {
+  it('takeOperations sends a suspect operation by itself, at the front of the queue or behind others', () => {
     const suspect = pending(hold('a', 1n), true);
     const other = pending(hold('b', 1n));
     expect(takeOperations(1, [suspect, other], balance, options).rest).toEqual([other]);
     expect(takeOperations(1, [other, suspect], balance, options).rest).toEqual([suspect]);
   });
 
-  it('rejects an operation whose caller cannot describe its charge, and no other', () => {
+  it('takeOperations rejects an operation whose caller cannot describe its charge, and no other', () => {
     const errors: unknown[] = [];
     const broken: Operation = {
       kind: 'settle',
@@ -107,7 +107,7 @@ describe('takeOperations', () => {
       state: { ...balance.state, spendableRaw: 0n, heldRaw: 100n },
     };
 
-    it('is taken by that one, also where a rival waits between the two', () => {
+    it('the raw units that a hold passes to another hold go to that hold, also where a rival waits between the two', () => {
       const [giving, rival, taking] = [
         pending(shrink(10n, 'model')),
         pending(hold('rival', 10n)),
@@ -118,7 +118,7 @@ describe('takeOperations', () => {
       expect(taken.map((item) => item.decision.kind)).toEqual(['change', 'change', 'refused']);
     });
 
-    it('stays where the batch has no room for both', () => {
+    it('a hold passes nothing to another hold while the batch has no room for both', () => {
       const others = ['a', 'b'].map((id) => pending(hold(id, 0n)));
       const [giving, taking] = [pending(shrink(10n, 'model')), pending(hold('model', 10n))];
       const queue = [...others, giving, taking];
@@ -129,7 +129,7 @@ describe('takeOperations', () => {
       expect(first.taken.map((item) => item.pending)).toEqual([giving, taking]);
     });
 
-    it('stays where the other one is still busy, and so does what comes later for either', () => {
+    it('a hold passes nothing to a busy hold, and later operations on either hold wait as well', () => {
       const before = pending(hold('model', 0n));
       const giving = pending(shrink(10n, 'model'));
       const busy = pending(shrink(1n, undefined));
@@ -161,7 +161,7 @@ describe('takeOperations', () => {
       return { giver, taker };
     };
 
-    it('is lent in the batch of the hold that takes it, also where both are suspects', () => {
+    it('a loan between holds is sent in the batch of the hold that takes it, also where both are suspects', () => {
       const { giver, taker } = loan(10n, 'bought');
       giver.alone = true;
       taker.alone = true;
@@ -172,7 +172,7 @@ describe('takeOperations', () => {
       expect(rest).toEqual(queue.slice(2));
     });
 
-    it('is not lent where the hold is refused: both are only looked for', () => {
+    it('a loan between holds moves nothing where the taking hold is refused', () => {
       const { giver, taker } = loan(10n, 'bought');
       const revoked = { ...hold('bought', 10n), spender: { agentId: 1, keyId: 404 } } as Operation;
       const refused = pending(revoked);
@@ -183,7 +183,7 @@ describe('takeOperations', () => {
       expect(taker.giver).toBe(giver);
     });
 
-    it('goes by itself where the other one does not ask for it', () => {
+    it('a hold that passes raw units on is sent by itself where the other hold was not requested', () => {
       const giving = pending(shrink(10n, 'model'));
       expect(takeOperations(1, [giving], spent, options).taken).toHaveLength(1);
     });

@@ -21,7 +21,7 @@ function world() {
 }
 
 describe('the lease of a process', () => {
-  it('is renewed again after a renewal that hung', async () => {
+  it('the lease of a process is renewed again after a renewal that hung', async () => {
     const { clock, state, lease } = world();
     state.hangs = true;
     const hung = expect(lease.tick()).rejects.toBeInstanceOf(CallTimeout);
@@ -32,13 +32,13 @@ describe('the lease of a process', () => {
     expect(state.asked).toBe(2);
   });
 
-  it('outlives two renewals in a row that hang', () => {
+  it('the lease of a process outlives two renewals in a row that hang', () => {
     const { leaseAnswerMs, leaseMs, leaseRenewMs } = LIMITS;
     // The third is sent before it has run out, counted from the answer to the one before them.
     expect(2 * (leaseRenewMs + leaseAnswerMs) + leaseRenewMs).toBeLessThan(leaseMs);
   });
 
-  it('has everybody else’s stand for one whole lease once it had lapsed itself', async () => {
+  it('a process whose lease had lapsed reaps no other process for one whole lease', async () => {
     const { clock, state, lease } = world();
     const renewFor = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
@@ -57,7 +57,7 @@ describe('the lease of a process', () => {
     expect(lease.mayReap()).toBe(true);
   });
 
-  it('lets no process be reaped before it has stood for one whole lease without a gap', async () => {
+  it('a process reaps no other process before its own lease was held for one whole lease without a gap', async () => {
     const { clock, state, lease } = world();
     await lease.tick();
     const renewFor = async (ms: number) => {

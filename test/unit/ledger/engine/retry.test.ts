@@ -9,7 +9,7 @@ const settleDown = async () => {
 };
 
 describe('createRetry', () => {
-  it('sends a lost call again, waiting longer each time but never beyond a second', async () => {
+  it('createRetry sends a lost call again, waiting longer each time but never beyond a second', async () => {
     const clock = new ManualClock();
     const sentAt: number[] = [];
     const start = clock.now();
@@ -31,7 +31,7 @@ describe('createRetry', () => {
     expect(Math.max(...gaps)).toBe(LIMITS.ledgerRetryMs.max);
   });
 
-  it('sends a call again that does not answer', async () => {
+  it('createRetry sends a call again that gets no response', async () => {
     const clock = new ManualClock();
     let calls = 0;
     const answer = createRetry(clock)(
@@ -44,7 +44,7 @@ describe('createRetry', () => {
     expect(await answer).toBe('done');
   });
 
-  it('sends a call again although what goes before it hangs', async () => {
+  it('createRetry sends a call again although its preparation hangs', async () => {
     const clock = new ManualClock();
     let calls = 0;
     const answer = createRetry(clock)(
@@ -59,7 +59,7 @@ describe('createRetry', () => {
     expect(await answer).toBe('done');
   });
 
-  it('rejects at once what sending again cannot help', async () => {
+  it('createRetry rejects at once where a resend cannot help', async () => {
     let calls = 0;
     const call = async () => {
       calls++;
@@ -73,7 +73,7 @@ describe('createRetry', () => {
 });
 
 describe('createPatientRead', () => {
-  it('reads again after a lost connection, as long as a caller would wait', async () => {
+  it('createPatientRead reads again after a lost connection, as long as a caller would wait', async () => {
     const clock = new ManualClock();
     let calls = 0;
     const once = () => (++calls === 1 ? Promise.reject(lost()) : Promise.resolve('read'));
@@ -91,7 +91,7 @@ describe('createPatientRead', () => {
     await told;
   });
 
-  it('stops reading when it is told to', async () => {
+  it('createPatientRead stops reading on abort', async () => {
     const read = createRetryingRead(new ManualClock(), () => true);
     await expect(read(() => Promise.reject(lost()))).rejects.toThrow('lost');
   });

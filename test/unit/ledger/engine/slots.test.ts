@@ -6,7 +6,7 @@ const settleDown = async () => {
 };
 
 describe('createSlots', () => {
-  it('runs no more at a time than it has slots, in arrival order, whatever fails', async () => {
+  it('createSlots runs no more tasks at a time than it has slots, in arrival order, whatever fails', async () => {
     const slot = createSlots(2);
     let running = 0;
     let most = 0;

@@ -16,14 +16,14 @@ const DEMAND: Demand = {
 const NOW = momentAt(1_999_999);
 
 describe('refusalOf', () => {
-  it('lets an active agent spend its last raw unit until the second its delegation ends', () => {
+  it('an active agent may spend its last raw unit until the second its delegation ends', () => {
     expect(refusalOf(RULES, DEMAND, NOW)).toBeUndefined();
     expect(refusalOf(RULES, DEMAND, momentAt(2_000_000))).toEqual({
       reason: 'delegation_expired',
     });
   });
 
-  it('refuses a key that is revoked and asks for none where none is named', () => {
+  it('a revoked key is refused, and a spend without a key needs none', () => {
     expect(refusalOf(RULES, { ...DEMAND, keyId: 5 }, NOW)).toEqual({ reason: 'key_revoked' });
     expect(refusalOf(RULES, { ...DEMAND, keyId: undefined }, NOW)).toBeUndefined();
   });
@@ -32,11 +32,11 @@ describe('refusalOf', () => {
     ['pending_delegation', 'agent_not_active'],
     ['suspended', 'agent_suspended'],
     ['closed', 'agent_closed'],
-  ] as const)('refuses an agent that is %s', (status, reason) => {
+  ] as const)('a spend of an agent that is %s is refused', (status, reason) => {
     expect(refusalOf({ ...RULES, status }, DEMAND, NOW)).toEqual({ reason });
   });
 
-  it('says what there is and what it takes', () => {
+  it('the refusal of a spend beyond the balance says the available and the required amount', () => {
     expect(refusalOf(RULES, { ...DEMAND, amountRaw: 6n }, NOW)).toEqual({
       reason: 'insufficient_balance',
       availableRaw: 5n,
@@ -44,7 +44,7 @@ describe('refusalOf', () => {
     });
   });
 
-  it('holds what the agent chose against its lists, and not what the operator chose', () => {
+  it('a destination that the agent chose must be on its allowlists, and one that the operator chose need not', () => {
     const listed: Rules = { ...RULES, allowlistMode: 'both' };
     const facts = { ...FACTS, host: 'acme', payee: `0x${'aa'.repeat(20)}` };
     expect(refusalOf(listed, { ...DEMAND, facts }, NOW)).toMatchObject({

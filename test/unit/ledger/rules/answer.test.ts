@@ -18,13 +18,13 @@ const hold = { holdId: 's', agentId: 2, amountRaw: 10n, facts: FACTS };
 const claim = { sessionId: 's', epoch: 1, hold };
 
 describe('verdicts', () => {
-  it('answers a repeated hold like the first one', () => {
+  it('a repeated hold gets the outcome of the first one', () => {
     const held = { kind: 'held', hold: { ...hold, holdId: 'h', amountRaw: 1n }, funds };
     expect(holdVerdict(request, applied)).toEqual(held);
     expect(holdVerdict(request, already)).toEqual(held);
   });
 
-  it('throws where a hold id was used for something else, and refuses an unknown agent', () => {
+  it('a hold id that was used for something else throws, and a hold of an unknown agent is refused', () => {
     expect(() => holdVerdict(request, { kind: 'conflict' })).toThrow('used before');
     expect(holdVerdict(request, { kind: 'agent_unknown' })).toEqual({
       kind: 'refused',
@@ -32,7 +32,7 @@ describe('verdicts', () => {
     });
   });
 
-  it('opens a session on its first epoch with a hold of its own name', () => {
+  it('an opened session gets the claim of its first epoch, with a hold under the session’s own id', () => {
     const session = {
       spender,
       sessionId: 's',
@@ -48,7 +48,7 @@ describe('verdicts', () => {
     expect(openVerdict(valued, applied)).toMatchObject({ claim: { taskValueBps: 5_000 } });
   });
 
-  it('grows the claim by what was added, or says that it is lost', () => {
+  it('an extended session has its claim grown by the added amount, or is reported lost', () => {
     expect(extendVerdict(claim, 5n, applied)).toEqual({
       kind: 'extended',
       claim: { ...claim, hold: { ...claim.hold, amountRaw: 15n } },
@@ -56,20 +56,20 @@ describe('verdicts', () => {
     expect(extendVerdict(claim, 5n, { kind: 'lost' })).toEqual({ kind: 'lost' });
   });
 
-  it('says what was charged the first time, and that another resolution came before', () => {
+  it('a repeated settlement reports the first charge, and a different one that the hold was resolved before', () => {
     expect(settleVerdict(already)).toEqual({ kind: 'settled', chargedRaw: 3n, funds });
     expect(settleVerdict({ kind: 'conflict' })).toEqual({ kind: 'already_resolved' });
     expect(settleVerdict({ kind: 'lost' })).toEqual({ kind: 'already_resolved' });
   });
 
-  it('tells a credit from a repeat, a conflict and an unknown agent', () => {
+  it('the verdict of a credit tells it from a repeat, a conflict and an unknown agent', () => {
     expect(creditVerdict(applied).kind).toBe('credited');
     expect(creditVerdict(already).kind).toBe('already_credited');
     expect(creditVerdict({ kind: 'conflict' }).kind).toBe('conflict');
     expect(creditVerdict({ kind: 'agent_unknown' }).kind).toBe('agent_unknown');
   });
 
-  it('answers a repeated withdrawal with what was taken the first time', () => {
+  it('a repeated withdrawal reports the amount that was taken the first time', () => {
     expect(withdrawVerdict(already)).toEqual({ withdrawnRaw: 3n, isRepeat: true, funds });
     expect(() => withdrawVerdict({ kind: 'agent_unknown' })).toThrow('withdrawal');
   });

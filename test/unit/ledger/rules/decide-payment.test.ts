@@ -66,7 +66,7 @@ describe('a hold for a payment', () => {
       state({ spendableRaw: 9n, walletRaw: -4n }),
       0n,
     ],
-  ])('may take %s, to the raw unit', (_, before, availableRaw) => {
+  ])('a hold for a payment may take %s, to the raw unit', (_, before, availableRaw) => {
     expect(decide(before, pay(availableRaw + 1n), WORLD)).toMatchObject({
       kind: 'refused',
       refusal: { reason: 'insufficient_balance', availableRaw, requiredRaw: availableRaw + 1n },
@@ -75,7 +75,7 @@ describe('a hold for a payment', () => {
     if (availableRaw > 0n) expect(decide(before, pay(availableRaw), WORLD).kind).toBe('change');
   });
 
-  it('leaves alone what is kept for other tasks, and what it is kept for may take it', () => {
+  it('a hold for a payment leaves the funds reserved for other tasks, and the reserving task may take its own', () => {
     const policy = policyOf({
       agentId: AGENT,
       kind: 'task',
@@ -97,14 +97,14 @@ describe('a hold for a payment', () => {
     });
   });
 
-  it('is bounded by nothing but what is spendable where no payment is signed', () => {
+  it('a hold without a signed payment is bounded by the spendable balance alone', () => {
     const operation = { ...pay(9n), reservation: null };
     const decision = decide(state({ spendableRaw: 9n }), operation, WORLD);
     expect(decision).toMatchObject({ kind: 'change', change: { delta: { promisedRaw: 0n } } });
     expect(rowsOf(decision.change)).toEqual([]);
   });
 
-  it('is promised as soon as its row is written, for the same amount', () => {
+  it('a hold for a payment counts its amount as promised as soon as its row is written', () => {
     const { change } = decide(state({ spendableRaw: 9n, walletRaw: 9n }), pay(5n), WORLD);
     expect(change.delta).toMatchObject({ spendableRaw: -5n, heldRaw: 5n, promisedRaw: 5n });
     expect(change.delta.walletRaw).toBe(0n);
@@ -121,7 +121,7 @@ describe('a hold for a payment', () => {
 });
 
 describe('the steps of a payment', () => {
-  it('move nothing but the row before it is decided, and only from where they start', () => {
+  it('the steps of a payment before its decision move only its row, and only from their starting states', () => {
     const move = moveOf('h', 'reserved', 'sent');
     const { change } = decide(
       state({}),
@@ -138,7 +138,7 @@ describe('the steps of a payment', () => {
     ]);
   });
 
-  it('take all of the hold out of the wallet when it was used', () => {
+  it('the end of a used payment takes all of its hold out of the wallet', () => {
     const before = state({ heldRaw: 5n, walletRaw: 8n, promisedRaw: 5n });
     const { change } = decide(before, end(5n, 'settled'), WORLD);
     expect(change.delta).toMatchObject({ spendableRaw: 0n, heldRaw: -5n, consumedRaw: 5n });
@@ -156,7 +156,7 @@ describe('the steps of a payment', () => {
     ]);
   });
 
-  it('give all of the hold back, and the wallet keeps it, when it was not', () => {
+  it('the end of an unused payment gives all of its hold back, and the wallet keeps the amount', () => {
     const before = state({ heldRaw: 5n, walletRaw: 8n, promisedRaw: 5n });
     const { change } = decide(before, end(5n, 'expired_unsettled'), WORLD);
     expect(change.delta).toMatchObject({ spendableRaw: 5n, heldRaw: -5n, consumedRaw: 0n });
@@ -166,7 +166,7 @@ describe('the steps of a payment', () => {
 });
 
 describe('money that comes in', () => {
-  it('is in the wallet when it was deposited there, and nowhere when it was granted', () => {
+  it('a deposit is added to the wallet, and a granted credit is not', () => {
     const deposited = decide(state({}), deposit(9n, true), WORLD).change;
     expect(deposited.delta).toMatchObject({ spendableRaw: 9n, creditedRaw: 9n, walletRaw: 9n });
     expect(deposited.posting?.code).toBe('funding.deposit');
@@ -188,7 +188,7 @@ describe('a close', () => {
     ['nothing, where no deposit backs it', state({ spendableRaw: 9n }), 0n],
     ['nothing, where more left than came in', state({ spendableRaw: 9n, walletRaw: -3n }), 0n],
     ['nothing, where there is nothing', state({ walletRaw: 20n }), 0n],
-  ])('takes everything out of the ledger and pays out %s', (_, before, paidRaw) => {
+  ])('a close takes everything out of the ledger and pays out %s', (_, before, paidRaw) => {
     const { spendableRaw } = before;
     const decision = decide(before, withdraw('p'), WORLD);
     expect(decision).toMatchObject({ kind: 'change', leftRaw: spendableRaw, shortfallRaw: 0n });
@@ -205,7 +205,7 @@ describe('a close', () => {
     );
   });
 
-  it('promises nothing where no payout is possible', () => {
+  it('a close promises nothing where no payout is possible', () => {
     const { change } = decide(state({ spendableRaw: 9n, walletRaw: 9n }), withdraw(null), WORLD);
     expect(change.delta).toMatchObject({ spendableRaw: -9n, promisedRaw: 0n });
     expect(change.companions).toEqual([]);
@@ -220,7 +220,7 @@ describe('a sweep', () => {
     ['nothing that is on its way out', state({ walletRaw: 30n, promisedRaw: 25n }), 5n],
     ['nothing, where credit that nothing backs is spendable', state({ spendableRaw: 9n }), 0n],
     ['nothing, where more left than came in', state({ walletRaw: -3n }), 0n],
-  ])('takes %s', (_, before, sweptRaw) => {
+  ])('a sweep takes %s', (_, before, sweptRaw) => {
     const { change } = decide(before, sweep(1n), WORLD);
     expect(change.delta).toEqual({
       ...decide(state({}), sweep(1n), WORLD).change.delta,
@@ -235,7 +235,7 @@ describe('a sweep', () => {
     expect(change.posting?.entries ?? []).toEqual([]);
   });
 
-  it('takes nothing that is not worth its gas, nor nothing at all', () => {
+  it('a sweep takes nothing that is not worth its gas, and writes nothing for an amount of zero', () => {
     const before = state({ walletRaw: 30n });
     expect(rowsOf(decide(before, sweep(30n), WORLD).change)).toEqual(['payout.planned']);
     expect(decide(before, sweep(31n), WORLD).change).toMatchObject({
@@ -248,7 +248,7 @@ describe('a sweep', () => {
     });
   });
 
-  it('never takes what a payment that is under way, a release or a close could still claim', () => {
+  it('a sweep never takes what a pending payment, a release or a close could still claim', () => {
     const raw = fc.bigInt({ min: 0n, max: 50n });
     fc.assert(
       fc.property(raw, raw, raw, raw, (spendableRaw, payingRaw, meteredRaw, walletRaw) => {
@@ -270,7 +270,7 @@ describe('a sweep', () => {
 });
 
 describe('a payout that was seen on chain', () => {
-  it('is neither in the wallet nor promised any more, and no balance moves', () => {
+  it('a payout that was seen on chain leaves the wallet and the promised amount, and no balance moves', () => {
     const operation: Operation = {
       kind: 'paid',
       agentId: AGENT,
@@ -294,7 +294,7 @@ describe('a payment that moved after its release', () => {
     ['whole, where it is there', 20n, 5n, 0n],
     ['as far as funds reach, and calls the rest a shortfall', 3n, 3n, 2n],
     ['from nothing: all of it is a shortfall', 0n, 0n, 5n],
-  ])('is taken %s', (_, spendableRaw, chargedRaw, shortfallRaw) => {
+  ])('a payment that moved after its release is taken %s', (_, spendableRaw, chargedRaw, shortfallRaw) => {
     const before = state({ spendableRaw, walletRaw: 20n, promisedRaw: 2n });
     const decision = decide(before, correct(5n), WORLD);
     expect(decision).toMatchObject({ kind: 'change', leftRaw: chargedRaw, shortfallRaw });
@@ -321,7 +321,7 @@ describe('a payment that moved after its release', () => {
     expect(decision.change.guard).toMatchObject({ state: 'expired_unsettled' });
   });
 
-  it('counts under the policies that it was paid under', () => {
+  it('a payment that moved after its release counts under the policies that it was paid under', () => {
     const rules = { ...ACTIVE, policies: [policyOf({ agentId: AGENT })] };
     const world = { ...WORLD, rules, position: momentAt(1_000_000, rules) };
     const { change } = decide(state({ spendableRaw: 3n }), correct(5n), world);
@@ -342,7 +342,7 @@ const arbitraryStep: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 describe('whatever is decided of payments', () => {
-  it('keeps credits = spendable + held + consumed, and promises no more than the wallet has', () => {
+  it('any sequence of payments keeps credits = spendable + held + consumed, and promises no more than the wallet has', () => {
     fc.assert(
       fc.property(
         fc.record({ spendableRaw: raw, heldRaw: raw, walletRaw: raw }),

@@ -49,7 +49,7 @@ const settle = (heldRaw: bigint, actualRaw: bigint): Operation => ({
 const amount = fc.bigInt({ min: 0n, max: 1_000n });
 
 describe('decide', () => {
-  it('takes a credit up to the most that a column holds, and refuses one beyond', () => {
+  it('decide takes a credit up to the most that a column holds, and refuses a credit beyond', () => {
     const most = 2n ** 63n - 1n;
     const credit = (amountRaw: bigint): Operation => ({
       kind: 'credit',
@@ -66,7 +66,7 @@ describe('decide', () => {
     });
   });
 
-  it('keeps credits = spendable + held + consumed and both balances at or above zero', () => {
+  it('decide keeps credits = spendable + held + consumed and both balances at or above zero', () => {
     fc.assert(
       fc.property(
         amount,
@@ -91,7 +91,7 @@ describe('decide', () => {
     );
   });
 
-  it('moves the guarded row exactly as the entries of the posting say', () => {
+  it('decide moves the guarded row exactly as the entries of the posting say', () => {
     fc.assert(
       fc.property(amount, amount, fc.bigInt({ min: 0n, max: 3_000n }), (spare, held, actual) => {
         const decision = decide(state(spare, held), settle(held, actual), WORLD);
@@ -110,7 +110,7 @@ describe('decide', () => {
     );
   });
 
-  it('takes no more than the hold, whatever there is, and calls the rest a shortfall of its source', () => {
+  it('decide settles no more than the hold, whatever the balance, and books the rest as a shortfall of the source', () => {
     const decision = decide(state(30n, 100n), settle(100n, 150n), WORLD);
     expect(decision).toMatchObject({ leftRaw: 100n, shortfallRaw: 50n });
     expect(decision.change.posting?.entries).toEqual([
@@ -119,7 +119,7 @@ describe('decide', () => {
     ]);
   });
 
-  it('takes no more than is billed, and gives back the rest of the hold', () => {
+  it('decide settles no more than the billable amount, and gives back the rest of the hold', () => {
     const operation = settle(100n, 150n);
     if (operation.kind !== 'settle') throw new Error('unreachable');
     const request = { ...operation.request, billableRaw: 40n };
@@ -132,20 +132,20 @@ describe('decide', () => {
     ]);
   });
 
-  it('releases the whole hold when nothing was bought', () => {
+  it('decide releases the whole hold when nothing was bought', () => {
     const decision = decide(state(0n, 100n), settle(100n, 0n), WORLD);
     expect(decision.change.posting?.code).toBe('hold.release');
     expect(decision.change.delta).toMatchObject({ spendableRaw: 100n, heldRaw: -100n });
   });
 
-  it('settles a hold that has grown meanwhile at its true amount', () => {
+  it('decide settles a hold that has grown meanwhile at its true amount', () => {
     const world = { ...WORLD, openHolds: new Map([['h', 150n]]) };
     const decision = decide(state(0n, 150n), settle(100n, 120n), world);
     expect(decision.change.hold).toMatchObject({ fromRaw: 150n, toRaw: null });
     expect(decision.change.delta).toMatchObject({ heldRaw: -150n, spendableRaw: 30n });
   });
 
-  it('only looks for the posting of a refused hold', () => {
+  it('decide only looks up the posting of a refused hold', () => {
     const decision = decide(state(10n), hold(11n), WORLD);
     expect(decision).toMatchObject({
       kind: 'refused',
@@ -155,7 +155,7 @@ describe('decide', () => {
     expect(decision.change.delta.spendableRaw).toBe(0n);
   });
 
-  it('charges what was really taken to the row that says what was bought', () => {
+  it('decide passes the amount that was really charged to the charge row', () => {
     const seen: bigint[] = [];
     const operation = settle(100n, 150n);
     if (operation.kind !== 'settle') throw new Error('unreachable');

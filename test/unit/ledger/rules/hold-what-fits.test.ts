@@ -38,35 +38,35 @@ async function tryToHold(most: bigint, refusals: readonly HoldRefusal[], least?:
 }
 
 describe('what fits', () => {
-  it('is all, where all fits', async () => {
+  it('holdWhatFits holds the whole amount where the whole amount fits', async () => {
     expect(await tryToHold(9n, [], 1n)).toMatchObject({ wanted: 9n, asked: ['9'] });
   });
 
-  it('meets one bound after another, each by its own verdict, and quietly', async () => {
+  it('holdWhatFits lowers its hold to one limit after another, as each refusal names it, without consequences', async () => {
     const held = await tryToHold(9n, [poor(7n), capped(5n), capped(3n)], 1n);
     expect(held).toMatchObject({ verdict: { kind: 'held' }, wanted: 3n });
     expect(held.asked).toEqual(['9', '7', '5', '3']);
   });
 
-  it('asks for the least with its consequences, where a cap leaves less', async () => {
+  it('holdWhatFits requests the least amount with consequences where a cap leaves less', async () => {
     const { asked, verdict } = await tryToHold(9n, [capped(0n), capped(0n)], 2n);
     expect([asked, verdict.kind]).toEqual([['9', '2!'], 'refused']);
   });
 
-  it('has no consequences for a balance, for what is refused otherwise, and where nothing is wanted yet', async () => {
+  it('holdWhatFits has no consequences for a low balance, for another refusal and without a least amount', async () => {
     expect((await tryToHold(9n, [poor(0n)], 2n)).asked).toEqual(['9']);
     expect((await tryToHold(9n, [{ reason: 'agent_suspended' }], 2n)).asked).toEqual(['9']);
     expect((await tryToHold(9n, [capped(0n)])).asked).toEqual(['9']);
   });
 
-  it('is not sought for ever while others spend', async () => {
+  it('holdWhatFits stops after a bounded number of attempts while others spend', async () => {
     const refusals = Array.from({ length: 50 }, (_, n) => capped(BigInt(90 - n)));
     const { asked } = await tryToHold(100n, refusals, 1n);
     expect(asked).toHaveLength(LIMITS.holdTries + 1);
     expect(asked.at(-1)).toBe('1!');
   });
 
-  it('is found to the unit', () => {
+  it('largestFitting finds the largest fitting number to the unit', () => {
     expect(largestFitting({ least: 1, most: 100 }, (n) => n <= 37)).toBe(37);
     expect(largestFitting({ least: 1, most: 100 }, () => true)).toBe(100);
     expect(largestFitting({ least: 5, most: 100 }, (n) => n < 5)).toBeUndefined();

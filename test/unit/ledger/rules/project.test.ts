@@ -36,7 +36,7 @@ const inWallet = (reading: SpendReading, wallet: { walletRaw: bigint; promisedRa
 });
 
 describe('payableRaw', () => {
-  it('is exactly the most that a payment may be, as far as the balance and the wallet go', () => {
+  it('payableRaw is exactly the largest payment that the balance and the wallet allow', () => {
     fc.assert(
       fc.property(arbitraryReading, arbitraryWallet, arbitraryFacts, (drawn, wallet, facts) => {
         const reading = inWallet(drawn, wallet);
@@ -52,7 +52,7 @@ describe('payableRaw', () => {
 });
 
 describe('withPayment', () => {
-  it('reads as one payment would have left it: two that fit one after the other fit as their sum', () => {
+  it('withPayment leaves the state after one payment: two payments that fit in turn fit as their sum', () => {
     fc.assert(
       fc.property(
         arbitraryReading,
@@ -74,7 +74,7 @@ describe('withPayment', () => {
     );
   });
 
-  it('leaves the wallet to a spend that has no payee', () => {
+  it('withSpend leaves the wallet unchanged for a spend without a payee', () => {
     fc.assert(
       fc.property(arbitraryReading, arbitraryFacts, arbitraryRaw, (reading, facts, amountRaw) => {
         const sold = withSpend(reading, { ...facts, payee: null }, amountRaw);
@@ -86,7 +86,7 @@ describe('withPayment', () => {
     );
   });
 
-  it('changes nothing of what it read', () => {
+  it('withPayment changes nothing of the state that it was given', () => {
     fc.assert(
       fc.property(arbitraryReading, arbitraryFacts, (reading, facts) => {
         const before = structuredClone(reading);

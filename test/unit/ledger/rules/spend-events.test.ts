@@ -31,12 +31,12 @@ const told = (rules: Rules, before: BalanceState, after: BalanceState) =>
   );
 
 describe('utilizationBps', () => {
-  it('counts what is held for work in flight as what is spent', () => {
+  it('utilizationBps counts held amounts as spent', () => {
     expect(utilizationBps(state(10_000n, 187n, 67n))).toBe(254);
     expect(utilizationBps(state(10_000n, 0n, 10_000n))).toBe(10_000);
   });
 
-  it('is what is spent of all that came in, rounded down, and nothing before anything came', () => {
+  it('utilizationBps is the spent share of all credits, rounded down, and 0 before any credit', () => {
     expect(utilizationBps(state(0n, 0n))).toBe(0);
     expect(utilizationBps(state(3n, 2n))).toBe(6_666);
     expect(utilizationBps(state(10n ** 18n, 10n ** 18n))).toBe(10_000);
@@ -45,7 +45,7 @@ describe('utilizationBps', () => {
 });
 
 describe('crossedThresholds', () => {
-  it('warns on the way up, says from 95 % on that the limit is reached, and tells of recovery', () => {
+  it('crossedThresholds warns on the way up, reports the limit from 95 % on, and reports recovery', () => {
     const rules = watching(8_000, 9_499, 9_500, 10_000);
     expect(told(rules, state(10_000n, 7_999n), state(10_000n, 10_000n))).toEqual([
       '1 above',
@@ -69,7 +69,7 @@ describe('crossedThresholds', () => {
     ]);
   });
 
-  it('is crossed by a hold, and recovered from by what the hold gives back', () => {
+  it('crossedThresholds reports a threshold that a hold crosses, and the recovery when the hold is given back', () => {
     const rules = watching(8_000);
     const before = state(10_000n, 7_900n);
     const held = state(10_000n, 7_900n, 200n);
@@ -78,14 +78,14 @@ describe('crossedThresholds', () => {
     expect(told(rules, held, state(10_000n, 7_950n))).toEqual(['1 below', 'credit.recovered']);
   });
 
-  it('takes the threshold itself for crossed, and one raw unit less for not', () => {
+  it('crossedThresholds counts a threshold as crossed at its exact value, and not one raw unit below', () => {
     const rules = watching(5_000);
     expect(told(rules, state(10_000n, 4_999n), state(10_000n, 5_000n))).toHaveLength(2);
     expect(told(rules, state(10_000n, 5_000n), state(10_000n, 5_001n))).toEqual([]);
     expect(told(rules, state(10_000n, 5_000n), state(10_000n, 4_999n))).toHaveLength(2);
   });
 
-  it('says which agent, which threshold, how much is used and what is left', () => {
+  it('crossedThresholds names the agent, the threshold, the used share and the remaining amount', () => {
     const [, event] = crossedThresholds(watching(8_000), 7, state(100n, 0n), state(100n, 81n));
     expect(event).toMatchObject({
       event: {
@@ -104,7 +104,7 @@ describe('crossedThresholds', () => {
     });
   });
 
-  it('tells each crossing once however a way is cut into steps: upwards and downwards by turns', () => {
+  it('crossedThresholds reports each crossing once in any steps, upwards and downwards by turns', () => {
     const step = fc.record({
       credit: fc.bigInt({ min: 0n, max: 40n }),
       share: fc.integer({ min: 0, max: 4 }),

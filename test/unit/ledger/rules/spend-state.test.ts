@@ -30,7 +30,7 @@ function admits(
 const arbitraryValue = fc.constantFrom(null, 1, 5_000, 10_000, 25_000);
 
 describe('roomFor', () => {
-  it('is exactly as much as would be let through: not a raw unit more, not one less', () => {
+  it('roomFor is exactly the largest spend that passes, to the raw unit', () => {
     fc.assert(
       fc.property(arbitraryReading, arbitraryFacts, arbitraryValue, (reading, facts, value) => {
         const room = roomFor(reading, facts, value);
@@ -46,7 +46,7 @@ describe('roomFor', () => {
 });
 
 describe('standingsOf', () => {
-  it('has every policy in effect once, by id, and no other', () => {
+  it('standingsOf has every policy in effect once, by id, and no other', () => {
     fc.assert(
       fc.property(arbitraryReading, (reading) => {
         const { rules, position } = reading;
@@ -60,7 +60,7 @@ describe('standingsOf', () => {
     );
   });
 
-  it('keeps apart what is free and what is kept for tasks, neither ever below zero', () => {
+  it('standingsOf separates free amounts from amounts reserved for tasks, neither below zero', () => {
     fc.assert(
       fc.property(arbitraryReading, (reading) => {
         const { availableRaw, reservedRaw, state } = spendStateOf(reading);

@@ -141,7 +141,7 @@ const KINDS: readonly (readonly [string, Operation, readonly string[]])[] = [
 ];
 
 describe('what goes alone', () => {
-  it.each(KINDS)('is %s: one prepared statement, of all its rows', async (_, operation, tables) => {
+  it.each(KINDS)('%s is written by one prepared statement with all its rows', async (_, operation, tables) => {
     const { text: said, values, how } = await statementOf(operation);
     expect(how).toEqual({ prepare: true });
     const inserted = [...said.matchAll(/insert into (\w+)/g)].map(([, table]) => table);
@@ -151,7 +151,7 @@ describe('what goes alone', () => {
   });
 
   it.each(KINDS)(
-    'is %s: nothing of it is written unless the agent’s row moves',
+    '%s writes nothing unless the agent’s row moves',
     async (_, work) => {
       const { text: said } = await statementOf(work);
       const tail = ' select 1 from agent';
@@ -168,7 +168,7 @@ describe('what goes alone', () => {
     },
   );
 
-  it('stands if the agent’s row has moved, and else not', async () => {
+  it('a single statement is not applied where the agent’s row has not moved', async () => {
     const { sent, sql } = recording(false);
     expect(await applySingle(sql, NODE, [partFor(hold())])).toBe(false);
     expect(sent).toHaveLength(1);
@@ -204,7 +204,7 @@ describe('what does not go alone is not sent at all:', () => {
     expect(sent).toEqual([]);
   });
 
-  it('one row of another kind among those that do', () => {
+  it('isSingleCompanion refuses a row that a single statement cannot write', () => {
     const rows = [...partFor(settle()).changes].flatMap(({ companions }) => companions);
     expect(rows.map(isSingleCompanion)).toEqual([true]);
     expect(isSingleCompanion({ row: 'session.ended', sessionId: 's', reason: 'r' })).toBe(false);
@@ -254,7 +254,7 @@ describe('the text of the statement', () => {
     expect(second.values).not.toEqual(first.values);
   });
 
-  it('is another one for another kind of work', async () => {
+  it('each kind of ledger work has its own statement text', async () => {
     const works = [
       ...KINDS.map(([, work]) => work),
       advance('pending_settlement'),
@@ -264,7 +264,7 @@ describe('the text of the statement', () => {
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it('has no value in it: each cell is one parameter under its type, wherever it stands', async () => {
+  it('a ledger statement has no value in its text: each cell is a typed parameter', async () => {
     const { sent, sql } = recording();
     const statement = new SingleStatement();
     const agent = integer(1);
@@ -277,7 +277,7 @@ describe('the text of the statement', () => {
     expect(sent[0]?.values).toEqual([1, 2n, "it's", '{}']);
   });
 
-  it('has at most 30 parameters for a hold and for the settlement of a chat', async () => {
+  it('the statements of a hold and of a chat settlement have at most 30 parameters', async () => {
     const asked = await Promise.all([hold(), settle()].map(statementOf));
     for (const { values } of asked) expect(values.length).toBeLessThanOrEqual(30);
   });
@@ -287,7 +287,7 @@ describe('text that the database cannot hold', () => {
   const NUL = 'a\0b';
   const HALF = 'a\ud800b';
 
-  it('is not altered where it names money: the database refuses it, and no other is found for it', async () => {
+  it('an id of money that the database cannot hold is sent unaltered, so that the database refuses it', async () => {
     const { values } = await statementOf(hold({ holdId: NUL }));
     const named = values.filter((value) => typeof value === 'string' && value.includes('a\0b'));
     // The posting and the hold.
@@ -301,7 +301,7 @@ describe('text that the database cannot hold', () => {
     expect(settled.values).not.toContain('ab2');
   });
 
-  it('is not altered in the name of the payment that guards a step', async () => {
+  it('the nonce of the payment that guards a step is sent unaltered', async () => {
     const move = { ...moveOf('h', 'reserved', 'sent'), nonce: NUL };
     const operation = { kind: 'advance', agentId: AGENT, holdId: 'h', move } as const;
     const { values, text: said } = await statementOf(operation);
@@ -312,14 +312,14 @@ describe('text that the database cannot hold', () => {
   it.each([
     ['NUL', NUL, 'ab'],
     ['half a character', HALF, 'a\ufffdb'],
-  ])('is cleaned where it says what money bought: %s', async (_, odd, clean) => {
+  ])('a charge’s text that the database cannot hold is cleaned of %s', async (_, odd, clean) => {
     const asked = { targetUrl: odd, targetHost: odd, model: odd, taskId: odd, actionId: odd };
     const { values } = await statementOf(settle({ ...asked, usage: { [odd]: 1 } }));
     expect(values).not.toContain(odd);
     expect(values.filter((value) => value === clean)).toHaveLength(5);
   });
 
-  it('is cleaned in what is told of an event, down to its last text', async () => {
+  it('an event’s payload that the database cannot hold is cleaned, down to its last text', async () => {
     const operation = credit();
     if (operation.kind !== 'credit') throw new Error('a credit is one');
     const [event] = operation.events;
