@@ -38,7 +38,7 @@ const EVENTS: readonly BalanceEvent[] = [
 ];
 
 describe('balanceMachine', () => {
-  it('takes the row after two misses in a row, and forgives them afterwards', () => {
+  it('the balance machine locks the row after two misses in a row, and forgives the misses afterwards', () => {
     const { actor, done } = started();
     actor.send({ type: 'balance.loaded' });
     actor.send(missed);
@@ -50,7 +50,7 @@ describe('balanceMachine', () => {
     expect(done).toEqual(['load', 'offer', 'offer', 'fence', 'offer']);
   });
 
-  it('stays under the lock for some parts of a busy agent, and tries without it again', () => {
+  it('the balance machine keeps a busy agent’s row locked for a few parts, then goes on without the lock', () => {
     const { actor } = started();
     actor.send({ type: 'balance.loaded' });
     actor.send(missed);
@@ -64,7 +64,7 @@ describe('balanceMachine', () => {
     expect(seen).toEqual(['wary', 'wary', 'ready']);
   });
 
-  it('forgets a miss once a part has stood', () => {
+  it('the balance machine forgets a miss once a part was applied', () => {
     const { actor } = started();
     actor.send({ type: 'balance.loaded' });
     actor.send(missed);
@@ -73,7 +73,7 @@ describe('balanceMachine', () => {
     expect(actor.getSnapshot().value).toBe('ready');
   });
 
-  it('reads the rules again when they have moved, without losing count of the misses', () => {
+  it('the balance machine reads changed rules again, without losing count of the misses', () => {
     const { actor } = started();
     actor.send({ type: 'balance.loaded' });
     actor.send({ ...missed, rulesMoved: true });
@@ -83,7 +83,7 @@ describe('balanceMachine', () => {
     expect(actor.getSnapshot().value).toBe('fenced');
   });
 
-  it('never misses more than twice without taking the row, whatever happens in what order', () => {
+  it('the balance machine never misses more than twice without locking the row, whatever the order of events', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS)), (events) => {
         const { actor } = started();

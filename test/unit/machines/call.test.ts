@@ -102,12 +102,12 @@ describe('a call', () => {
     expect(endOf(...events)).toBe(end);
   });
 
-  it('does not come alive when its answer arrives after it was asked to end', () => {
+  it('a call does not become active when its pick-up arrives after a request to end it', () => {
     expect(endOf(rang, hangup, opened)).toBe('ending agent_ended');
     expect(endOf(rang, hangup, opened, gone('completed'))).toBe('unanswered agent_ended');
   });
 
-  it('ends at most once, with one reason, in every order of events', () => {
+  it('a call ends at most once, with one reason, in every order of events', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 10 }), (events) => {
         let call = NEW;
@@ -128,7 +128,7 @@ describe('a call', () => {
     );
   });
 
-  it('reaches each of its states, and from each of them an end', () => {
+  it('a call reaches each of its states, and from each of them an end', () => {
     const key = ({ endReason, isAnswered, state }: StoredCall) =>
       `${state} ${isAnswered} ${endReason}`;
     const reached = new Map([[key(NEW), NEW]]);

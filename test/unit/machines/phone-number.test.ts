@@ -35,7 +35,7 @@ const run = (...events: NumberEvent['type'][]) =>
   events.reduce<NumberStatus>((status, event) => planNumber(status, event) ?? status, 'buying');
 
 describe('a phone number', () => {
-  it('moves as the table of the machines says, and in no other way', () => {
+  it('a phone number moves only as the documented table of the machines says', () => {
     const moves = STATES.flatMap((from) =>
       EVENTS.flatMap((event) => {
         const to = planNumber(from, event);
@@ -45,12 +45,12 @@ describe('a phone number', () => {
     expect(moves.sort()).toEqual(documented());
   });
 
-  it('reaches every state from a purchase', () => {
+  it('a phone number reaches every state from a purchase', () => {
     const reached = getShortestPaths(phoneNumberMachine).map(({ state }) => state.value);
     expect(new Set(reached)).toEqual(new Set(STATES));
   });
 
-  it('comes back from grace once it is paid, and is released where it is not', () => {
+  it('a phone number comes back from grace once its rental is paid, and is released where it is not', () => {
     expect([
       run('purchase.settled', 'rental.refused', 'rental.paid'),
       run('purchase.settled', 'rental.refused', 'grace.ended'),
@@ -58,7 +58,7 @@ describe('a phone number', () => {
     ]).toEqual(['active', 'released', 'released']);
   });
 
-  it('never leaves its end, and has no grace before it was bought', () => {
+  it('a phone number never leaves an end state, and has no grace period before its purchase', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 8 }), (events) => {
         let status: NumberStatus = 'buying';

@@ -45,7 +45,7 @@ function start(isInTurn: boolean) {
 }
 
 describe('a relayed realtime session', () => {
-  it('is settled exactly once, in closed and nowhere else, and hung up wherever it ends', () => {
+  it('a relayed realtime session is settled exactly once, only in `closed`, and hangs up wherever it ends', () => {
     const events = fc.array(fc.constantFrom(...EVENTS), { maxLength: 10 });
     fc.assert(
       fc.property(fc.boolean(), events, (isInTurn, sent) => {
@@ -60,7 +60,7 @@ describe('a relayed realtime session', () => {
     );
   });
 
-  it('always ends in the end, whichever side stays silent', () => {
+  it('a relayed realtime session always ends, whichever side stays silent', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.subarray([...EVENTS]), (isInTurn, sent) => {
         const { actor, clock, send } = start(isInTurn);
@@ -71,7 +71,7 @@ describe('a relayed realtime session', () => {
     );
   });
 
-  it('hangs up at once and hears the turn out when it ends in the middle of one', () => {
+  it('a relayed realtime session that ends in mid-turn hangs up at once and waits for the turn before it settles', () => {
     const { effects, actor, send } = start(true);
     send({ type: 'budget.spent', ending: spent });
     expect(actor.getSnapshot().value).toBe('finishing');
@@ -80,7 +80,7 @@ describe('a relayed realtime session', () => {
     expect(effects.at(-1)).toBe('settle budget_exhausted');
   });
 
-  it('drains a turn with its client still there, for no longer than a turn may take', () => {
+  it('a drained relayed session keeps its client for the turn in progress, up to the turn limit', () => {
     const { effects, clock, send } = start(true);
     send({ type: 'drain.requested' });
     expect(effects).toEqual([]);

@@ -127,21 +127,21 @@ const DEPARTURES: readonly (Row & { readonly instead: string })[] = [
 const stepOf = ({ to, effect }: Row): ReservationStep => ({ to, effect });
 
 describe('reservation', () => {
-  it('(new) | a paid call begins -> reserved, with its funds held', () => {
+  it('a new reservation starts in the state `reserved`', () => {
     expect(reservationMachine.config.initial).toBe('reserved');
   });
 
-  it.each(ROWS)('$name', (row) => {
+  it.each(ROWS)('a reservation takes the specified step: $name', (row) => {
     for (const from of row.from)
       expect(planReservation(from, EVENTS[row.on]), from).toEqual(stepOf(row));
   });
 
-  it.each(DEPARTURES)('not: $name; $instead', (row) => {
+  it.each(DEPARTURES)('a reservation does not take the published step "$name"; $instead', (row) => {
     for (const from of row.from)
       expect(planReservation(from, EVENTS[row.on]), from).toEqual(stepOf(row));
   });
 
-  it('goes no other way than these', () => {
+  it('a reservation has no other transitions than the listed ones', () => {
     const listed = [...ROWS, ...DEPARTURES].flatMap(({ from, on, to }) =>
       from.map((state) => `${state} ${on} ${to}`),
     );
@@ -154,21 +154,21 @@ describe('reservation', () => {
     expect(possible.sort()).toEqual([...new Set(listed)].sort());
   });
 
-  it('is live exactly where the machine has not ended', () => {
+  it('a reservation is live exactly in the states that the machine has not ended', () => {
     expect(STATES.filter(isLive)).toEqual(LIVE);
     for (const state of STATES) {
       expect(reservationMachine.states[state]?.type === 'final', state).toBe(!isLive(state));
     }
   });
 
-  it('never gives funds back or takes them on the word of a vendor', () => {
+  it('a reservation never releases or takes funds on the word of a vendor', () => {
     for (const from of STATES) {
       expect(planReservation(from, EVENTS['response.arrived'])?.effect).toBeUndefined();
       expect(planReservation(from, EVENTS['request.broken'])?.effect).toBeUndefined();
     }
   });
 
-  it('resolves its hold exactly once when it has ended and not before, whatever happens in whichever order', () => {
+  it('a reservation resolves its hold exactly once and only at its end, whatever the order of events', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...NAMES), { maxLength: 12 }), (names) => {
         let state: ReservationState = 'reserved';
@@ -188,7 +188,7 @@ describe('reservation', () => {
     );
   });
 
-  it('is ended by the chain from wherever it lives, whatever the vendor or a crash did', () => {
+  it('a live reservation is always ended by the chain, whatever the vendor or a crash did', () => {
     for (const from of LIVE) {
       expect(planReservation(from, EVENTS['authorization.used'])?.to).toBe('settled');
       expect(planReservation(from, EVENTS.void)?.effect).toBe('release');

@@ -57,7 +57,7 @@ function start(heardAtMs = (): number => OPENED_MS, isOwed = false) {
 }
 
 describe('transcription stream', () => {
-  it('settles exactly once, in closed and nowhere else, and hangs up wherever it ends', () => {
+  it('a transcription stream settles exactly once, only in `closed`, and hangs up wherever it ends', () => {
     fc.assert(
       fc.property(fc.boolean(), SENT, (isOwed, events) => {
         const { effects, actor } = start(undefined, isOwed);
@@ -73,7 +73,7 @@ describe('transcription stream', () => {
     );
   });
 
-  it('still transcribes what was paid for when the balance has run out', () => {
+  it('a transcription stream still transcribes the paid audio when the balance has run out', () => {
     const { effects, actor } = start();
     actor.send({ type: 'budget.spent', ending });
     expect(effects).toEqual(['finishTranscript']);
@@ -82,7 +82,7 @@ describe('transcription stream', () => {
     expect(actor.getSnapshot().context.ending).toEqual(ending);
   });
 
-  it('waits for a transcriber that owes its report when the client leaves, once, and up to a limit', () => {
+  it('a transcription stream whose client leaves waits once, up to a limit, for its transcriber’s usage report', () => {
     const finished = [{ type: 'audio.finished' }, { type: 'audio.passed' }] as const;
     for (const before of [[], finished.slice(0, 1), finished]) {
       const { effects, actor, clock } = start(undefined, true);
@@ -98,7 +98,7 @@ describe('transcription stream', () => {
     }
   });
 
-  it('waits for the last words as long as they come, and says when they do not', () => {
+  it('a transcription stream waits for the last words while they come, and reports a transcriber that stalls', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'audio.finished' });
     actor.send({ type: 'audio.passed' });
@@ -112,7 +112,7 @@ describe('transcription stream', () => {
     expect(actor.getSnapshot().context.ending).toEqual(unfinished);
   });
 
-  it('waits for no words for ever, and ends as it would have where its end was known', () => {
+  it('a transcription stream stops waiting for endless words, and keeps the reason of its end', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'drain.requested' });
     actor.send({ type: 'audio.passed' });
@@ -128,7 +128,7 @@ describe('transcription stream', () => {
     ['its client', { type: 'audio.finished' }, 'done'],
     ['the server', { type: 'drain.requested' }, 'server is shutting down'],
   ] as const)(
-    'lets what waits through when %s ends it, and buys nothing ahead',
+    'a transcription stream that %s ends passes its queued audio on, and buys nothing ahead',
     (_, end, reason) => {
       const { effects, actor, clock } = start();
       actor.send(end);
@@ -142,7 +142,7 @@ describe('transcription stream', () => {
     },
   );
 
-  it('waits for money only so long, and says then that there was none', () => {
+  it('a transcription stream waits for a hold up to a limit, and then gives the missing balance as the reason', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'audio.finished' });
     clock.advance(LIMITS.transcriptionHoldMs);
@@ -151,7 +151,7 @@ describe('transcription stream', () => {
     expect(actor.getSnapshot().context.ending).toEqual(unheld);
   });
 
-  it('ends when no audio came for a minute, and looks again when some did', () => {
+  it('a transcription stream ends after a minute without audio, counted from the last audio', () => {
     const silent = start();
     silent.clock.advance(59_999);
     expect(silent.effects).toEqual([]);

@@ -39,7 +39,7 @@ function start(...hearing: readonly boolean[]) {
 }
 
 describe('realtime session', () => {
-  it('settles exactly once and hangs up, wherever it ends', () => {
+  it('a realtime session settles exactly once and hangs up, wherever it ends', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
@@ -56,7 +56,7 @@ describe('realtime session', () => {
     );
   });
 
-  it('never starts a turn before the one before it is billed', () => {
+  it('a realtime session never starts a turn before the previous one is billed', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...SESSION_EVENTS), { maxLength: 20 }), (events) => {
         const { effects, send } = start();
@@ -72,7 +72,7 @@ describe('realtime session', () => {
     );
   });
 
-  it('lets a caller who is speaking at a drain finish, answers, and then ends', () => {
+  it('a drained realtime session lets a speaking caller finish, answers, and then ends', () => {
     const { effects, actor, send } = start(true, false);
     send({ type: 'drain.requested' }, { type: 'drain.requested' });
     expect(effects).toEqual([]);
@@ -81,7 +81,7 @@ describe('realtime session', () => {
     expect(actor.getSnapshot().context.ending?.code).toBe(1012);
   });
 
-  it('ends when that speech gets no answer, or takes too long', () => {
+  it('a drained realtime session ends when the caller’s speech gets no answer, or takes too long', () => {
     const silent = start(true, true, false);
     silent.send({ type: 'drain.requested' }, { type: 'speech.heard' });
     // The caller was still speaking.
@@ -94,7 +94,7 @@ describe('realtime session', () => {
     expect(endless.effects).toEqual(['hangUp', 'settle']);
   });
 
-  it('lets a caller who interrupts that answer finish, and answers that, too', () => {
+  it('a drained realtime session lets a caller who interrupts the answer finish, and answers again', () => {
     const { effects, actor, send } = start(true);
     send({ type: 'drain.requested' }, { type: 'response.requested' });
     send({ type: 'turn.finished' }, { type: 'turn.billed' });
@@ -111,7 +111,7 @@ describe('realtime session', () => {
     ]);
   });
 
-  it('gives the drain as the reason to a client that it gives up during a drain, and answers no more', () => {
+  it('a realtime session whose client leaves during a drain ends with the drain as its reason, and answers no more', () => {
     for (const begin of [[], [{ type: 'response.requested' }]] as const) {
       const { effects, actor, send } = start(true, false);
       send(...begin, { type: 'drain.requested' }, { type: 'response.requested' });
@@ -123,7 +123,7 @@ describe('realtime session', () => {
     }
   });
 
-  it('answers what was asked while it was billing, once the reserve is whole again', () => {
+  it('a realtime session answers a request that came during billing, once the reserve is full again', () => {
     const { effects, actor, send } = start();
     send(
       { type: 'response.requested' },
@@ -135,7 +135,7 @@ describe('realtime session', () => {
     expect(actor.getSnapshot().value).toBe('responding');
   });
 
-  it('finishes and bills the running turn before it drains', () => {
+  it('a drained realtime session finishes and bills the running turn first', () => {
     const { effects, actor, send } = start();
     send({ type: 'response.requested' }, { type: 'drain.requested' });
     expect(actor.getSnapshot().value).toBe('responding');
@@ -144,28 +144,28 @@ describe('realtime session', () => {
     expect(actor.getSnapshot().context.ending?.code).toBe(1012);
   });
 
-  it('stops and bills the running turn when the client leaves', () => {
+  it('a realtime session stops and bills the running turn when the client leaves', () => {
     const { effects, send } = start();
     send({ type: 'response.requested' }, { type: 'socket.closed' });
     send({ type: 'turn.finished' }, { type: 'turn.billed' });
     expect(effects).toEqual(['startTurn', 'stopTurn', 'bill', 'hangUp', 'settle']);
   });
 
-  it('stops, and settles what is left, when another process has taken the session over', () => {
+  it('a realtime session that another process has taken over stops, hangs up and settles what is left', () => {
     const { effects, actor, send } = start();
     send({ type: 'response.requested' }, { type: 'claim.lost' });
     expect(effects).toEqual(['startTurn', 'stopTurn', 'hangUp', 'settle']);
     expect(actor.getSnapshot().value).toBe('lost');
   });
 
-  it('journals what a turn uses while it is in progress, and bills between turns', () => {
+  it('a realtime session journals usage during a turn, and bills between turns', () => {
     const { effects, send } = start();
     send({ type: 'response.requested' }, { type: 'bill.due' }, { type: 'turn.finished' });
     send({ type: 'bill.due' }, { type: 'turn.billed' }, { type: 'bill.due' });
     expect(effects).toEqual(['startTurn', 'journal', 'bill and hold', 'bill and hold']);
   });
 
-  it('ends a turn that outlives its limit', () => {
+  it('a realtime session ends a turn that outlives its limit', () => {
     const { effects, send, clock } = start();
     send({ type: 'response.requested' });
     clock.advance(119_999);
@@ -174,7 +174,7 @@ describe('realtime session', () => {
     expect(effects).toEqual(['startTurn', 'stopTurn']);
   });
 
-  it('closes 1000 after a quarter of an hour without an event', () => {
+  it('a realtime session closes 1000 after a quarter of an hour without an event', () => {
     const { effects, actor, clock } = start();
     clock.advance(900_000);
     expect(effects).toEqual(['hangUp', 'settle']);

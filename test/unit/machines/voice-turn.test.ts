@@ -36,7 +36,7 @@ function run(events: readonly VoiceTurnEvent[]) {
 }
 
 describe('voice turn', () => {
-  it('is finished exactly once when it is over, and never before', () => {
+  it('a voice turn is finished exactly once, as its last effect, and only when it is over', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 8 }), (events) => {
         const { effects, snapshot } = run(events);
@@ -47,13 +47,13 @@ describe('voice turn', () => {
     );
   });
 
-  it('generates, speaks and completes without a cause', () => {
+  it('a voice turn generates, speaks and completes without a cause', () => {
     const { effects, snapshot } = run([{ type: 'reply.ready' }, { type: 'speech.finished' }]);
     expect(effects).toEqual(['generate', 'speak', 'finish']);
     expect([snapshot.value, snapshot.context.cause]).toEqual(['completed', undefined]);
   });
 
-  it('stops the engines before it is finished when the caller speaks over it', () => {
+  it('a voice turn stops the engines before it is finished when the caller barges in', () => {
     const { effects, snapshot } = run([
       { type: 'reply.ready' },
       { type: 'turn.interrupted', reason: 'turn_detected' },
@@ -63,7 +63,7 @@ describe('voice turn', () => {
   });
 
   it.each(['max_output_tokens', 'content_filter'] as const)(
-    'says that %s cut it short',
+    'a voice turn that %s cuts short is incomplete for that reason',
     (reason) => {
       const { snapshot } = run([{ type: 'reply.ready' }, { type: 'output.cut', reason }]);
       expect(snapshot.context.cause).toEqual({ kind: 'incomplete', reason });

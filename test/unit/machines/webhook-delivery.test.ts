@@ -12,7 +12,7 @@ const run = (...events: DeliveryEvent[]) =>
   events.reduce(planDelivery, 'pending' as DeliveryStatus);
 
 describe('a webhook delivery', () => {
-  it('is retried twice and has failed after the third attempt', () => {
+  it('a webhook delivery is retried twice and has failed after the third attempt', () => {
     expect([
       run(failed(1)),
       run(failed(1), failed(2)),
@@ -20,17 +20,17 @@ describe('a webhook delivery', () => {
     ]).toEqual(['retrying', 'retrying', 'failed']);
   });
 
-  it('succeeds at any attempt', () => {
+  it('a webhook delivery succeeds at any attempt', () => {
     const succeeded: DeliveryEvent = { type: 'attempt.succeeded' };
     expect([run(succeeded), run(failed(1), failed(2), succeeded)]).toEqual(['success', 'success']);
   });
 
-  it('has failed at once where its endpoint is gone', () => {
+  it('a webhook delivery fails at once where its endpoint is gone', () => {
     const gone: DeliveryEvent = { type: 'endpoint.gone' };
     expect([run(gone), run(failed(1), gone)]).toEqual(['failed', 'failed']);
   });
 
-  it('never leaves its end, and every state of it is reached', () => {
+  it('a webhook delivery never leaves an end state, and reaches every state', () => {
     const event = fc.oneof(
       fc.constant<DeliveryEvent>({ type: 'attempt.succeeded' }),
       fc.constant<DeliveryEvent>({ type: 'endpoint.gone' }),
