@@ -86,7 +86,7 @@ const [WARN, ERROR] = [40, 50];
 const USED = new RpcReverted('execution reverted: FiatTokenV2: authorization is used or canceled');
 
 describe('one payout', () => {
-  it('is signed by its agent’s wallet, for its one nonce, and handed over', async () => {
+  it('a payout is signed by its agent’s wallet with its one nonce and handed to the submitter', async () => {
     const { deps, seen } = setUp();
     await payOut(deps, PAYOUT);
     const authorization = {
@@ -103,7 +103,7 @@ describe('one payout', () => {
     expect(seen.paid).toEqual([]);
   });
 
-  it('changes nothing but its time when it is signed again', async () => {
+  it('a payout that is signed again changes only its validBefore', async () => {
     const { deps, seen } = setUp();
     await payOut(deps, PAYOUT);
     await payOut(deps, { ...PAYOUT, attempts: 2, validBefore: 99_999 });
@@ -115,20 +115,20 @@ describe('one payout', () => {
     ['cannot be signed', { signing: new Error('the wallet provider is away') }],
     ['cannot be handed over', { submitting: new RpcUnavailable('away') }],
     ['cannot be written down', { writing: new Error('the database is away') }],
-  ])('that %s stays open for its next attempt, and says so', async (_, wanted) => {
+  ])('a payout that %s stays open for its next attempt and logs a warning', async (_, wanted) => {
     const { deps, seen } = setUp(wanted);
     await payOut(deps, PAYOUT);
     expect([seen.written, seen.paid, seen.judged]).toEqual([[], [], []]);
     expect(seen.logged).toMatchObject([{ level: WARN }]);
   });
 
-  it('that was carried out waits for the reconciler, without alarm', async () => {
+  it('a payout whose nonce the token reports as used waits for the reconciler and logs nothing', async () => {
     const { deps, seen } = setUp({ submitting: USED });
     await payOut(deps, PAYOUT);
     expect(seen).toMatchObject({ written: [], paid: [], logged: [] });
   });
 
-  it('that was carried out, unseen by the reconciler, is looked for and booked', async () => {
+  it('a payout that the chain shows as carried out after a refused submission is booked with its transaction', async () => {
     const verdict = { kind: 'used', txHash: word(5) } as const;
     // Not every node tells the reason of a refusal.
     const { deps, seen } = setUp({ submitting: new RpcReverted('execution reverted'), verdict });
@@ -145,7 +145,7 @@ describe('one payout', () => {
     ['is not booked where the database is away', { booking: new Error('away') }, WARN],
     ['is undecided', { verdict: { kind: 'undecided' } as const }, ERROR],
     ['was called off', { verdict: { kind: 'void' } as const }, ERROR],
-  ])('that the token refuses and that %s is told, and stays open', async (_, wanted, level) => {
+  ])('a payout that the token refuses and that %s stays open and is logged', async (_, wanted, level) => {
     const used = { kind: 'used', txHash: word(5) } as const;
     const submitting = new RpcReverted(
       'execution reverted: ERC20: transfer amount exceeds balance',

@@ -5,7 +5,7 @@ import { newPayout } from '../../../../src/payments/payouts/payout.ts';
 describe('a new payout', () => {
   const parties = { wallet: `0x${'A1'.repeat(20)}`, payee: `0x${'De'.repeat(20)}` };
 
-  it('has a nonce of its own that cannot be guessed', () => {
+  it('a new payout has a random 32-byte nonce of its own', () => {
     const nonces = Array.from(
       { length: 50 },
       () => newPayout(systemRandom, 'close', parties).nonce,
@@ -14,7 +14,7 @@ describe('a new payout', () => {
     expect(new Set(nonces).size).toBe(nonces.length);
   });
 
-  it('spells its addresses as everything inside does', () => {
+  it('a new payout spells its wallet and payee addresses in lower case', () => {
     const { wallet, payee, kind } = newPayout(systemRandom, 'sweep', parties);
     expect({ wallet, payee, kind }).toEqual({
       wallet: `0x${'a1'.repeat(20)}`,

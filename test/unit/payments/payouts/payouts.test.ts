@@ -71,7 +71,7 @@ function setUp(wanted: Wish = {}) {
 }
 
 describe('payouts', () => {
-  it('are all handed over that are due, signed for a bounded time', async () => {
+  it('every due payout is handed over, signed for `payoutValidSeconds`', async () => {
     const { clock, payouts, seen } = setUp({ due: [payout(1), payout(2)] });
     await payouts.payDue();
     expect(seen.written).toEqual([word(1), word(2)]);
@@ -79,7 +79,7 @@ describe('payouts', () => {
     expect(seen.claims).toEqual([{ validBefore, agentId: undefined }]);
   });
 
-  it('are not tried without a signer or submitter, which is logged once, and only when one waits', async () => {
+  it('payouts without a signer or submitter are not claimed, which is logged once and only while one waits', async () => {
     const { payouts, seen } = setUp({ sender: 'none' });
     seen.isOpen = false;
     await payouts.payDue();
@@ -91,14 +91,14 @@ describe('payouts', () => {
     expect(seen.claims).toEqual([]);
   });
 
-  it('of one agent can be hurried', async () => {
+  it('the payouts of one agent can be paid at once', async () => {
     const { payouts, seen } = setUp({ due: [payout(7)] });
     await payouts.payNow(7);
     expect(seen.claims).toMatchObject([{ agentId: 7 }]);
     expect(seen.written).toEqual([word(7)]);
   });
 
-  it('are not waited for longer than a caller can wait, go on, and are waited for at the end', async () => {
+  it('a hurried payout outlasts the `closePayoutMs` wait of its caller and is awaited at disposal', async () => {
     let reach = () => {};
     const until = new Promise<void>((resolve) => {
       reach = resolve;
@@ -119,14 +119,14 @@ describe('payouts', () => {
     expect(seen.written).toEqual([word(7)]);
   });
 
-  it('fail a worker’s pass when the database is away, and no close', async () => {
+  it('a database that is away fails the payout worker’s pass, but not the closing of an agent', async () => {
     const { payouts, seen } = setUp({ claiming: new Error('away') });
     await expect(payouts.payDue()).rejects.toThrow('away');
     await payouts.payNow(7);
     expect(seen.logged).toHaveLength(1);
   });
 
-  it('that have left the chain are submitted again, where they can be signed', async () => {
+  it('a payout that left the chain is submitted again where there is a signer', async () => {
     const { payouts, seen } = setUp();
     await payouts.payAgain(payout(3));
     expect(seen.written).toEqual([word(3)]);

@@ -45,18 +45,18 @@ function setUp(used: readonly number[], done: readonly PastPayout[]) {
 }
 
 describe('payouts after a reorganisation', () => {
-  it('are handed over again where they are gone, and counted until they are back', async () => {
+  it('payouts that a reorganisation removed are handed over again and counted', async () => {
     const { again, repay } = setUp([1, 3], [payout(1), payout(2), payout(3)]);
     expect(await repay()).toBe(1);
     expect(again).toEqual([word(2)]);
   });
 
-  it('are left alone where they stand on this branch too', async () => {
+  it('a payout that stands on the new branch too is not handed over again', async () => {
     const { again, repay } = setUp([1], [payout(1)]);
     expect([await repay(), again]).toEqual([0, []]);
   });
 
-  it('cost no question where there were none', async () => {
+  it('a reorganisation without payouts costs no request to the chain', async () => {
     const { repay, asked } = setUp([], []);
     expect([await repay(), asked()]).toEqual([0, 0]);
   });

@@ -149,7 +149,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('a sweep', () => {
-  it('never takes what a developer could be paid, nor what an agent could pay, whenever it comes', async () => {
+  it('a sweep at any moment never takes what a developer could be paid or what an agent could pay', async () => {
     let sweeps = 0;
     // Credit that nothing backs comes first: later on it would be backed by what the operator has left in the wallet.
     const begin = upTo(20n).map((credited): Step => ({ kind: 'credit', raw: credited }));
@@ -172,7 +172,7 @@ describe('a sweep', () => {
     expect(sweeps).toBeGreaterThan(10);
   });
 
-  it('goes to the treasury, from the wallet, and only when it is worth its gas', async () => {
+  it('a sweep goes from the wallet to the treasury and only from `sweepLeastRaw` on', async () => {
     const asked: { agentId: number; payout: NewPayout; leastRaw: bigint }[] = [];
     const ledger: Pick<Ledger, 'sweep'> = {
       sweep: async (request) => {

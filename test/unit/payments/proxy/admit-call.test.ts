@@ -38,18 +38,18 @@ const api = (change: Partial<Policy> = {}) =>
   aPolicy({ kind: 'api', matchKey: '.vendor.example', matchKind: 'host_suffix', ...change });
 
 describe('a call before anything is sent', () => {
-  it('is let through with the account and the wallet of its agent', async () => {
+  it('an admitted proxy call has the account and the wallet of its agent', async () => {
     const rules = { accountId: 'acct_7', walletAddress: '0xab' };
     expect(await admitted({ rules })).toMatchObject({ accountId: 'acct_7', wallet: '0xab' });
     expect(await admitted({ rules: { walletAddress: null } })).toMatchObject({ wallet: null });
   });
 
-  it('needs no balance, since its target may ask for nothing', async () => {
+  it('a proxy call is admitted without a balance, since its target may be free', async () => {
     const poor = { spendableRaw: 0n, walletRaw: 0n, own: [[api(), 0n]] } as const;
     expect(await admitted(poor)).toMatchObject({ wallet: '0x01' });
   });
 
-  it('is refused where a cap that it counts under is used up, and not before', async () => {
+  it('a proxy call is refused where a cap that applies to it is used up, and not before', async () => {
     expect(await admitted({ own: [[api(), 999n]] })).toBeDefined();
     await expect(admitted({ own: [[api({ id: 3 }), 1_000n]] })).rejects.toEqual(
       refused(402, 'spend_limit_exceeded', { policyId: 3, spent: '1000', limit: '1000' }),
@@ -60,7 +60,7 @@ describe('a call before anything is sent', () => {
     expect(await admitted({ own: [[api(), 1_000n]] }, {}, 'other.example')).toBeDefined();
   });
 
-  it('suspends its agent where a kill switch is used up, with no money in the balance too', async () => {
+  it('a proxy call against a used-up kill switch suspends its agent, with an empty balance too', async () => {
     stopped.length = 0;
     const own = [[api({ id: 4, action: 'suspend_agent' }), 1_000n]] as const;
     await expect(admitted({ spendableRaw: 0n, own })).rejects.toEqual(
@@ -69,7 +69,7 @@ describe('a call before anything is sent', () => {
     expect(stopped).toHaveLength(1);
   });
 
-  it('is refused with the price that its vendor asked for last, and never with one that is made up', async () => {
+  it('a proxy call refused by a cap shows the last price of its vendor, or null where there is none', async () => {
     const own = [[api({ id: 3 }), 1_000n]] as const;
     await expect(admitted({ own }, {}, 'api.vendor.example', 7_000n)).rejects.toEqual(
       refused(402, 'spend_limit_exceeded', { required: '7000', available: '0' }),
@@ -79,7 +79,7 @@ describe('a call before anything is sent', () => {
     );
   });
 
-  it('counts under its task and its key’s line', async () => {
+  it('a proxy call counts under the caps of its task and of its key’s root', async () => {
     const task = [[aPolicy({ matchKey: 't1' }), 1_000n]] as const;
     expect(await admitted({ own: task })).toBeDefined();
     await expect(admitted({ own: task }, { taskId: 't1' })).rejects.toEqual(
@@ -92,18 +92,18 @@ describe('a call before anything is sent', () => {
     );
   });
 
-  it('has the room that the value of its task gives it', async () => {
+  it('the value of a task raises the cap of its proxy calls up to the ceiling', async () => {
     const own = [[api({ limitCeilingRaw: 2_000n }), 1_000n]] as const;
     await expect(admitted({ own })).rejects.toEqual(refused(402, 'spend_limit_exceeded'));
     expect(await admitted({ own }, { taskValueBps: 20_000 })).toBeDefined();
   });
 
-  it('is not refused by a cap on vendors before the vendor is known', async () => {
+  it('a cap on vendors refuses no proxy call before the vendor is known', async () => {
     const vendor = aPolicy({ kind: 'vendor', matchKey: '0xaa', matchKind: 'recipient' });
     expect(await admitted({ own: [[vendor, 1_000n]] })).toBeDefined();
   });
 
-  it('goes to a host that is on the list where there is one', async () => {
+  it('a proxy call of an agent with a host allowlist is refused for a host that has no policy', async () => {
     const rules = { allowlistMode: 'host' } as const;
     await expect(admitted({ rules })).rejects.toEqual(
       refused(403, 'host_not_allowlisted', { host: 'api.vendor.example' }),
@@ -114,7 +114,7 @@ describe('a call before anything is sent', () => {
     expect(await admitted({ rules: { allowlistMode: 'vendor' } })).toBeDefined();
   });
 
-  it('of a stopped or unknown agent goes nowhere', async () => {
+  it('a proxy call of a suspended or unknown agent is refused', async () => {
     const own = [[api(), 0n]] as const;
     await expect(admitted({ own, rules: { status: 'suspended' } })).rejects.toEqual(
       refused(403, 'agent_suspended'),
@@ -144,11 +144,11 @@ describe('a call of an agent that is remembered', () => {
     );
   };
 
-  it('is let through by that, and nothing is read', async () => {
+  it('a proxy call that the remembered spend state admits reads nothing from the database', async () => {
     expect(await admit(used, unused)).toEqual({ spendState: unused, reads: 0 });
   });
 
-  it('is refused only by what is so now', async () => {
+  it('a proxy call is refused only by the current spend state, never by the remembered one', async () => {
     expect(await admit(unused, used)).toEqual({ spendState: unused, reads: 1 });
     expect(await admit(used, used)).toEqual({
       error: refused(402, 'spend_limit_exceeded'),
@@ -156,7 +156,7 @@ describe('a call of an agent that is remembered', () => {
     });
   });
 
-  it('reads the wallet that it did not have', async () => {
+  it('admission reads the spend state again when the remembered one has no wallet', async () => {
     const without = standingsWith({ rules: { walletAddress: null } });
     expect(await admit(unused, without)).toEqual({ spendState: unused, reads: 1 });
   });

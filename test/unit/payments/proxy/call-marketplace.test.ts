@@ -34,7 +34,7 @@ function world(answer: MarketAnswer | Error = ANSWER) {
 }
 
 describe('a call to the marketplace', () => {
-  it('is answered without a look at its address, under the receipt of its charge', async () => {
+  it('a call to the marketplace is answered with the headers of its charge and opens no connection to its address', async () => {
     const { calls, opened, passed, send, sent } = world();
     const body = { text: 'hello' };
     const told = await send({ url: `${URL}?a=b#c`, body, workId: 'w1' });
@@ -67,7 +67,7 @@ describe('a call to the marketplace', () => {
     ]);
   });
 
-  it('that is free passes through, and counts like any other free call', async () => {
+  it('a free call to the marketplace is answered as passthrough and logged without a charge', async () => {
     const { passed, send } = world({ ...ANSWER, costRaw: 0n, payment: 'passthrough', status: 404 });
     const told = await send();
     expect(told.headers).toEqual({
@@ -78,7 +78,7 @@ describe('a call to the marketplace', () => {
     expect(passed[0]).not.toHaveProperty('chargedRaw');
   });
 
-  it('is answered once its line is written, and also where that fails', async () => {
+  it('a call to the marketplace is answered after its log line is written, or after that write fails', async () => {
     const written = world();
     const order: string[] = [];
     const passthroughs = {
@@ -95,7 +95,7 @@ describe('a call to the marketplace', () => {
     ]);
   });
 
-  it('is refused for what any call is refused for, before the marketplace is asked', async () => {
+  it('a call to the marketplace that the host allowlist refuses never reaches the marketplace', async () => {
     const { calls, send, state } = world();
     state.spendState = { rules: { allowlistMode: 'host' } };
     await expect(send()).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describe('a call to the marketplace', () => {
     expect(calls).toEqual([]);
   });
 
-  it('that the marketplace refuses leaves no line, and the report of caps hears of it', async () => {
+  it('a call that the marketplace refuses leaves no log line and is passed to the cap-hit report', async () => {
     const refusal = new ApiError(402, 'spend_limit_exceeded');
     const { passed, send } = world(refusal);
     const refusals: unknown[] = [];
@@ -115,7 +115,7 @@ describe('a call to the marketplace', () => {
     expect([passed, refusals]).toEqual([[], [refusal]]);
   });
 
-  it('is no other than one below its address', async () => {
+  it('a call to an address outside the marketplace is sent to that address', async () => {
     const { calls, opened, send } = world();
     await send({ url: 'https://vendor.test/paid' });
     expect([calls, opened]).toEqual([[], ['https://vendor.test/paid']]);

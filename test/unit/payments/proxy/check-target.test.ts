@@ -33,7 +33,7 @@ const demanding = (document: object) => ({
 });
 
 describe('what any caller may know of a target', () => {
-  it('is what it demands, by the cheapest of its offers, as the vendor spells it', async () => {
+  it('the check of a target returns its cheapest offer in the vendor’s spelling', async () => {
     const accepts = [entryV2({ amount: '20' }), entryV2({ amount: '7', maxTimeoutSeconds: 60 })];
     const resource = { url: 'https://vendor.example/paid', description: 'one fact' };
     expect(await answered(demanding({ x402Version: 2, accepts, resource }))).toEqual({
@@ -52,7 +52,7 @@ describe('what any caller may know of a target', () => {
     });
   });
 
-  it('names one network for both versions, and nothing that the vendor does not say', async () => {
+  it('the check of a target names the same network for both x402 versions, and null for what the vendor leaves out', async () => {
     const body = JSON.stringify({ x402Version: 1, accepts: [entryV1()] });
     expect(await answered({ status: 402, body })).toMatchObject({
       x402Version: 1,
@@ -64,13 +64,13 @@ describe('what any caller may know of a target', () => {
     });
   });
 
-  it('is only so much of the vendor’s own words', async () => {
+  it('the check of a target shortens the vendor’s description', async () => {
     const resource = { description: 'x'.repeat(10_000) };
     const told = await answered(demanding({ x402Version: 2, accepts: [entryV2()], resource }));
     expect(JSON.stringify(told).length).toBeLessThan(1_000);
   });
 
-  it('is that it wants no payment, where it answers anything else', async () => {
+  it('the check of a target says that no payment is needed for any answer without an x402 demand', async () => {
     for (const status of [200, 301, 404, 500]) {
       expect(await answered({ status })).toEqual({
         x402: false,
@@ -85,7 +85,7 @@ describe('what any caller may know of a target', () => {
     });
   });
 
-  it('is refused with a code where the demand cannot be read', async () => {
+  it('the check of a target fails with 502 and a code when the demand cannot be read', async () => {
     const refused = (code: string) =>
       expect.objectContaining({ status: 502, fields: expect.objectContaining({ code }) });
     const header = (value: string) =>
@@ -97,7 +97,7 @@ describe('what any caller may know of a target', () => {
     );
   });
 
-  it('is nothing of a place that is not called, nor of where a name leads', async () => {
+  it('the check of a target refuses a blocked destination and never shows a resolved address', async () => {
     const blocked = checkOf({
       open: thrown(new BlockedDestination('the host name is a local one')),
     });

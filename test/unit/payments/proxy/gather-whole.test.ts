@@ -27,7 +27,7 @@ function bodyOf(pieces: readonly Uint8Array[], end?: Error) {
 }
 
 describe('gathering an answer', () => {
-  it('keeps every byte of any body, whole where it fits and as a stream where it does not', async () => {
+  it('gatherWhole keeps every byte, as a buffer up to `maxBytes` and as a stream above', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 9 }),
@@ -42,26 +42,26 @@ describe('gathering an answer', () => {
     );
   });
 
-  it('reads no further than it takes to know that a body is too long', async () => {
+  it('gatherWhole reads only until a body is known to be too long', async () => {
     const { told, body } = bodyOf(Array.from({ length: 100 }, () => Buffer.alloc(10)));
     const { body: rest } = await gatherWhole({ body }, 25);
     expect(told.taken).toBe(3);
     expect((await read(rest)).byteLength).toBe(1_000);
   });
 
-  it('leaves the rest of the answer, and bytes that are whole already, as they are', async () => {
+  it('gatherWhole changes nothing but the body, and returns an answer with a whole body as it is', async () => {
     const answer = { status: 203, body: Buffer.from('abc') };
     expect(await gatherWhole(answer, 1)).toBe(answer);
     const { body } = bodyOf([Buffer.from('abc')]);
     expect(await gatherWhole({ status: 203, body }, 3)).toEqual(answer);
   });
 
-  it('breaks off as its body does', async () => {
+  it('gatherWhole fails when the body breaks off', async () => {
     const { body } = bodyOf([Buffer.from('abc')], new Error('cut'));
     await expect(gatherWhole({ body }, 10)).rejects.toThrow('cut');
   });
 
-  it('lets go of a body whose reader leaves in the middle, or before its first piece', async () => {
+  it('gatherWhole lets go of a long body whose reader leaves in the middle or before the first piece', async () => {
     const long = () => bodyOf(Array.from({ length: 9 }, () => Buffer.alloc(10)));
     const middle = long();
     const { body: rest } = await gatherWhole({ body: middle.body }, 5);

@@ -9,7 +9,7 @@ const outbound = (fields: object) => outboundRequest(ProxyRequest.parse({ url: U
 const named = (headers: object) => outbound({ headers }).headers;
 
 describe('a request to a vendor', () => {
-  it('carries the headers of the agent, in order, those of one name both', () => {
+  it('a request to a vendor carries the agent’s headers in order, repeated names included', () => {
     expect(named({ 'X-First': '1', Accept: 'text/plain', 'x-first': '2' })).toEqual([
       ['x-first', '1'],
       ['accept', 'text/plain'],
@@ -17,29 +17,29 @@ describe('a request to a vendor', () => {
     ]);
   });
 
-  it('carries no payment of the agent, however its header is written', () => {
+  it('a request to a vendor carries no payment header of the agent, in any spelling', () => {
     const names = ['X-PAYMENT', 'x-payment', 'Payment-Signature', 'PAYMENT-SIGNATURE'];
     const answers = ['PAYMENT-REQUIRED', 'Payment-Response', 'X-Payment-Response'];
     for (const name of [...names, ...answers]) expect(named({ [name]: 'eyJ9' }), name).toEqual([]);
   });
 
-  it('carries nothing that frames the message, speaks to the next hop or is said to this server', () => {
+  it('a request to a vendor carries no framing, hop-by-hop or `X-Svc-*` headers of the agent', () => {
     const names = ['Host', 'CONTENT-LENGTH', 'Transfer-Encoding', 'connection', 'Keep-Alive', 'TE'];
     const more = ['Trailer', 'Upgrade', 'Expect', 'Proxy-Authorization', 'X-Svc-Task-Id'];
     for (const name of [...names, ...more]) expect(named({ [name]: '1' }), name).toEqual([]);
   });
 
-  it('carries what a Connection header of the agent names: it is about no connection that there is', () => {
+  it('a request to a vendor carries the headers that the agent’s Connection header names', () => {
     expect(named({ Connection: 'x-mine', 'X-Mine': 'yes' })).toEqual([['x-mine', 'yes']]);
   });
 
-  it('passes the agent’s own credential for the vendor on', () => {
+  it('a request to a vendor carries the agent’s own Authorization header', () => {
     expect(named({ Authorization: 'Bearer of the vendor' })).toEqual([
       ['authorization', 'Bearer of the vendor'],
     ]);
   });
 
-  it('takes numbers and truth values for their text, and trims what surrounds a value', () => {
+  it('a request to a vendor writes number and boolean header values as text and trims all values', () => {
     expect(named({ a: 1, b: true, c: ' x\t' })).toEqual([
       ['a', '1'],
       ['b', 'true'],
@@ -47,7 +47,7 @@ describe('a request to a vendor', () => {
     ]);
   });
 
-  it('is refused where a header would begin another line, or is no header', () => {
+  it('a request to a vendor is refused with 400 for header names or values that are not valid in HTTP', () => {
     const injections = { 'x-a': 'b\r\nx-payment: eyJ9', 'x-b': 'b\nc', 'x-c': 'b\0c', 'x-d': '😀' };
     for (const [name, value] of Object.entries(injections)) {
       expect(() => named({ [name]: value }), name).toThrow(
@@ -61,7 +61,7 @@ describe('a request to a vendor', () => {
     expect(() => named({ 'x-payment': 'a\r\nb' })).toThrow();
   });
 
-  it('sends a text as it is, with any verb', () => {
+  it('a request to a vendor sends a text body unchanged with any method', () => {
     expect(outbound({ method: 'GET', body: 'q=1' })).toMatchObject({ method: 'GET', body: 'q=1' });
     expect(outbound({ method: 'POST', body: '{"a":1}' })).toEqual({
       method: 'POST',
@@ -73,7 +73,7 @@ describe('a request to a vendor', () => {
     expect(outbound({}).body).toBeUndefined();
   });
 
-  it('makes JSON of anything that is no text, and says so where the agent does not', () => {
+  it('a request to a vendor sends any other body as JSON, with a JSON content type unless the agent sets one', () => {
     expect(outbound({ body: { a: [1, null] } })).toMatchObject({
       headers: [['content-type', 'application/json']],
       body: '{"a":[1,null]}',

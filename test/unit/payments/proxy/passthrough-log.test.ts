@@ -31,7 +31,7 @@ function logTo(insert: (lines: readonly PassthroughLine[]) => Promise<void>) {
 const ever = async () => {};
 
 describe('the lines of free calls', () => {
-  it('are written once and in their order, a bounded number at a time', async () => {
+  it('log lines of free calls are written once and in order, at most `passthroughLinesPerInsert` an insert', async () => {
     const { log, written } = logTo(ever);
     const count = LIMITS.passthroughLinesPerInsert + 1;
     for (let i = 0; i < count; i++) log.add(line(i));
@@ -42,7 +42,7 @@ describe('the lines of free calls', () => {
     expect(written).toHaveLength(2);
   });
 
-  it('wait for a database that is away, and come before those that were added meanwhile', async () => {
+  it('log lines of free calls wait for a database that is away and are written before later lines', async () => {
     let isAway = true;
     const { log, written } = logTo(async () => {
       if (isAway) throw new Error('away');
@@ -56,7 +56,7 @@ describe('the lines of free calls', () => {
     expect(written).toEqual([[1, 2, 3]]);
   });
 
-  it('are written for everybody who asked, though another write has taken them', async () => {
+  it('a flush waits for log lines of free calls that another flush is writing', async () => {
     const gates: (() => void)[] = [];
     const { log, written } = logTo(() => new Promise((resolve) => gates.push(resolve)));
     log.add(line(1));
@@ -73,7 +73,7 @@ describe('the lines of free calls', () => {
     expect([isDone, written]).toEqual([true, [[1]]]);
   });
 
-  it('never fill the memory: the oldest is forgotten', async () => {
+  it('log lines of free calls beyond `passthroughLinesWaiting` drop the oldest', async () => {
     const { log, written } = logTo(ever);
     for (let i = 0; i < LIMITS.passthroughLinesWaiting + 5; i++) log.add(line(i));
     await log.flush();
@@ -81,7 +81,7 @@ describe('the lines of free calls', () => {
     expect(written.flat()[0]).toBe(5);
   });
 
-  it('are forgotten before those of charged calls, which are bounded as well', async () => {
+  it('log lines of free calls are dropped before those of charged calls, which have their own bound', async () => {
     const most = LIMITS.passthroughLinesWaiting;
     const { log, written } = logTo(ever);
     log.add(line(-1, { chargedRaw: 5n }));
@@ -95,7 +95,7 @@ describe('the lines of free calls', () => {
     expect(written.flat()[most]).toBe(1);
   });
 
-  it('that are added while others are written are written, too', async () => {
+  it('log lines of free calls that are added during a write are written in the same flush', async () => {
     const { log, written } = logTo(async () => {
       if (written.length === 0) log.add(line(2));
     });

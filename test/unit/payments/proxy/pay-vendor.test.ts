@@ -23,7 +23,7 @@ const settlement = (transaction: string) => {
 };
 
 describe('the request with its payment', () => {
-  it('is the same once more, with one header beside the others, in the bounds of a paid one', async () => {
+  it('the paid request repeats the first request with a payment header and the time limits of a paid call', async () => {
     const { pay, sent, header } = payWorld();
     await pay();
     expect(sent).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('the request with its payment', () => {
     expect(only?.request.signal.aborted).toBe(false);
   });
 
-  it('passes its steps in their order', async () => {
+  it('a paid request passes the steps sending, answered and booked in this order', async () => {
     const { pay, steps } = payWorld();
     await pay();
     expect(steps).toEqual(['sending', 'answered', 'booked']);
@@ -51,7 +51,7 @@ describe('the request with its payment', () => {
   it.each([
     ['by its answer alone where that is quick', 0, 1],
     ['before it where the vendor takes its time', LIMITS.proxySentMs, 2],
-  ])('is written down %s', async (_, takesMs, steps) => {
+  ])('the sending of a payment is written down %s', async (_, takesMs, steps) => {
     const { book, pay } = payWorld({}, { takesMs });
     let advances = 0;
     book.beforeStep = (step) => {
@@ -66,7 +66,7 @@ describe('the request with its payment', () => {
     });
   });
 
-  it('goes though the ledger cannot note it, and is booked all the same', async () => {
+  it('a payment is sent and booked although the ledger cannot write that it was sent', async () => {
     const { book, pay, lines } = payWorld({}, { takesMs: 1_000 });
     let advances = 0;
     book.beforeStep = (step) =>
@@ -79,7 +79,7 @@ describe('the request with its payment', () => {
 
 describe('a vendor that takes the payment', () => {
   it.each([200, 201, 204, 302, 399])(
-    'with %i is relayed as it answers, and waits for the chain',
+    'an answer with %i to a payment is relayed as it is, and the payment stays held until the chain decides',
     async (status) => {
       const { book, pay, answers, waits } = payWorld({ status, body: 'bought' });
       const { answer, row } = await pay();
@@ -97,7 +97,7 @@ describe('a vendor that takes the payment', () => {
     },
   );
 
-  it('is not believed that the chain has it: what it claims is kept and settles nothing', async () => {
+  it('a vendor’s claim of a settlement is stored and settles nothing', async () => {
     const txHash = `0x${'ab'.repeat(32)}`;
     const { book, pay } = payWorld({ headers: [settlement(txHash)] });
     await pay();
@@ -105,13 +105,13 @@ describe('a vendor that takes the payment', () => {
     expect(book.funds).toMatchObject(HELD);
   });
 
-  it('is measured from the sending of the payment to the head of the answer', async () => {
+  it('the latency of a paid call is measured from sending the payment to the response headers', async () => {
     const { book, pay } = payWorld({}, { takesMs: 1_234 });
     await pay();
     expect(book.row('p').latencyMs).toBe(1_234);
   });
 
-  it('is relayed at once though the ledger hangs, and booked when it does not any more', async () => {
+  it('a vendor’s answer is relayed while the ledger hangs, and booked once the ledger answers', async () => {
     const { book, pay, steps } = payWorld({ body: 'bought' });
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -126,7 +126,7 @@ describe('a vendor that takes the payment', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('is relayed though the ledger refuses to book it', async () => {
+  it('a vendor’s answer is relayed although the ledger refuses to book it', async () => {
     const { book, pay, lines } = payWorld({ body: 'bought' });
     book.beforeStep = (step) =>
       step === 'advance' ? Promise.reject(new Error('away')) : undefined;
@@ -141,7 +141,7 @@ describe('a vendor that takes the payment', () => {
 
 describe('a vendor that says it does not take the payment', () => {
   it.each([400, 402, 404, 429, 499])(
-    'with %i is told with its status, and its word releases nothing',
+    'a vendor that refuses a payment with %i is reported with its status, and the hold stays',
     async (status) => {
       const body = JSON.stringify({ x402Version: 1, error: 'insufficient_funds', accepts: [] });
       const { book, pay, answers } = payWorld({ status, body });
@@ -166,7 +166,7 @@ describe('a vendor that says it does not take the payment', () => {
     },
   );
 
-  it('in very many words is told in a few', async () => {
+  it('a vendor’s long reason to refuse a payment is cut to `vendorReasonChars`', async () => {
     const { pay } = payWorld({ status: 402, body: JSON.stringify({ error: 'no '.repeat(9_999) }) });
     const { fields } = await refused(pay());
     expect(String(fields.detail).length).toBeLessThanOrEqual(LIMITS.vendorReasonChars);
@@ -176,14 +176,14 @@ describe('a vendor that says it does not take the payment', () => {
     ['nothing', ''],
     ['a page', '<html>no</html>'],
     ['more than the proxy reads', 'x'.repeat(LIMITS.challengeBodyBytes + 1)],
-  ])('with %s for words is told with its status alone', async (_, body) => {
+  ])('a vendor that refuses a payment with %s for words is reported with its status alone', async (_, body) => {
     const { book, pay } = payWorld({ status: 403, body });
     const { fields } = await refused(pay());
     expect(fields.detail).toBe('The vendor answered 403.');
     expect(book.row('p').refused).toBe(true);
   });
 
-  it('and breaks off in the middle is told as well', async () => {
+  it('a refusal of a payment that breaks off in the middle is reported with its status', async () => {
     async function* broken() {
       yield Buffer.from('{"error":');
       throw new SendFailed('broken', { beforeBytes: false });
@@ -195,7 +195,7 @@ describe('a vendor that says it does not take the payment', () => {
 });
 
 describe('a vendor that fails with the payment in hand', () => {
-  it.each([500, 503, 599])('with %i leaves it open what became of it', async (status) => {
+  it.each([500, 503, 599])('a vendor that answers %i to a payment leaves the payment open and its money held', async (status) => {
     const { book, pay, answers } = payWorld({ status, body: 'sorry' });
     const error = await refused(pay());
     expect(error).toMatchObject({ status: 502, error: AMBIGUOUS });
@@ -215,7 +215,7 @@ describe('a vendor that fails with the payment in hand', () => {
       (reason) => [reason, new SendFailed(reason as 'tls', { beforeBytes: false })] as const,
     ),
     ['a bug of ours', new TypeError('bug')] as const,
-  ])('and gives no whole answer (%s) leaves it open, too', async (_, failure) => {
+  ])('a vendor that gives no whole answer to a payment (%s) leaves the payment open and its money held', async (_, failure) => {
     const { book, pay, steps } = payWorld(failure);
     const error = await refused(pay());
     expect(error).toMatchObject({ status: 502, error: AMBIGUOUS });
@@ -231,7 +231,7 @@ describe('a payment of which not a byte has left', () => {
     ['the vendor is out of reach', new SendFailed('unreachable', { beforeBytes: true })],
     ['there is no connection for it', new SendFailed('busy', { beforeBytes: true })],
     ['it has no room beside the other headers', new BadRequestHeader('the headers are too large')],
-  ])('because %s is released at once', async (_, failure) => {
+  ])('a payment of which no byte was sent because %s is released at once', async (_, failure) => {
     const { book, pay } = payWorld(failure);
     const slow = payWorld(failure, { takesMs: 5_000 });
     await refused(slow.pay());
@@ -245,7 +245,7 @@ describe('a payment of which not a byte has left', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('is told so though the ledger hangs, and is released when it does not any more', async () => {
+  it('a payment that was never sent is reported while the ledger hangs, and released once the ledger answers', async () => {
     const { book, pay } = payWorld(new SendFailed('unreachable', { beforeBytes: true }));
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {

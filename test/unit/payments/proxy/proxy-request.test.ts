@@ -7,7 +7,7 @@ const url = 'https://vendor.example/paid';
 const isTaken = (body: unknown) => ProxyRequest.safeParse(body).success;
 
 describe('the body of a proxy call', () => {
-  it('needs nothing but a URL; what clients send as null is not there', () => {
+  it('the body of a proxy call needs only a URL, and null stands for a missing method and missing headers', () => {
     const bare = { url, method: 'GET', headers: {} };
     expect(ProxyRequest.parse({ url })).toEqual(bare);
     expect(ProxyRequest.parse({ url, method: null, headers: null, body: null })).toEqual({
@@ -16,7 +16,7 @@ describe('the body of a proxy call', () => {
     });
   });
 
-  it('takes every verb in any case, and no other word', () => {
+  it('the body of a proxy call takes seven HTTP methods in any case, and no other', () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
       expect(ProxyRequest.parse({ url, method: method.toLowerCase() }).method).toBe(method);
     }
@@ -25,7 +25,7 @@ describe('the body of a proxy call', () => {
     }
   });
 
-  it('needs an absolute URL; what may be called is not judged here', () => {
+  it('the body of a proxy call needs an absolute URL and takes addresses that are refused later', () => {
     for (const odd of ['', '/paid', 'vendor.example/paid', '//vendor.example', 'https://', 7]) {
       expect(isTaken({ url: odd }), String(odd)).toBe(false);
     }
@@ -38,16 +38,16 @@ describe('the body of a proxy call', () => {
     }
   });
 
-  it('is described with the verbs that it takes', () => {
+  it('the JSON schema of a proxy call lists the seven HTTP methods', () => {
     const shape = JSON.stringify(z.toJSONSchema(ProxyRequest, { io: 'input' }));
     expect(shape).toContain('"enum":["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"]');
   });
 
-  it('ignores what it does not know', () => {
+  it('the body of a proxy call drops unknown members', () => {
     expect(ProxyRequest.parse({ url, timeoutMs: 1 })).not.toHaveProperty('timeoutMs');
   });
 
-  it('refuses other shapes', () => {
+  it('the body of a proxy call refuses wrong types, long URLs and too many headers', () => {
     expect(isTaken({})).toBe(false);
     expect(isTaken({ url: `https://vendor.example/${'x'.repeat(LIMITS.outboundUrlChars)}` })).toBe(
       false,

@@ -24,7 +24,7 @@ import { standingsReader } from '../../../support/standings.ts';
 
 describe('a vendor that asks for no payment', () => {
   it.each([200, 204, 302, 404, 500, 503])(
-    'with %i is handed on as it answers, for nothing',
+    'a free answer with %i is relayed as it is, without a payment',
     async (status) => {
       const headers = [
         ['Location', 'http://10.0.0.1/'],
@@ -50,7 +50,7 @@ describe('a vendor that asks for no payment', () => {
     },
   );
 
-  it('but for too much to hand on is refused whole', async () => {
+  it('a free answer with a Content-Length above the limit is refused without being read', async () => {
     const headers = [['Content-Length', String(LIMITS.vendorResponseBytes + 1)]] as const;
     const world = proxyWorld({ unpaid: { headers } });
     await expect(world.send()).rejects.toEqual(
@@ -62,7 +62,7 @@ describe('a vendor that asks for no payment', () => {
   it.each([
     ['HEAD', 200],
     ['GET', 304],
-  ] as const)('may tell of any length where nothing follows (%s, %i)', async (method, status) => {
+  ] as const)('a vendor’s Content-Length above the limit is accepted where no body follows (%s, %i)', async (method, status) => {
     const headers = [['Content-Length', String(1e12)]] as const;
     const world = proxyWorld({ unpaid: { status, headers } });
     expect(await world.send({ method })).toMatchObject({ status });
@@ -70,7 +70,7 @@ describe('a vendor that asks for no payment', () => {
 });
 
 describe('a vendor that asks for a payment', () => {
-  it('gets one, in the same request to the same place, and its answer goes out with the price', async () => {
+  it('a vendor that asks for a payment gets the same request with one, and the price is in the response headers', async () => {
     const world = proxyWorld({ paid: { status: 201, body: 'bought', headers: [['X-Own', 'v']] } });
     const answer = await world.send({
       method: 'PUT',
@@ -95,7 +95,7 @@ describe('a vendor that asks for a payment', () => {
     expect(world.opened).toHaveLength(1);
   });
 
-  it('gets nothing before it is held, and passes its steps in their order', async () => {
+  it('a vendor gets its payment after the hold is written, and the steps are reported in order', async () => {
     const heldThen: unknown[] = [];
     const world = proxyWorld({
       paid() {
@@ -109,7 +109,7 @@ describe('a vendor that asks for a payment', () => {
     expect(world.steps).toEqual(['reserved', 'sending', 'answered', 'answering', 'booked']);
   });
 
-  it('gets nothing while the hold does not stand', async () => {
+  it('a vendor gets no payment while the hold is not written', async () => {
     const world = proxyWorld();
     world.book.beforeStep = (step) => (step === 'hold' ? new Promise(() => {}) : undefined);
     void world.send();
@@ -118,7 +118,7 @@ describe('a vendor that asks for a payment', () => {
     expect(payments(world)).toEqual([]);
   });
 
-  it('gets nothing where the hold is refused, the ledger is away or the wallet does not sign', async () => {
+  it('a vendor gets no payment where the hold is refused, the ledger is away or the wallet does not sign', async () => {
     const poor = proxyWorld({ unpaid: demand({ amount: '1000001' }) });
     // It had more when it was looked at.
     poor.state.spendState = { ...poor.state.spendState, spendableRaw: 9_000_000n };
@@ -136,7 +136,7 @@ describe('a vendor that asks for a payment', () => {
     }
   });
 
-  it('gets nothing where its demand cannot be read', async () => {
+  it('a vendor gets no payment where its demand cannot be read', async () => {
     const world = proxyWorld({ unpaid: { status: 402, body: 'pay up' } });
     await expect(world.send()).rejects.toEqual(
       refusal(502, '402 response missing PAYMENT-REQUIRED header'),
@@ -144,7 +144,7 @@ describe('a vendor that asks for a payment', () => {
     expect([world.signed, payments(world)]).toEqual([[], []]);
   });
 
-  it('gets no second payment, whatever it asks for after the first', async () => {
+  it('a vendor that asks again after a payment gets no second one', async () => {
     const again = demand({ amount: '900000' });
     const world = proxyWorld({ paid: again });
     await expect(world.send()).rejects.toEqual(
@@ -153,7 +153,7 @@ describe('a vendor that asks for a payment', () => {
     expect([payments(world).length, world.signed.length]).toEqual([1, 1]);
   });
 
-  it('and sends its buyer elsewhere is not followed there', async () => {
+  it('a redirect in answer to a payment is relayed and not followed', async () => {
     const headers = [['Location', 'https://thief.test/']] as const;
     const world = proxyWorld({ paid: { status: 302, headers } });
     const answer = await world.send();
@@ -162,7 +162,7 @@ describe('a vendor that asks for a payment', () => {
     expect([world.opened.length, world.sent.length]).toEqual([1, 2]);
   });
 
-  it('for too much to hand on leaves it open, with the payment that it was bought with', async () => {
+  it('a paid answer above the size limit leaves the payment open, and the error names the reservation', async () => {
     const headers = [['Content-Length', String(LIMITS.vendorResponseBytes + 1)]] as const;
     const world = proxyWorld({ paid: { headers } });
     const refused = await world.send().catch((error: unknown) => error);
@@ -171,7 +171,7 @@ describe('a vendor that asks for a payment', () => {
     expect(world.answers.at(-1)).toMatchObject({ isDiscarded: true, readBytes: 0 });
   });
 
-  it('is told of its buyer’s tightest cap', async () => {
+  it('a paid response carries the budget advisory of its agent', async () => {
     const world = proxyWorld();
     world.state.advisory = '{"near_limit":true}';
     const { headers } = await world.send();
@@ -180,7 +180,7 @@ describe('a vendor that asks for a payment', () => {
 });
 
 describe('a call that is refused before anything is sent', () => {
-  it('is one to an unknown agent, or one beyond a cap', async () => {
+  it('a proxy call of an unknown agent or beyond a cap is refused before anything is sent', async () => {
     const world = proxyWorld();
     await expect(world.send({}, { spendState: standingsReader(undefined) })).rejects.toMatchObject({
       status: 401,
@@ -191,7 +191,7 @@ describe('a call that is refused before anything is sent', () => {
     expect([world.sent, world.passed]).toEqual([[], []]);
   });
 
-  it('is one with a header that is none', async () => {
+  it('a proxy call with an invalid header name is refused before a connection is opened', async () => {
     const world = proxyWorld();
     await expect(world.send({ headers: { 'a b': 'c' } })).rejects.toMatchObject({ status: 400 });
     expect(world.opened).toEqual([]);
@@ -199,7 +199,7 @@ describe('a call that is refused before anything is sent', () => {
 });
 
 describe('a client that leaves', () => {
-  it('before the vendor has answered is told nothing, and nothing is paid', async () => {
+  it('a client that leaves before the vendor’s answer causes no payment', async () => {
     const world = proxyWorld({
       unpaid: async ({ request }) => {
         world.leave();
@@ -211,7 +211,7 @@ describe('a client that leaves', () => {
     expect(world.signed).toEqual([]);
   });
 
-  it('while the demand is read has nothing paid for it', async () => {
+  it('a client that leaves while the demand is read causes no payment', async () => {
     const world = proxyWorld({
       unpaid: () => {
         world.leave();
@@ -222,7 +222,7 @@ describe('a client that leaves', () => {
     expect([world.signed, world.book.holds]).toEqual([[], []]);
   });
 
-  it('with its payment under way ends nothing: it is answered, booked and relayed', async () => {
+  it('a client that leaves while the payment is under way does not stop the paid call', async () => {
     const world = proxyWorld({
       paid: ({ request }) => {
         world.leave();
@@ -245,7 +245,7 @@ const BROKEN = new SendFailed('broken', { beforeBytes: false });
 
 describe('the answer to a payment', () => {
   it.each([65_536, LIMITS.vendorResponseBytes])(
-    'of %i bytes goes out byte for byte, as a stream',
+    'a paid answer of %i bytes is streamed byte for byte',
     async (bytes) => {
       const world = proxyWorld({ paid: { body: pieces(bytes) } });
       const { body } = await world.send();
@@ -255,7 +255,7 @@ describe('the answer to a payment', () => {
     },
   );
 
-  it('under a key is there whole before it goes out, where it can be kept', async () => {
+  it('a paid answer under an idempotency key is buffered up to `idempotencyAnswerBytes` and streamed above', async () => {
     const most = LIMITS.idempotencyAnswerBytes;
     const kept = proxyWorld({ paid: { body: pieces(most) } });
     const { body } = await kept.send({ workId: 'work_1' });
@@ -268,7 +268,7 @@ describe('the answer to a payment', () => {
     expect((await read(streamed)).length).toBe(most + 1);
   });
 
-  it('under a key that breaks off is told as bought, and not as an answer', async () => {
+  it('a paid answer under an idempotency key that breaks off fails with 502 and names the reservation', async () => {
     const world = proxyWorld({ paid: { body: pieces(10, BROKEN) } });
     const refused = await world.send({ workId: 'work_1' }).catch((error: unknown) => error);
     const { nonce, validBefore } = world.row();
@@ -278,13 +278,13 @@ describe('the answer to a payment', () => {
     expect(world.steps).not.toContain('answering');
   });
 
-  it('without a key breaks off where the vendor’s does', async () => {
+  it('a paid answer without an idempotency key breaks off where the vendor’s does', async () => {
     const world = proxyWorld({ paid: { body: pieces(10, BROKEN) } });
     const { body } = await world.send();
     await expect(read(body)).rejects.toBe(BROKEN);
   });
 
-  it('is timed without what this server took between the two requests', async () => {
+  it('the upstream time of a paid call leaves out the time of this server between the two requests', async () => {
     const took = (ms: number, stage: Vendor['paid']) => () => {
       world.book.clock.advance(ms);
       return stage as object;

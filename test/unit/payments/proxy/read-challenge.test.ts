@@ -23,20 +23,20 @@ async function* endless(piece = Buffer.alloc(8_192)): AsyncGenerator<Uint8Array>
 }
 
 describe('the challenge of a vendor', () => {
-  it('is read from its header, whatever the body is', async () => {
+  it('a vendor’s challenge is read from its header whatever the body is', async () => {
     const headers = [['Payment-Required', V2]] as const;
     expect(await demanded({ headers })).toMatchObject({ version: 2, offers: [{}] });
     expect(await demanded({ headers, body: V1 })).toMatchObject({ version: 2 });
     expect(await demanded({ headers, body: endless() })).toMatchObject({ version: 2 });
   });
 
-  it('is read from a body of version 1, packed or not', async () => {
+  it('a vendor’s version 1 challenge is read from the body, compressed or not', async () => {
     expect(await demanded({ body: V1 })).toMatchObject({ version: 1, offers: [{}] });
     const headers = [['Content-Encoding', 'gzip']] as const;
     expect(await demanded({ headers, body: gzipSync(V1) })).toMatchObject({ version: 1 });
   });
 
-  it('is refused in the words of the specification where there is none, or none that is of use', async () => {
+  it('a vendor’s challenge that is missing or unusable is refused with the specification’s error', async () => {
     await expect(demanded({ body: 'Pay!' })).rejects.toEqual(
       refused('402 response missing PAYMENT-REQUIRED header'),
     );
@@ -58,14 +58,14 @@ describe('the challenge of a vendor', () => {
 });
 
 describe('what is read of a vendor’s answer', () => {
-  it('is no more than a challenge can have, and the rest is given up', async () => {
+  it('a vendor’s answer is read up to `challengeBodyBytes`, and a longer one is discarded', async () => {
     const answer = fakeAnswer({ body: endless() });
     expect((await vendorAnswer(answer)).body).toBeUndefined();
     expect(answer.isDiscarded).toBe(true);
     expect(answer.readBytes).toBeLessThanOrEqual(LIMITS.challengeBodyBytes + 8_192);
   });
 
-  it('is nothing where it unpacks to more than that, breaks off or is packed in an unknown way', async () => {
+  it('a vendor’s answer that unpacks above the bound, breaks off or has an unknown coding is discarded', async () => {
     const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024));
     async function* cut(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('{');
@@ -79,7 +79,7 @@ describe('what is read of a vendor’s answer', () => {
     }
   });
 
-  it('has its headers by name in any case, each value apart', () => {
+  it('a vendor’s headers are found by name in any case, each value apart', () => {
     const headers = [
       ['A', '1'],
       ['b', '2'],

@@ -12,7 +12,7 @@ async function readWorld(confirmations = 0) {
 const asksForStates = (order: readonly string[]) => order.filter((what) => what.includes('states'));
 
 describe('a payment whose time is over', () => {
-  it('is released when a block of that time shows it unused, and not a second before', async () => {
+  it('a lapsed payment is released when a block at its `validBefore` shows it unused, and not a second before', async () => {
     const { book, chain, pay, read } = await readWorld();
     await pay('p');
     chain.mine(1, 89);
@@ -24,7 +24,7 @@ describe('a payment whose time is over', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('is released as rejected where the vendor had said so', async () => {
+  it('a lapsed payment that the vendor refused is released as rejected', async () => {
     const { book, chain, pay, read } = await readWorld();
     await pay('p', { state: 'sent' });
     const move = { nonce: book.row('p').nonce, from: 'sent', to: 'pending_settlement' } as const;
@@ -38,7 +38,7 @@ describe('a payment whose time is over', () => {
     expect(book.row('p').state).toBe('payment_rejected');
   });
 
-  it('is judged by the time of a deep block, and never by our own', async () => {
+  it('a lapsed payment is judged by the time of a confirmed block, never by the server’s clock', async () => {
     const { book, chain, pay, read } = await readWorld(2);
     await pay('p');
     book.clock.advance(10 * 365 * 86_400_000);
@@ -49,7 +49,7 @@ describe('a payment whose time is over', () => {
     expect(await read()).toMatchObject({ released: 1, left: 0 });
   });
 
-  it('is asked about together with the others, at that very block; those that may still move are not', async () => {
+  it('all lapsed payments are read in one request at one block, without those that may still be used', async () => {
     const { chain, pay, read, order } = await readWorld();
     await pay('old');
     await pay('older', { validBefore: START_SEC + 1 });
@@ -64,7 +64,7 @@ describe('a payment whose time is over', () => {
     expect(asksForStates(order)).toEqual([]);
   });
 
-  it('is kept while the token does not say how it stands', async () => {
+  it('a lapsed payment stays held while the token does not answer its state', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p');
     chain.states.set(row.nonce, undefined);
@@ -73,7 +73,7 @@ describe('a payment whose time is over', () => {
     expect(book.row('p').state).toBe('pending_settlement');
   });
 
-  it('is kept where its state is set and no log says by what', async () => {
+  it('a lapsed payment stays held where its state is used and no log names the transaction', async () => {
     const { chain, pay, read } = await readWorld();
     const row = await pay('p');
     chain.states.set(row.nonce, true);
@@ -81,7 +81,7 @@ describe('a payment whose time is over', () => {
     expect(await read()).toMatchObject({ settled: 0, released: 0, left: 1 });
   });
 
-  it('is settled by a log that the walk over the blocks had missed', async () => {
+  it('a lapsed payment is settled when a later scan finds the log that an earlier scan missed', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p');
     chain.mine();
@@ -98,7 +98,7 @@ describe('a payment whose time is over', () => {
     expect(book.row('p')).toMatchObject({ state: 'settled', txHash });
   });
 
-  it('is released by the log of its end that the walk had missed', async () => {
+  it('a lapsed payment is released when a later scan finds the cancellation that an earlier scan missed', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p');
     chain.mine();
@@ -111,7 +111,7 @@ describe('a payment whose time is over', () => {
     expect(book.row('p').state).toBe('expired_unsettled');
   });
 
-  it('keeps its money where another branch replaces the block that it was asked at', async () => {
+  it('a lapsed payment stays held where a reorganisation replaces the block of its reading', async () => {
     const { book, chain, pay, read } = await readWorld();
     await pay('p');
     chain.mine(1, 90);

@@ -18,7 +18,7 @@ const told = (refusal: HoldRefusal) => {
 };
 
 describe('a payment that is not made', () => {
-  it('has one code for every cap; a policy is told apart and named', () => {
+  it('a payment refused by any cap has the error spend_limit_exceeded, and a policy is named', () => {
     const amounts = { available: '5', required: '7', spent: '995', limit: '1000' };
     expect(told(crossed({ id: 5, kind: 'api', matchKey: 'vendor.example', label: 'x' }))).toEqual({
       status: 402,
@@ -44,13 +44,13 @@ describe('a payment that is not made', () => {
     });
   });
 
-  it('says that it stopped its agent only where it did', () => {
+  it('a payment refused by a kill switch says auto_suspended only where its agent was suspended', () => {
     const policy = { action: 'suspend_agent' } as const;
     expect(told(crossed(policy, true))).toMatchObject({ auto_suspended: true });
     expect(told(crossed(policy, false))).not.toHaveProperty('auto_suspended');
   });
 
-  it('says what there is, what there would have to be, and what to do', () => {
+  it('a payment refused for its balance names the available and required amounts and the next step', () => {
     const poor = { reason: 'insufficient_balance', availableRaw: 3n, requiredRaw: 7n } as const;
     expect(told(poor)).toEqual({
       status: 402,
@@ -62,7 +62,7 @@ describe('a payment that is not made', () => {
     expect(refusePayment(poor).fields.message).toMatch(/Send USDC to the wallet/);
   });
 
-  it('has the codes of the other routes for everything else', () => {
+  it('a payment refused for any other reason has the error codes of the other routes', () => {
     const payee = `0x${'aa'.repeat(20)}`;
     expect(told({ reason: 'host_not_allowlisted', host: 'a.example' })).toMatchObject({
       status: 403,

@@ -9,7 +9,7 @@ const names = (lines: readonly (readonly [string, string])[]) =>
   relayedHeaders(lines).map(([name]) => name);
 
 describe('the headers of a vendor', () => {
-  it('are relayed in their order, those that came twice twice', () => {
+  it('a vendor’s headers are relayed in order, repeated names included', () => {
     expect(
       relayedHeaders([
         ['Content-Type', 'application/json'],
@@ -29,24 +29,24 @@ describe('the headers of a vendor', () => {
     ]);
   });
 
-  it('cannot speak in the name of this server', () => {
+  it('a vendor’s headers never include those that this server sets', () => {
     const forged = ['X-Svc-Cost-USDC', 'x-svc-payment', 'X-SVC-Budget-Advisory', 'X-Request-Id'];
     const more = ['X-RateLimit-Limit', 'Access-Control-Allow-Origin'];
     expect(names([...forged, ...more].map((name) => [name, '0']))).toEqual([]);
   });
 
-  it('may say whether and when to try again: a refusal of the vendor costs nothing', () => {
+  it('a vendor’s Retry-After, Retry-After-Ms and X-Should-Retry headers are relayed', () => {
     const words = ['Retry-After', 'Retry-After-Ms', 'X-Should-Retry'];
     expect(names(words.map((name) => [name, '1']))).toEqual(words.map((w) => w.toLowerCase()));
   });
 
-  it('leave the framing of the message and of its hop behind', () => {
+  it('a vendor’s framing and hop-by-hop headers are not relayed', () => {
     const framing = ['Content-Length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Trailer'];
     const hop = ['TE', 'Upgrade', 'Proxy-Authenticate', 'Proxy-Connection', 'Date', 'Server'];
     expect(names([...framing, ...hop].map((name) => [name, 'x']))).toEqual([]);
   });
 
-  it('leave behind what their Connection header names, in any case and in several lines', () => {
+  it('headers that a vendor’s Connection header names are not relayed, in any case and over several lines', () => {
     expect(
       names([
         ['X-Hop', '1'],
@@ -58,7 +58,7 @@ describe('the headers of a vendor', () => {
     ).toEqual(['x-kept']);
   });
 
-  it('that could not be written again are left out, and bytes outside ASCII are kept', () => {
+  it('a vendor’s headers with invalid names or values are not relayed, and Latin-1 bytes are kept', () => {
     expect(
       relayedHeaders([
         ['X-Split', 'a\r\nset-cookie: b'],
@@ -72,7 +72,7 @@ describe('the headers of a vendor', () => {
     ]);
   });
 
-  it('cannot set a session cookie of this server', () => {
+  it('a vendor cannot set the session cookie of this server', () => {
     expect(
       relayedHeaders([
         ['Set-Cookie', 'svc_session=a.b.c; Path=/'],
@@ -84,7 +84,7 @@ describe('the headers of a vendor', () => {
 });
 
 describe('the receipt', () => {
-  it('of a paid call says the amount to the raw unit, and in dollars with six decimals', () => {
+  it('the response headers of a paid call have the raw amount and dollars with six decimals', () => {
     expect(paidHeaders(10_000n, undefined)).toEqual({
       'x-svc-cost-usdc': '10000',
       'x-svc-payment-amount': '0.010000',
@@ -96,7 +96,7 @@ describe('the receipt', () => {
     });
   });
 
-  it('of a free call says that it cost nothing', () => {
+  it('the response headers of a free call say that it cost nothing', () => {
     expect(PASSED_THROUGH).toEqual({ 'x-svc-cost-usdc': '0', 'x-svc-payment': 'passthrough' });
   });
 });

@@ -27,7 +27,7 @@ const hit = (policyId?: number) =>
   errors.proxy.spendLimitExceeded('no', { policyId, required: '10', spent: '95', limit: '100' });
 
 describe('a cap that refuses a paid call', () => {
-  it('is an event with the amounts of the refusal, once a minute for each cap of an agent', async () => {
+  it('a cap that refuses paid calls writes one event a minute for each agent and policy', async () => {
     const { clock, report, written } = world();
     for (let n = 0; n < 3; n++) await report(CALL, hit(4));
     await report(CALL, hit(5));
@@ -55,13 +55,13 @@ describe('a cap that refuses a paid call', () => {
     expect(written).toHaveLength(4);
   });
 
-  it('of a session names no policy', async () => {
+  it('the event of a session cap that refuses a paid call has no policyId', async () => {
     const { report, written } = world();
     await report(CALL, hit());
     expect(written[0]?.payload).toMatchObject({ policyId: null });
   });
 
-  it('is refused all the same where the event cannot be written, and reported at the next refusal', async () => {
+  it('a cap hit whose event cannot be written does not fail, and the next refusal is reported', async () => {
     const { report, state, written } = world();
     state.isAway = true;
     await report(CALL, hit(4));
@@ -70,7 +70,7 @@ describe('a cap that refuses a paid call', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('is no event where the call was refused for anything else', async () => {
+  it('a paid call that is refused for anything but a cap writes no cap-hit event', async () => {
     const { report, written } = world();
     await report(CALL, errors.proxy.insufficientBalance('1', '2'));
     await report(CALL, new Error('a bug'));

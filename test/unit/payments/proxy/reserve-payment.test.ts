@@ -72,7 +72,7 @@ describe('a payment that can be refused before it is signed', () => {
     wallet: PAYER.address,
   });
 
-  it('is not signed: beyond the balance, beyond the wallet, to a payee on no list', async () => {
+  it('a payment beyond the balance, beyond the wallet or to a payee on no allowlist is not signed', async () => {
     const poor = { error: 'insufficient_balance' };
     expect(await signed(agentWith({ spendableRaw: 1n }))).toMatchObject(poor);
     expect(await signed(agentWith({ spendableRaw: 10n ** 9n, walletRaw: 1n }))).toMatchObject(poor);
@@ -83,7 +83,7 @@ describe('a payment that can be refused before it is signed', () => {
     });
   });
 
-  it('is refused by how its agent stands now, and not by what was remembered of it', async () => {
+  it('a payment is refused by its agent’s current spend state, not by the remembered one', async () => {
     const rich = standingsWith({ spendableRaw: 10n ** 9n });
     const poor = standingsWith({ spendableRaw: 1n });
     const recalled = (now: typeof rich) => ({
@@ -97,7 +97,7 @@ describe('a payment that can be refused before it is signed', () => {
 });
 
 describe('a payment that is reserved', () => {
-  it('is in the ledger, hold and signature, before the payment leaves', async () => {
+  it('a reserved payment is in the ledger with its hold and signature before it is sent', async () => {
     const { book, reserve } = world();
     const { row, header, held } = await reserve();
     const sentLater = decode(header.value).payload;
@@ -127,7 +127,7 @@ describe('a payment that is reserved', () => {
   });
 
   it.each([1, 2] as const)(
-    'carries, in version %i, exactly what its wallet has signed for 90 seconds',
+    'a reserved payment carries, in version %i, the authorization that its wallet signed for 90 seconds',
     async (version) => {
       const { book, deps, signed, reserve } = world();
       const { row, header } = await reserve(challengeOf(version, {}));
@@ -157,7 +157,7 @@ describe('a payment that is reserved', () => {
     },
   );
 
-  it('has a nonce of its own each time, of 32 random bytes', async () => {
+  it('each reserved payment has a random 32-byte nonce of its own', async () => {
     const { reserve } = world();
     const nonces = [];
     for (let i = 0; i < 20; i++) {
@@ -168,7 +168,7 @@ describe('a payment that is reserved', () => {
     expect(new Set(nonces).size).toBe(40);
   });
 
-  it('pays the cheapest offer, the first among equals, and never the payer itself', async () => {
+  it('a reserved payment takes the cheapest offer, the first among equals, and never one to the payer itself', async () => {
     const { reserve } = world();
     const offers = challengeOf(
       2,
@@ -181,7 +181,7 @@ describe('a payment that is reserved', () => {
     expect(row).toMatchObject({ valueRaw: 20n, payee: SECOND_PAYEE });
   });
 
-  it('may be of nothing', async () => {
+  it('a payment of amount 0 can be reserved', async () => {
     const { book, reserve } = world();
     const { row } = await reserve(challengeOf(2, { amount: '0' }));
     expect([row.valueRaw, book.live()]).toEqual([0n, [row]]);
@@ -200,7 +200,7 @@ describe('a payment that may not be made', () => {
   it.each([
     ['active', 503, 'circuit_breaker_active'],
     ['stale', 503, 'circuit_breaker_stale'],
-  ] as const)('while the breaker is %s is neither signed nor held', async (kind, status, error) => {
+  ] as const)('a payment while the circuit breaker is %s is neither signed nor held', async (kind, status, error) => {
     const all = world();
     all.state.breaker = { kind, reason: 1, reasonText: 'the sequencer is down' };
     await expect(all.reserve()).rejects.toMatchObject({
@@ -212,7 +212,7 @@ describe('a payment that may not be made', () => {
     expect(all.book.holds).toEqual([]);
   });
 
-  it('without a wallet, or a signer for one, is neither signed nor held', async () => {
+  it('a payment without a wallet or a signer is neither signed nor held', async () => {
     const all = world();
     const agent = { ...admittedWith(RICH), wallet: null };
     await expect(all.reserve(undefined, { agent })).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('a payment that may not be made', () => {
     await expectNothing(all);
   });
 
-  it('to the payer itself alone is neither signed nor held', async () => {
+  it('a payment whose only offer pays the payer itself is neither signed nor held', async () => {
     const all = world();
     await expect(all.reserve(challengeOf(2, { payTo: PAYER.address }))).rejects.toMatchObject({
       status: 502,
@@ -236,7 +236,7 @@ describe('a payment that may not be made', () => {
     await expectNothing(all);
   });
 
-  it('for want of a signature is not held', async () => {
+  it('a payment that cannot be signed is not held', async () => {
     const all = world();
     all.state.signing = new Error('the provider is away');
     await expect(all.reserve()).rejects.toMatchObject({
@@ -248,7 +248,7 @@ describe('a payment that may not be made', () => {
     expect(JSON.stringify(all.lines)).toContain('a payment could not be signed');
   });
 
-  it('for want of a balance is told with what there is, and stands nowhere', async () => {
+  it('a payment beyond the balance is refused with the available amount and leaves no reservation', async () => {
     const all = world();
     await expect(all.reserve(challengeOf(2, { amount: '1000001' }))).rejects.toMatchObject({
       status: 402,
@@ -258,7 +258,7 @@ describe('a payment that may not be made', () => {
     await expectNothing(all, { signatures: 1 });
   });
 
-  it('from a balance that the wallet does not hold is told with what the wallet can still promise', async () => {
+  it('a payment beyond the wallet’s unpromised balance is refused with that balance as available', async () => {
     const all = world();
     await all.book.ledger.credit({ agentId: AGENT, amountRaw: 500_000n, reference: 'a gift' });
     await all.book.open('promised', { valueRaw: 900_000n });
@@ -273,7 +273,7 @@ describe('a payment that may not be made', () => {
     ['says that it is full', errors.request.ledgerFull()],
     ['says that it is away', errors.request.ledgerAway()],
     ['breaks', new Error('a connection was lost')],
-  ])('while the ledger %s is told as not written', async (_, failure) => {
+  ])('a payment while the ledger %s is refused as not persisted, to be retried', async (_, failure) => {
     const all = world();
     const ledger: Pick<Ledger, 'hold'> = { hold: () => Promise.reject(failure) };
     await expect(

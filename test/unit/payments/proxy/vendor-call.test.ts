@@ -38,7 +38,7 @@ const asking = (error: Error, signal = STAYS) => {
 };
 
 describe('a target', () => {
-  it('that is not called is refused with a reason', async () => {
+  it('a blocked target is refused with 400 and the reason', async () => {
     const client = opening(new BlockedDestination('the host name is a local one'));
     for (const open of [openVendor, openTarget]) {
       await expect(open(client, URL_, ASKER)).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe('a target', () => {
     }
   });
 
-  it('whose name does not resolve is out of reach for a call, and told to who only asks', async () => {
+  it('a target whose name does not resolve fails a call, and is undefined for a price request', async () => {
     const client = opening(new Unreachable('no'));
     await expect(openVendor(client, URL_, ASKER)).rejects.toMatchObject({
       status: 502,
@@ -59,7 +59,7 @@ describe('a target', () => {
     expect(await openTarget(client, URL_, ASKER)).toBeUndefined();
   });
 
-  it('is not made a refusal of where it is a bug', async () => {
+  it('a bug in opening or asking a vendor is rethrown and not turned into a refusal', async () => {
     const bug = new TypeError('bug');
     await expect(openVendor(opening(bug), URL_, ASKER)).rejects.toBe(bug);
     await expect(asking(bug)).rejects.toBe(bug);
@@ -67,7 +67,7 @@ describe('a target', () => {
 });
 
 describe('asking a vendor', () => {
-  it('sends once, and within the bounds of the proxy', async () => {
+  it('a request to a vendor is sent once with the size and time limits of the proxy', async () => {
     const { client, sent } = scriptedClient({ send: () => fakeAnswer({ status: 204 }) });
     const place = placeOf(URL_);
     const answer = await askVendor(client, place, REQUEST, VENDOR_TIMES, STAYS);
@@ -91,7 +91,7 @@ describe('asking a vendor', () => {
     ]);
   });
 
-  it('that gets no answer says how, in a word too, and nothing of where', async () => {
+  it('a vendor that gives no answer is reported with the fault, without its address', async () => {
     for (const [reason, detail] of [
       ['busy', /No connection to the vendor was free/],
       ['unreachable', /took no connection/],
@@ -112,13 +112,13 @@ describe('asking a vendor', () => {
     }
   });
 
-  it('ends without a word for a client that has left', async () => {
+  it('a request to a vendor ends with 499 when the client has left', async () => {
     const left = AbortSignal.abort();
     const aborted = new SendFailed('aborted', { beforeBytes: false });
     await expect(asking(aborted, left)).rejects.toMatchObject({ status: 499 });
   });
 
-  it('is refused as the caller’s mistake where a header cannot be sent', async () => {
+  it('a request to a vendor with a header that cannot be sent is refused with 400', async () => {
     await expect(asking(new BadRequestHeader('the headers are too large'))).rejects.toMatchObject({
       status: 400,
       error: 'Invalid request',
@@ -126,7 +126,7 @@ describe('asking a vendor', () => {
     });
   });
 
-  it('is left to who pays to judge: there it fails as the client does', async () => {
+  it('a paid request to a vendor fails with the error of the HTTP client', async () => {
     const failure = new SendFailed('timeout', { beforeBytes: false });
     const { client } = scriptedClient({
       send: () => {

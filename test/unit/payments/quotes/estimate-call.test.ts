@@ -57,7 +57,7 @@ const reflected = async (priceRaw: bigint, wanted?: StandingsWish, spender?: Par
   (await estimated(quoteOf([priceRaw]), wanted, spender)).reflection;
 
 describe('an estimate', () => {
-  it('is what a payment would be made of, as it was asked for', async () => {
+  it('an estimate shows the offer in the vendor’s spelling, its cache state and what it means for the balance', async () => {
     expect(await estimated({ kind: 'quoted', quote: quoteOf([7n]), cached: true })).toEqual({
       url: URL_,
       method: 'POST',
@@ -80,7 +80,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('of a free call says so, and nothing of money', async () => {
+  it('an estimate of a free call says x402 false and has no amounts', async () => {
     expect(await estimated(FREE)).toEqual({
       url: URL_,
       method: 'POST',
@@ -90,7 +90,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('chooses as a payment does: the cheapest offer that does not pay the payer itself', async () => {
+  it('an estimate takes the cheapest offer that does not pay the payer itself', async () => {
     const rules = { walletAddress: `0x${'bb'.repeat(20)}` };
     const quote = quoteOf([9n], [3n, rules.walletAddress], [5n], [5n, '0xcc']);
     expect(await estimated(quote, { rules })).toMatchObject({ priceRaw: '5' });
@@ -103,7 +103,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('that fails says why', async () => {
+  it('an estimate that fails is refused as preflight_failed with the reason', async () => {
     await expect(estimated({ kind: 'failed', detail: 'No answer came.' })).rejects.toMatchObject({
       status: 502,
       error: 'preflight_failed',
@@ -135,7 +135,7 @@ describe('an estimate of a call to the marketplace', () => {
       { url: 'https://market.example/v1/tts/acme', method: 'POST' },
     );
 
-  it('is by its list, with nothing sent, and paid from the balance though the wallet has nothing', async () => {
+  it('an estimate of a marketplace call uses its price list, sends nothing and needs no USDC in the wallet', async () => {
     const per = { quantity: 1_000, unit: 'character' } as const;
     expect(await sold({ kind: 'sold', priceRaw: 900n, per }, { walletRaw: 0n })).toEqual({
       url: 'https://market.example/v1/tts/acme',
@@ -160,14 +160,14 @@ describe('an estimate of a call to the marketplace', () => {
     });
   });
 
-  it('knows the caps of its host, and what is free', async () => {
+  it('an estimate of a marketplace call applies the caps of its host and knows free routes', async () => {
     const cap = aPolicy({ kind: 'api', matchKey: 'market.example', limitRaw: 5n });
     const dear = await sold({ kind: 'sold', priceRaw: 6n }, { own: [[cap, 0n]] });
     expect(dear).toMatchObject({ reflection: { willExceedSpendLimit: true } });
     expect(await sold({ kind: 'free' })).toMatchObject({ x402: false });
   });
 
-  it('is refused in the words of the marketplace for a wrong body, and fails for what is not sold', async () => {
+  it('an estimate of a marketplace call is refused for a wrong body, and fails for a vendor that is not listed', async () => {
     const wrong = errors.request.invalid([{ path: ['model'], message: 'is none', code: 'x' }]);
     await expect(sold(wrong)).rejects.toBe(wrong);
     await expect(
@@ -181,7 +181,7 @@ describe('an estimate of a call to the marketplace', () => {
 });
 
 describe('what an estimate says of money', () => {
-  it('is the least of what the balance leaves and what the wallet has left to promise', async () => {
+  it('an estimate’s available amount is the lesser of the balance and the wallet’s unpromised USDC', async () => {
     const wallet = { spendableRaw: 100n, walletRaw: 90n, promisedRaw: 20n };
     expect(await reflected(70n, wallet)).toMatchObject({
       available: '70',
@@ -202,7 +202,7 @@ describe('what an estimate says of money', () => {
     });
   });
 
-  it('leaves out what is kept for other tasks', async () => {
+  it('an estimate’s available amount leaves out what is reserved for other tasks', async () => {
     const kept = aPolicy({
       matchKey: 't1',
       limitRaw: 400n,
@@ -214,7 +214,7 @@ describe('what an estimate says of money', () => {
     expect(await reflected(1n, wanted, { taskId: 't1' })).toMatchObject({ available: '1000' });
   });
 
-  it('knows every cap that the payment would count under, and its session’s by name', async () => {
+  it('an estimate applies every cap of the payment and shows what remains of the agent’s session cap', async () => {
     const session = aPolicy({ kind: 'session', matchKey: null, limitRaw: 50n });
     expect(await reflected(40n, { own: [[session, 10n]] })).toMatchObject({
       sessionSpendRemaining: '40',

@@ -77,7 +77,7 @@ function world(
 }
 
 describe('a forecast of many calls', () => {
-  it('tells each by its place, and adds them up', async () => {
+  it('a forecast lists each item by its index and adds up their subtotals', async () => {
     const told = await world().forecast(
       asking('5.example', { count: 3, method: 'POST' }),
       asking('free.example', { count: 2 }),
@@ -137,7 +137,7 @@ describe('a forecast of many calls', () => {
     });
   });
 
-  it('has the prices of the marketplace by its list, with nothing sent, beside those of others', async () => {
+  it('a forecast takes marketplace prices from the price list, beside prices of other targets', async () => {
     const per = { quantity: 60, unit: 'second' } as const;
     const { asked, forecast, opened } = world({ walletRaw: 5n }, undefined, {
       kind: 'sold',
@@ -158,7 +158,7 @@ describe('a forecast of many calls', () => {
     expect(opened).toEqual(['https://5.example/']);
   });
 
-  it('tells which caps would stop it, each item under its own task', async () => {
+  it('a forecast names the caps that would refuse it, each item under its own task', async () => {
     const own = [[aPolicy({ id: 3, matchKey: 't1', limitRaw: 9n, label: 'small' }), 2n]] as const;
     const { forecast } = world({ own });
     const told = await forecast(
@@ -184,7 +184,7 @@ describe('a forecast of many calls', () => {
     expect(told.forecast.reflection).toMatchObject({ willExceedSpendLimit: true });
   });
 
-  it('is refused whole where one target may not be called, before any is asked', async () => {
+  it('a forecast with one blocked target is refused before any target gets a request', async () => {
     const { forecast, asked } = world();
     const wishes = Array.from({ length: 20 }, (_, i) => asking(`${i}.example`));
     await expect(forecast(...wishes, asking('blocked.example'))).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe('a forecast of many calls', () => {
     expect(asked).toEqual([]);
   });
 
-  it('fails where nothing could be priced, and says why', async () => {
+  it('a forecast without any priced item fails with the reasons', async () => {
     await expect(
       world().forecast(asking('broken.example'), asking('nowhere.example')),
     ).rejects.toMatchObject({
@@ -204,7 +204,7 @@ describe('a forecast of many calls', () => {
     });
   });
 
-  it('looks every address up once, however often it is in it', async () => {
+  it('a forecast resolves each URL once, however many items have it', async () => {
     const { forecast, opened } = world();
     await forecast(
       asking('5.example'),
@@ -214,7 +214,7 @@ describe('a forecast of many calls', () => {
     expect(opened).toEqual(['https://5.example/']);
   });
 
-  it('asks so many at a time', async () => {
+  it('a forecast requests at most `forecastProbes` prices at a time', async () => {
     const waiting: (() => void)[] = [];
     const { forecast, asked } = world(
       {},
@@ -231,7 +231,7 @@ describe('a forecast of many calls', () => {
     expect((await all).forecast.totalRaw).toBe('190');
   });
 
-  it('waits for slow targets only so long, and tells them as unanswered', async () => {
+  it('a forecast ends after `forecastMs` and marks slow targets as unanswered', async () => {
     const never = new Promise<Quoted>(() => {});
     const { forecast, clock, asked } = world({}, async (host) =>
       host === 'slow.example' ? never : priceOf(host),

@@ -53,7 +53,7 @@ function refusedItems(reading: SpendReading, plan: readonly PlannedCalls[]): num
 }
 
 describe('a forecast', () => {
-  it('names exactly the items of which the ledger would refuse a call, made in this order', () => {
+  it('a forecast’s plan names exactly the items of which the ledger would refuse a call, in their order', () => {
     const arbitraryCalls = fc.record({
       priceRaw: fc.bigInt({ min: 1n, max: 40n }),
       count: fc.integer({ min: 1, max: 6 }),
@@ -82,7 +82,7 @@ describe('a forecast', () => {
     expect(Math.min(seen.fine, seen.refused), JSON.stringify(seen)).toBeGreaterThan(200);
   });
 
-  it('adds up what is asked for, refused or not, and says whether the balance covers it', () => {
+  it('a forecast’s plan adds up all items, refused ones too, and says whether the balance covers them', () => {
     const plan = [calls(0, 100n, { count: 4 }), calls(1, 200n), calls(2, 0n, { payee: null })];
     expect(planned({ spendableRaw: 600n }, ...plan)).toMatchObject({
       totalRaw: 600n,
@@ -95,7 +95,7 @@ describe('a forecast', () => {
     expect(planned(wallet, ...plan)).toMatchObject({ willExceedAvailable: true });
   });
 
-  it('counts what is kept for a task as available to that task only', () => {
+  it('a forecast’s plan lets only the task itself spend what is reserved for it', () => {
     const kept = aPolicy({
       matchKey: 't1',
       limitRaw: 400n,
@@ -110,7 +110,7 @@ describe('a forecast', () => {
     expect(planned(wanted, calls(0, 300n))).toMatchObject({ willExceedAvailable: true });
   });
 
-  it('leaves to later items the room that a refused one does not take, call by call', () => {
+  it('a forecast’s plan leaves what a refused call does not spend to later calls', () => {
     const cap = aPolicy({ id: 3, kind: 'api', matchKey: 'api.acme.test', matchKind: 'host_exact' });
     // 250 are left: two of five calls fit, and then one of fifty.
     const wanted = { spendableRaw: 10_000n, own: [[cap, 750n]] } as const;
@@ -131,7 +131,7 @@ describe('a forecast', () => {
     });
   });
 
-  it('names every cap that an item crosses, of the agent and of its team', () => {
+  it('a forecast’s plan names every cap that an item exceeds, of the agent and of its team', () => {
     const own = [
       [aPolicy({ id: 1, kind: 'vendor', matchKey: PAYEE, limitRaw: 10n }), 0n],
       [aPolicy({ id: 3, kind: 'session', matchKey: null, limitRaw: 20n }), 0n],
@@ -147,14 +147,14 @@ describe('a forecast', () => {
     ]);
   });
 
-  it('says of a cap that is used up that it refuses even a free call', () => {
+  it('a forecast’s plan refuses even free calls under a cap that is used up', () => {
     const used = aPolicy({ id: 3, kind: 'session', matchKey: null });
     const free = calls(0, 0n, { payee: null, count: 2 });
     expect(named(planned({ own: [[used, 999n]] }, free))).toEqual([]);
     expect(named(planned({ own: [[used, 1_000n]] }, free))).toEqual([[0, 3]]);
   });
 
-  it('names a destination that is on no list, where there has to be one', () => {
+  it('a forecast’s plan names a host or payee that is missing on the agent’s allowlist', () => {
     const host = planned({ rules: { allowlistMode: 'host' } }, calls(0, 4n));
     expect(host.breaches).toEqual([
       {

@@ -30,7 +30,7 @@ function quotesOf(answer: () => Promise<Probed> | Probed) {
 }
 
 describe('a quote', () => {
-  it('has every offer, with the spelling of the vendor', async () => {
+  it('a quote has every offer of the target, in the vendor’s spelling', async () => {
     const { quotes, clock } = quotesOf(() => priced({ amount: '7' }, { amount: '5' }));
     const spelled = { asset: USDC, payTo: PAYEE };
     const payTo = PAYEE.toLowerCase();
@@ -48,7 +48,7 @@ describe('a quote', () => {
     });
   });
 
-  it('is kept for half a minute by verb and URL, and not a moment longer', async () => {
+  it('a quote is cached by method and URL for `quoteMs`, and not a moment longer', async () => {
     const { quotes, clock, asked } = quotesOf(() => ({ kind: 'unpriced', status: 200 }));
     const first = await quotes.of(TARGET, 'GET');
     expect(first).toMatchObject({ cached: false, quote: { kind: 'free' } });
@@ -66,7 +66,7 @@ describe('a quote', () => {
     ]);
   });
 
-  it('is asked for once by all who want it at the same time, and is news to all of them', async () => {
+  it('concurrent requests for a quote share one request to the target, and none is told that it was cached', async () => {
     let answer: (probed: Probed) => void = () => {};
     const { quotes, asked } = quotesOf(
       () =>
@@ -82,7 +82,7 @@ describe('a quote', () => {
     expect(one).toMatchObject({ cached: false });
   });
 
-  it('that could not be had is told to all who waited, and asked for again', async () => {
+  it('a quote that fails is reported to all who waited and is not cached', async () => {
     const { quotes, asked } = quotesOf(() => {
       throw errors.proxy.unreachable('No answer came: timeout.');
     });
@@ -95,7 +95,7 @@ describe('a quote', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('is none where the target fails, or wants a payment that cannot be read: neither is free', async () => {
+  it('a quote fails where the target fails or its demand cannot be read, and is not cached', async () => {
     const unreadable = { kind: 'unreadable', code: 'invalid_json', detail: 'not JSON' } as const;
     for (const said of [
       { kind: 'unpriced', status: 500 } as const,
@@ -110,14 +110,14 @@ describe('a quote', () => {
     }
   });
 
-  it('does not make a bug a price that could not be had', async () => {
+  it('a bug during a quote is rethrown and not reported as a failed quote', async () => {
     const { quotes } = quotesOf(() => {
       throw new TypeError('bug');
     });
     await expect(quotes.of(TARGET, 'GET')).rejects.toThrow('bug');
   });
 
-  it('is one of so many: the oldest is forgotten', async () => {
+  it('at most `quotesKept` quotes are cached, and the oldest is dropped', async () => {
     const { quotes, asked } = quotesOf(() => ({ kind: 'unpriced', status: 200 }));
     const place = (i: number) => placeOf(`https://vendor.example/${i}`);
     for (let i = 0; i <= LIMITS.quotesKept; i++) await quotes.of(place(i), 'GET');

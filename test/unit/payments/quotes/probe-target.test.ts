@@ -23,7 +23,7 @@ async function probed(answer: ScriptedAnswer) {
 }
 
 describe('asking a target for its price', () => {
-  it('sends the method and no header of the caller, and waits no longer than a client would', async () => {
+  it('a price request sends the method without the caller’s headers or body and waits up to `probeMs`', async () => {
     const { client, sent } = scriptedClient({});
     await createProbe({ client, terms: TERMS, atOnce: 1 })(TARGET, 'POST', STAYS);
     expect(sent).toMatchObject([
@@ -41,7 +41,7 @@ describe('asking a target for its price', () => {
     expect(LIMITS.probeMs).toBeLessThan(15_000);
   });
 
-  it('reads a challenge of either version', async () => {
+  it('a price request reads challenges of both x402 versions', async () => {
     const body = JSON.stringify({ x402Version: 1, accepts: [entryV1()] });
     expect((await probed({ status: 402, headers: V2 })).said).toMatchObject({
       kind: 'priced',
@@ -53,7 +53,7 @@ describe('asking a target for its price', () => {
     });
   });
 
-  it('downloads no body of a target that wants no money, whatever its headers say', async () => {
+  it('a price request downloads no body of a target that answers without 402', async () => {
     for (const status of [200, 204, 302, 401, 404, 500]) {
       const { said, given } = await probed({ status, headers: V2, body: 'x'.repeat(100) });
       expect(said).toEqual({ kind: 'unpriced', status });
@@ -61,7 +61,7 @@ describe('asking a target for its price', () => {
     }
   });
 
-  it('tells what cannot be read from what is not there', async () => {
+  it('a price request tells a challenge that cannot be read from a 402 without one', async () => {
     expect((await probed({ status: 402, body: 'Pay!' })).said).toEqual({
       kind: 'unpriced',
       status: 402,
@@ -71,7 +71,7 @@ describe('asking a target for its price', () => {
     ).toMatchObject({ kind: 'unreadable', code: 'invalid_base64' });
   });
 
-  it('asks so many at a time and refuses the others at once, and asks on when one is done', async () => {
+  it('price requests beyond the concurrency limit are refused until a running one ends', async () => {
     const finish: (() => void)[] = [];
     const { client, sent } = scriptedClient({
       send: () => new Promise((resolve) => finish.push(() => resolve(fakeAnswer({})))),
@@ -91,7 +91,7 @@ describe('asking a target for its price', () => {
     expect(await next).toMatchObject({ status: 200 });
   });
 
-  it('has its place back where no answer comes', async () => {
+  it('a price request that gets no answer gives its slot back', async () => {
     const { client } = scriptedClient({
       send: () => {
         throw new SendFailed('timeout', { beforeBytes: false });

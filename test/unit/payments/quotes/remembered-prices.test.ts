@@ -6,7 +6,7 @@ import type { PaymentOffer } from '../../../../src/x402/offer.ts';
 const offer = (amountRaw: bigint) => ({ amountRaw }) as PaymentOffer;
 
 describe('prices that vendors asked for', () => {
-  it('are the cheapest offer of the last challenge at a target, by verb', () => {
+  it('the remembered price of a target is the cheapest offer of its last challenge, by method', () => {
     const prices = createRememberedPrices();
     const target = { method: 'GET', url: 'https://vendor.example/a' };
     expect(prices.last(target)).toBeUndefined();
@@ -19,7 +19,7 @@ describe('prices that vendors asked for', () => {
     expect(prices.last({ ...target, method: 'POST' })).toBeUndefined();
   });
 
-  it('are forgotten beyond a bound, the least recently used first', () => {
+  it('remembered prices beyond `askedPricesKept` are dropped, the least recently used first', () => {
     const prices = createRememberedPrices();
     const target = (n: number) => ({ method: 'GET', url: `https://vendor.example/${n}` });
     for (let n = 0; n <= LIMITS.askedPricesKept; n++) prices.note(target(n), [offer(BigInt(n))]);

@@ -31,7 +31,7 @@ const missing = async (...asked: Parameters<typeof judged>) =>
   ]);
 
 describe('the name of a deposit', () => {
-  it('is its transaction, its wallet and how many came before it', async () => {
+  it('a deposit’s name is its transaction, its wallet and its position among that wallet’s transfers', async () => {
     const transfers = [transfer(1n), transfer(2n, { to: OTHER }), transfer(3n)];
     expect(await missing([...transfers, transfer(4n, { txHash: word(2) })])).toEqual([
       [nameOf(0), 1n],
@@ -41,18 +41,18 @@ describe('the name of a deposit', () => {
     ]);
   });
 
-  it('counts what brings nothing, too, since it always did', async () => {
+  it('a deposit’s position in its name counts transfers of amount 0 too', async () => {
     expect(await missing([transfer(0n), transfer(1n)])).toEqual([[nameOf(1), 1n]]);
   });
 
-  it('is not looked for where nothing came', async () => {
+  it('without transfers no credited deposits are read', async () => {
     const never = () => Promise.reject(new Error('asked'));
     expect(await newDeposits([], never)).toEqual({ fresh: [], odd: [] });
   });
 });
 
 describe('deposits that are missing', () => {
-  it('are all that were never credited, under the names of a first reading', async () => {
+  it('missing deposits are those that were never credited, under the names of a first reading', async () => {
     const transfers = [transfer(0n), transfer(7n), transfer(5n, { from: OURS }), transfer(9n)];
     expect(await missing(transfers)).toEqual([
       [nameOf(1), 7n],
@@ -62,7 +62,7 @@ describe('deposits that are missing', () => {
     expect(await missing(transfers, { [nameOf(1)]: 7n, [nameOf(3)]: 9n })).toEqual([]);
   });
 
-  it('are credited beside one that has the name of another, and that one not twice', async () => {
+  it('a missing deposit whose name another one took is credited under the next name, and the other not twice', async () => {
     // The first of two was left out when they were read first.
     const transfers = [transfer(7n), transfer(9n)];
     const credited = { [nameOf(0)]: 9n };
@@ -70,19 +70,19 @@ describe('deposits that are missing', () => {
     expect(await missing(transfers, { ...credited, [nameOf(1)]: 7n })).toEqual([]);
   });
 
-  it('are none where an answer leaves out what was credited before', async () => {
+  it('an answer that leaves out a credited deposit yields no missing deposits', async () => {
     const credited = { [nameOf(0)]: 7n, [nameOf(1)]: 9n };
     expect(await missing([transfer(9n)], credited)).toEqual([]);
   });
 
-  it('wait for an answer that has them and what was credited, and are told as odd until then', async () => {
+  it('a deposit whose name was credited with another amount is odd until the chain shows both', async () => {
     const credited = { [nameOf(0)]: 7n };
     const { fresh, odd } = await judged([transfer(9n)], credited);
     expect([fresh, odd.map(({ transfer: { valueRaw } }) => valueRaw)]).toEqual([[], [9n]]);
     expect(await missing([transfer(7n), transfer(9n)], credited)).toEqual([[nameOf(1), 9n]]);
   });
 
-  it('add up to what came in, however often and with whatever gaps a transaction is read', async () => {
+  it('credited deposits add up to what came in, however often and with whatever gaps a transaction is read', async () => {
     const values = fc.array(fc.bigInt({ min: 0n, max: 3n }), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(values, fc.array(fc.nat(63), { maxLength: 6 }), async (amounts, gaps) => {

@@ -16,20 +16,20 @@ function tried(failing: ReadonlyMap<number, Error>) {
 }
 
 describe('many settlements', () => {
-  it('are all tried; one that may go better next time is told at the end', async () => {
+  it('settlements after a failed one are all attempted, and a retryable failure is thrown at the end', async () => {
     const away = new RpcUnavailable('away');
     const { done, alarms, run } = tried(new Map([[2, away]]));
     await expect(run()).rejects.toBe(away);
     expect([done, alarms]).toEqual([[1, 3, 4, 5], []]);
   });
 
-  it('are not stopped by one that never will, which is an alarm', async () => {
+  it('a settlement that can never be written raises an alarm and does not stop the others', async () => {
     const { done, alarms, run } = tried(new Map([[1, new Error('poison')]]));
     await run();
     expect([done, alarms]).toEqual([[2, 3, 4, 5], ['not_written']]);
   });
 
-  it('are so many at a time and no more', async () => {
+  it('settlements run up to the given number at a time', async () => {
     let underWay = 0;
     let most = 0;
     const work = async () => {

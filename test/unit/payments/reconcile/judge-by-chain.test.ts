@@ -37,7 +37,7 @@ function world(confirmations = 0) {
 }
 
 describe('the block that is believed', () => {
-  it('is so many below the head, and none while the chain is shorter', async () => {
+  it('the confirmed block is the given depth below the head, and none on a shorter chain', async () => {
     const { chain, view } = world(3);
     chain.mine(2);
     expect(await deepBlock(view)).toBeUndefined();
@@ -47,26 +47,26 @@ describe('the block that is believed', () => {
     expect(await deepBlock(view)).toMatchObject({ number: 5 });
   });
 
-  it('is the head itself where nothing has to stand on it', async () => {
+  it('the confirmed block is the head itself at depth 0', async () => {
     const { chain, view } = world(0);
     expect(await deepBlock(view)).toMatchObject(chain.head);
   });
 });
 
 describe('what one block says of a payment', () => {
-  it('is nothing before the payment has lapsed by the time of that block', async () => {
+  it('a payment is undecided before the block’s time reaches its validBefore', async () => {
     const { chain, ask } = world();
     chain.mine(1, 89);
     expect(await ask()).toEqual({ kind: 'undecided' });
   });
 
-  it('is that it is void from the very second on in which the token refuses it', async () => {
+  it('a payment is void from the second on at which the token refuses it', async () => {
     const { chain, ask } = world();
     chain.mine(1, 90);
     expect(await ask()).toEqual({ kind: 'void' });
   });
 
-  it('is that it was made where the transfer that was signed stands behind its use', async () => {
+  it('a payment is used where the log of its authorization is followed by the signed transfer', async () => {
     const { chain, ask } = world();
     chain.mine();
     const txHash = chain.use(PAYMENT, MOVED);
@@ -75,7 +75,7 @@ describe('what one block says of a payment', () => {
     expect(await ask()).toEqual({ kind: 'used', txHash });
   });
 
-  it('is asked of the state and the time of the same block, however far the head is', async () => {
+  it('a payment’s state and time are judged at the same block, however far the head is', async () => {
     const { chain, view } = world();
     const early = chain.mine(1, 90);
     chain.mine();
@@ -85,7 +85,7 @@ describe('what one block says of a payment', () => {
     expect(await judge(view, late, PAYMENT)).toEqual({ kind: 'undecided' });
   });
 
-  it('is not believed where another branch has replaced the block', async () => {
+  it('judging a payment at a block that a reorganisation replaced throws', async () => {
     const { chain, view } = world();
     const gone = chain.mine(1, 90);
     chain.reorganise(1);
@@ -96,34 +96,34 @@ describe('what one block says of a payment', () => {
     ['to another payee', { to: WALLET, valueRaw: 10_000n }],
     ['of another amount', { to: PAYEE, valueRaw: 9_999n }],
     ['of nothing', undefined],
-  ])('is nothing where it was used for a transfer %s', async (_, moved) => {
+  ])('a payment is undecided where its authorization was used for a transfer %s', async (_, moved) => {
     const { chain, ask } = world();
     chain.use(PAYMENT, moved);
     chain.mine(60);
     expect(await ask()).toEqual({ kind: 'undecided' });
   });
 
-  it('is that it is void where it was called off, before it lapses', async () => {
+  it('a payment is void where it was cancelled on chain before it lapses', async () => {
     const { chain, ask } = world();
     chain.cancel(PAYMENT);
     expect(await ask()).toEqual({ kind: 'void' });
   });
 
-  it('is nothing where its state is set and no log says why', async () => {
+  it('a payment is undecided where its state is used and no log explains why', async () => {
     const { chain, ask } = world();
     chain.states.set(PAYMENT.nonce, true);
     chain.mine(60);
     expect(await ask()).toEqual({ kind: 'undecided' });
   });
 
-  it('is nothing where the token does not answer, however late it is', async () => {
+  it('a payment is undecided where the token does not answer, however late it is', async () => {
     const { chain, ask } = world();
     chain.states.set(PAYMENT.nonce, undefined);
     chain.mine(1, 1_000);
     expect(await ask()).toEqual({ kind: 'undecided' });
   });
 
-  it('is not taken from the payment of another nonce or wallet', async () => {
+  it('logs of another nonce or another wallet decide nothing about a payment', async () => {
     const { chain, ask } = world();
     chain.states.set(PAYMENT.nonce, true);
     chain.use({ wallet: WALLET, nonce: word(8) }, MOVED);
@@ -134,7 +134,7 @@ describe('what one block says of a payment', () => {
 });
 
 describe('the log behind a state', () => {
-  it('is looked for from before the payment was written, with clocks apart, and no further than bounded', async () => {
+  it('the search for a payment’s log starts before its reservation and goes back at most `lookBackBlocks`', async () => {
     const { chain, view } = world();
     const txHash = chain.use(PAYMENT, MOVED);
     chain.mine(LIMITS.lookBackBlocks + 300);
@@ -170,7 +170,7 @@ function court(chain: FakeChain | undefined, confirmations = 0) {
 }
 
 describe('waiting for the word of the chain', () => {
-  it('ends with it at once where it is there', async () => {
+  it('waiting for the chain’s verdict ends at once where it is there', async () => {
     const chain = new FakeChain(START_SEC);
     const txHash = chain.use(PAYMENT, MOVED);
     const { wait, pass, seen } = court(chain);
@@ -179,7 +179,7 @@ describe('waiting for the word of the chain', () => {
     expect(seen).toEqual([{ kind: 'used', txHash }]);
   });
 
-  it('asks again and again until it has come', async () => {
+  it('waiting for the chain’s verdict polls until a confirmed block has one', async () => {
     const chain = new FakeChain(START_SEC);
     const { wait, pass, seen } = court(chain, 2);
     wait(20_000);
@@ -194,7 +194,7 @@ describe('waiting for the word of the chain', () => {
     expect(seen).toEqual([{ kind: 'void' }]);
   });
 
-  it('ends without it after so long', async () => {
+  it('waiting for the chain’s verdict ends as undecided after the given time', async () => {
     const { wait, pass, seen } = court(new FakeChain(START_SEC));
     wait(5_000);
     await pass(4_000);
@@ -203,7 +203,7 @@ describe('waiting for the word of the chain', () => {
     expect(seen).toEqual([{ kind: 'undecided' }]);
   });
 
-  it('outlives a node that fails, and hears it when it is back', async () => {
+  it('waiting for the chain’s verdict survives a failing node and ends once the node answers', async () => {
     const chain = new FakeChain(START_SEC);
     chain.mine(1, 90);
     chain.onAsk = () => Promise.reject(new RpcUnavailable('away'));
@@ -216,7 +216,7 @@ describe('waiting for the word of the chain', () => {
     expect(seen).toEqual([{ kind: 'void' }]);
   });
 
-  it('is no longer than asked for where the node does not answer at all', async () => {
+  it('waiting for the chain’s verdict ends in time where the node never answers', async () => {
     const chain = new FakeChain(START_SEC);
     chain.onAsk = () => new Promise(() => {});
     const { wait, pass, seen } = court(chain);
@@ -225,7 +225,7 @@ describe('waiting for the word of the chain', () => {
     expect(seen).toEqual([{ kind: 'undecided' }]);
   });
 
-  it('is in vain where there is no chain', async () => {
+  it('waiting for the chain’s verdict ends as undecided where no chain is configured', async () => {
     const { wait, pass, seen } = court(undefined);
     wait(2_000);
     await pass(3_000);

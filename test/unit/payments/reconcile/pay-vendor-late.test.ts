@@ -20,7 +20,7 @@ const refusalOf = (paying: Promise<unknown>): Promise<ApiError> =>
   );
 
 describe('an answer that comes when the payment has lapsed', () => {
-  it('asks the chain from that very second on, and not before', async () => {
+  it('a vendor’s answer waits for the chain’s verdict from the payment’s validBefore on, and not before', async () => {
     const early = lateWorld(USED, { takesMs: 89_999 });
     await early.pay();
     expect([early.waits, early.book.row('p').state]).toEqual([[], 'pending_settlement']);
@@ -29,7 +29,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(late.waits).toEqual([LIMITS.lateAnswerMs]);
   });
 
-  it('is relayed as paid where the chain shows the payment, which is settled by it', async () => {
+  it('a vendor’s late answer is relayed where the chain shows the payment, which is settled', async () => {
     const { book, pay, answers, steps } = lateWorld(USED);
     const { answer } = await pay();
     expect(answer).toBe(answers[0]);
@@ -50,7 +50,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('tells, where it settles the payment, what there is to tell of that', async () => {
+  it('a vendor’s late answer that settles its payment writes the settlement events', async () => {
     const { book, pay } = lateWorld(USED);
     const told: string[] = [];
     await pay({
@@ -63,7 +63,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(book.store.events).toBe(1);
   });
 
-  it('is withheld where the chain shows that the payment is void: it is released, and may be tried again', async () => {
+  it('a vendor’s late answer is withheld where the chain shows the payment void, and the hold is released', async () => {
     const { book, pay, answers } = lateWorld({ kind: 'void' });
     const error = await refusalOf(pay());
     const { validBefore } = book.row('p');
@@ -77,7 +77,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_000n, heldRaw: 0n, promisedRaw: 0n });
   });
 
-  it('is withheld where the chain does not say: the money stays held, and the payment is not tried again', async () => {
+  it('a vendor’s late answer is withheld where the chain is undecided, and the money stays held', async () => {
     const { book, pay, answers } = lateWorld({ kind: 'undecided' });
     const error = await refusalOf(pay());
     const { validBefore } = book.row('p');
@@ -92,19 +92,19 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(book.funds).toMatchObject({ spendableRaw: 990_000n, heldRaw: 10_000n });
   });
 
-  it('is a redirect like any other where it is one', async () => {
+  it('a vendor’s late redirect is relayed like any other late answer', async () => {
     const { pay, waits } = lateWorld(USED, { status: 302 });
     expect((await pay()).answer.status).toBe(302);
     expect(waits).toHaveLength(1);
   });
 
-  it.each([402, 503])('is a failure like any other where it is one (%i)', async (status) => {
+  it.each([402, 503])('a vendor’s late failure (%i) does not wait for the chain and leaves the payment open', async (status) => {
     const { book, pay, waits } = lateWorld({ kind: 'void' }, { status });
     await refusalOf(pay());
     expect([waits, book.row('p').state]).toEqual([[], 'pending_settlement']);
   });
 
-  it('is relayed though the ledger hangs over the settlement', async () => {
+  it('a vendor’s late answer is relayed while the ledger hangs over the settlement', async () => {
     const { book, pay } = lateWorld(USED);
     book.beforeStep = (step) => (step === 'settle' ? new Promise(() => {}) : undefined);
     const paying = pay();

@@ -22,7 +22,7 @@ function world() {
 }
 
 describe('the metrics of payments', () => {
-  it('count each step that is passed', async () => {
+  it('payment metrics count each step', async () => {
     const { payments, line } = world();
     payments.passed('reserved');
     payments.passed('sending');
@@ -33,7 +33,7 @@ describe('the metrics of payments', () => {
     ]);
   });
 
-  it('tell how many wait in every state, those in which none waits any more as well', async () => {
+  it('payment metrics show how many reservations wait in each live state, zeros included', async () => {
     const { payments, line } = world();
     payments.waiting(new Map([['sent', 2]]));
     payments.waiting(new Map([['pending_settlement', 5]]));
@@ -44,7 +44,7 @@ describe('the metrics of payments', () => {
     ]);
   });
 
-  it('count ends apart, and alarms by what they are about', async () => {
+  it('payment metrics count ends by state and alarms by kind', async () => {
     const { payments, line } = world();
     for (const end of ['settled', 'settled', 'released', 'expired_unsettled'] as const) {
       payments.ended(end);
@@ -62,7 +62,7 @@ describe('the metrics of payments', () => {
     ]);
   });
 
-  it('sum what readings came to, and keep the block where one has read none', async () => {
+  it('payment metrics add up the deposits of all readings and keep the last block that was read', async () => {
     const { payments, line } = world();
     const readTo = { number: 41, hash: '0x41', timestampSec: 1 };
     payments.reconciled({ ...DONE, readTo, settled: 3, released: 1, deposits: 2 });
@@ -71,7 +71,7 @@ describe('the metrics of payments', () => {
     expect(await line('svc_chain_block')).toEqual(['svc_chain_block 41']);
   });
 
-  it('tell of wallets that differ, and count deposits that a second look has found', async () => {
+  it('payment metrics show differing wallets and count deposits that the audit found', async () => {
     const { payments, line } = world();
     payments.reconciled({ ...DONE, deposits: 2 });
     payments.audited({ deposits: 3, differing: 4 });

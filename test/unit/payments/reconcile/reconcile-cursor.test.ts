@@ -25,21 +25,21 @@ function watchedWorld(confirmations = 0, blocks = 1) {
 }
 
 describe('how far the chain was read', () => {
-  it('begins a little back where it was never read', async () => {
+  it('the reconcile cursor starts `reorgBlocks` below the confirmed block when the chain was never read', async () => {
     const world = watchedWorld(2, 1_000);
     expect(await world.read()).toMatchObject({ readTo: { number: 997 } });
     expect(read(world.order)).toEqual([`${997 - LIMITS.reorgBlocks}-997`]);
     expect(world.cursor).toMatchObject({ number: 997 });
   });
 
-  it('is nowhere while the chain is not deep enough', async () => {
+  it('the reconcile cursor is unset while the chain is shorter than the confirmation depth', async () => {
     const world = watchedWorld(5, 5);
     await world.pay('p');
     expect(await world.read()).toMatchObject({ readTo: undefined, settled: 0, released: 0 });
     expect(world.order).toEqual(['head']);
   });
 
-  it('goes on at the next block, each block once', async () => {
+  it('the reconcile cursor goes on at the next block and reads each block once', async () => {
     const world = watchedWorld(0, 10);
     await world.read();
     world.chain.mine(5);
@@ -49,7 +49,7 @@ describe('how far the chain was read', () => {
     expect(read(world.order)).toEqual(['0-9', '10-14', '15-16']);
   });
 
-  it('stands still where there is nothing new, and asks for no logs', async () => {
+  it('the reconcile cursor stays where there is no new block, and no logs are read', async () => {
     const world = watchedWorld(0, 10);
     await world.read();
     world.order.length = 0;
@@ -57,7 +57,7 @@ describe('how far the chain was read', () => {
     expect(read(world.order)).toEqual([]);
   });
 
-  it('is not taken back by a node that lags', async () => {
+  it('the reconcile cursor does not go back for a node that lags', async () => {
     const world = watchedWorld(0, 10);
     await world.read();
     world.chain.lagsAt = 4;
@@ -67,7 +67,7 @@ describe('how far the chain was read', () => {
     expect(world.cursor).toMatchObject({ number: 9 });
   });
 
-  it('goes back where the chain has taken another turn, and finds what stands there now', async () => {
+  it('the reconcile cursor goes back after a reorganisation and settles what the new branch has', async () => {
     const world = watchedWorld(0, 600);
     await world.read();
     const row = await world.pay('p');
@@ -83,7 +83,7 @@ describe('how far the chain was read', () => {
     expect(world.cursor?.hash).toBe(world.chain.head.hash);
   });
 
-  it('goes back where it stands on blocks that there never were', async () => {
+  it('the reconcile cursor goes back from blocks that never existed, once the chain’s time shows it', async () => {
     const world = watchedWorld(0, 600);
     const { chain } = world;
     await world.read();
@@ -99,7 +99,7 @@ describe('how far the chain was read', () => {
     expect(world.errors()).toHaveLength(1);
   });
 
-  it('moves on by so many blocks at a time where it is far behind', async () => {
+  it('the reconcile cursor moves by at most `blocksPerTick.most` blocks a tick', async () => {
     const { most } = LIMITS.blocksPerTick;
     const world = watchedWorld(0, most + 50);
     world.cursor = { number: 9, hash: (await world.chain.rpc.block(9))?.hash ?? '' };
@@ -108,7 +108,7 @@ describe('how far the chain was read', () => {
     expect(read(world.order)).toEqual([`10-${9 + most}`, `${10 + most}-${most + 49}`]);
   });
 
-  it('can be moved on by fewer, while payments are judged by the newest block that is believed', async () => {
+  it('the reconcile cursor moves by a smaller given limit, and payments are judged at the newest confirmed block', async () => {
     const world = watchedWorld(0, 1);
     await world.read();
     await world.pay('p');
@@ -121,7 +121,7 @@ describe('how far the chain was read', () => {
 });
 
 describe('a reading', () => {
-  it('learns how far the chain is before it looks which payments there are', async () => {
+  it('a reconcile tick reads the head before the live payments, and those before the logs', async () => {
     const { chain, pay, read, order } = watchedWorld();
     await read();
     order.length = 0;
@@ -133,7 +133,7 @@ describe('a reading', () => {
     expect(order.indexOf('live')).toBeLessThan(order.findIndex((what) => /^logs/.test(what)));
   });
 
-  it('asks for nothing of no wallets', async () => {
+  it('a reconcile tick without wallets reads no logs', async () => {
     const { read, order } = reconcileWorld(0, 10);
     expect(await read()).toMatchObject({ readTo: { number: 9 } });
     expect(order.filter((what) => what.startsWith('logs'))).toEqual([]);
@@ -143,7 +143,7 @@ describe('a reading', () => {
     ['the head', /^head/],
     ['the logs of payments', /^logs/],
     ['the states', /^states/],
-  ])('without %s fails, moves no cursor, and is made up for later', async (_, question) => {
+  ])('a reconcile tick that cannot read %s fails, and a later tick makes up for it', async (_, question) => {
     const { book, chain, pay, read, failOn } = watchedWorld(0, 1);
     await read();
     const [used] = [await pay('used'), await pay('lapsed')];
@@ -161,7 +161,7 @@ describe('a reading', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('that the ledger breaks off in the middle is made up for later, and takes nothing twice', async () => {
+  it('a reconcile tick that the ledger interrupts keeps its cursor, and the next one takes nothing twice', async () => {
     const world = watchedWorld(0, 1);
     const { book, chain, pay, read } = world;
     await read();
@@ -183,7 +183,7 @@ describe('a reading', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('that cannot write one payment down alarms, and keeps no other waiting', async () => {
+  it('a reconcile tick that cannot write one payment raises an alarm and settles the others', async () => {
     const world = watchedWorld(0, 1);
     const { book, chain, pay, read, lines } = world;
     await read();
@@ -205,7 +205,7 @@ describe('a reading', () => {
 });
 
 describe('USDC that comes in', () => {
-  it('is credited to whose wallet it is, as what backs its balance', async () => {
+  it('a USDC deposit is credited to the agent that owns the wallet, in balance and wallet funds', async () => {
     const { chain, read, credits, book } = watchedWorld();
     chain.mine();
     chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
@@ -215,7 +215,7 @@ describe('USDC that comes in', () => {
     expect(book.funds).toMatchObject({ spendableRaw: 1_000_050n, walletRaw: 1_000_050n });
   });
 
-  it('is credited by none but the reader of the chain', async () => {
+  it('a USDC deposit is credited only by the process that holds the claim on the chain', async () => {
     const { chain, read, credits } = watchedWorld();
     chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
     const overtaken = { keepClaim: () => Promise.reject(new Error('overtaken')) };
@@ -224,7 +224,7 @@ describe('USDC that comes in', () => {
     expect(await read()).toMatchObject({ deposits: 1 });
   });
 
-  it('keeps no other waiting where one wallet has more of it in a block than can be read', async () => {
+  it('a wallet with more transfers in a block than can be read does not delay the deposits of others', async () => {
     const world = watchedWorld();
     const { chain, owners, read, book } = world;
     const flooded = `0x${'a2'.repeat(20)}`;
@@ -246,7 +246,7 @@ describe('USDC that comes in', () => {
     expect([alarms, book.funds.walletRaw]).toEqual([['wallet_flooded'], 1_000_050n]);
   });
 
-  it('is credited once, however often its block is read', async () => {
+  it('a USDC deposit is credited once, however often its block is read', async () => {
     const world = watchedWorld();
     world.chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
     expect(await world.read()).toMatchObject({ deposits: 1 });
@@ -255,7 +255,7 @@ describe('USDC that comes in', () => {
     expect([world.errors(), world.book.funds.walletRaw]).toEqual([[], 1_000_050n]);
   });
 
-  it('is told where it was credited before with another amount', async () => {
+  it('a USDC deposit that was credited before with another amount is logged as an error', async () => {
     const world = watchedWorld();
     const txHash = world.chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 50n });
     await world.read();
@@ -267,7 +267,7 @@ describe('USDC that comes in', () => {
     expect(world.book.funds.walletRaw).toBe(1_000_050n);
   });
 
-  it('from the wallet itself, or of nothing, is none', async () => {
+  it('a USDC transfer from the wallet itself or of amount 0 is no deposit', async () => {
     const { chain, read, credits } = watchedWorld();
     chain.transfer({ from: WALLET, to: WALLET, valueRaw: 50n });
     chain.transfer({ from: STRANGER, to: WALLET, valueRaw: 0n });

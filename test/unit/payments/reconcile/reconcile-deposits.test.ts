@@ -48,7 +48,7 @@ function invent(
 }
 
 describe('USDC that comes into agent wallets', () => {
-  it('is credited once, wherever a reorganisation puts its transaction', async () => {
+  it('a deposit is credited once, wherever a reorganisation puts its transaction', async () => {
     const { chain, read, bookedRaw } = await setUp();
     const txHash = chain.transfer({ ...deposit, valueRaw: 10n });
     expect(await read()).toMatchObject({ deposits: 1 });
@@ -59,7 +59,7 @@ describe('USDC that comes into agent wallets', () => {
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 10n);
   });
 
-  it('is credited as often as one transaction brings it, each wallet its own', async () => {
+  it('a transaction with several deposits credits each of them, to each wallet its own', async () => {
     const { chain, deps, read, bookedRaw } = await setUp();
     const txHash = chain.transfer({ ...deposit, valueRaw: 10n });
     chain.transfer({ from: STRANGER, to: OTHER_OURS, valueRaw: 10n, txHash });
@@ -71,7 +71,7 @@ describe('USDC that comes into agent wallets', () => {
     expect([bookedRaw(AGENT), bookedRaw(OTHER)]).toEqual([FIRST_RAW + 30n, 10n]);
   });
 
-  it('is nothing where nothing moved', async () => {
+  it('a transfer of amount 0 or to the sender itself is not credited', async () => {
     const { chain, read, bookedRaw } = await setUp();
     chain.transfer({ ...deposit, valueRaw: 0n });
     chain.transfer({ from: OURS, to: OURS, valueRaw: 10n });
@@ -81,7 +81,7 @@ describe('USDC that comes into agent wallets', () => {
 });
 
 describe('a deposit that the wallet does not hold', () => {
-  it('is never credited where the node invented its log, and is an alarm once', async () => {
+  it('a deposit that the node invented is never credited and raises one alarm', async () => {
     const world = await setUp();
     const { alarms, awaited, bookedRaw, chain, book, read, retry } = world;
     const txHash = invent(world, 500n);
@@ -101,7 +101,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect([bookedRaw(AGENT), awaited.rows.size]).toEqual([FIRST_RAW, 0]);
   });
 
-  it('keeps a real deposit into its wallet waiting, which is credited once the lie ends', async () => {
+  it('a real deposit waits behind an invented one of its wallet, and is credited once that is gone', async () => {
     const world = await setUp();
     const { alarms, bookedRaw, chain, book, read, retry } = world;
     const txHash = invent(world, 3n);
@@ -116,7 +116,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect([bookedRaw(AGENT), alarms]).toEqual([FIRST_RAW + 10n, ['deposit_not_held']]);
   });
 
-  it('is not credited from the money of a deposit that waits, whatever is read first', async () => {
+  it('a deposit is not credited from the money of one that waits, whatever is read first', async () => {
     const world = await setUp();
     const { bookedRaw, book, chain, read, retry } = world;
     const lies = [invent(world, 3n)];
@@ -133,7 +133,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 10n);
   });
 
-  it('keeps no other wallet waiting', async () => {
+  it('a wallet with an invented deposit does not delay the deposits of other wallets', async () => {
     const world = await setUp();
     const { bookedRaw, chain, read } = world;
     invent(world, 500n);
@@ -142,7 +142,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect([bookedRaw(AGENT), bookedRaw(OTHER)]).toEqual([FIRST_RAW, 7n]);
   });
 
-  it('is credited behind an open payment that was carried out in the same blocks', async () => {
+  it('a deposit is credited beside an open payment of its wallet in the same blocks', async () => {
     const { alarms, bookedRaw, chain, pay, read } = await setUp();
     const row = await pay('p', { wallet: OURS });
     chain.use(row, movedBy(row));
@@ -151,7 +151,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect([bookedRaw(AGENT), alarms]).toEqual([FIRST_RAW - 10_000n + 40n, []]);
   });
 
-  it('is credited once where its wallet has paid and the book learns that later', async () => {
+  it('a deposit is credited once where its wallet’s payment is settled only later', async () => {
     const { alarms, bookedRaw, chain, deps, book, pay, read, retry } = await setUp();
     const row = await pay('p', { wallet: OURS });
     const txHash = chain.use(row, movedBy(row));
@@ -166,7 +166,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('waits where the chain does not tell the balance, and is credited when it does', async () => {
+  it('a deposit waits while the chain does not answer the wallet’s balance', async () => {
     const { bookedRaw, chain, read, retry } = await setUp();
     chain.transfer({ ...deposit, valueRaw: 40n });
     const { call } = chain.rpc;
@@ -177,7 +177,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 40n);
   });
 
-  it('has the blocks read again that a balance could not be asked for', async () => {
+  it('blocks whose wallet balances cannot be read are read again', async () => {
     const { bookedRaw, chain, failOn, read } = await setUp();
     chain.transfer({ ...deposit, valueRaw: 40n });
     const callOff = failOn(/^states/);
@@ -187,7 +187,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 40n);
   });
 
-  it('is credited where the wallet lacks no more than an alarm has told before', async () => {
+  it('a deposit is credited where the wallet lacks no more than an earlier alarm said', async () => {
     const world = await setUp();
     const { awaited, bookedRaw, chain, read } = world;
     chain.deal(OURS, -100n);
@@ -200,7 +200,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 40n);
   });
 
-  it('is written down as waiting before a credit of another wallet breaks off, which is repeated once', async () => {
+  it('a waiting deposit is stored before the credit of another wallet fails, which is retried once', async () => {
     const world = await setUp();
     const { alarms, awaited, bookedRaw, chain, deps, errors, read } = world;
     invent(world, 5n);
@@ -213,7 +213,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect([alarms, errors()]).toEqual([['deposit_not_held'], [NOT_HELD]]);
   });
 
-  it('is retried later each time, and by itself where another retry fails', async () => {
+  it('a waiting deposit is retried with a doubling pause, and a failed retry counts', async () => {
     const world = await setUp();
     const { awaited, book, failOn, read, retry } = world;
     invent(world, 5n);

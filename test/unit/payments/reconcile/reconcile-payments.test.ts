@@ -59,7 +59,7 @@ function setUp() {
 }
 
 describe('reading the chain for all processes', () => {
-  it('goes on where the last one stopped, whichever it was', async () => {
+  it('the chain reader goes on where the last process stopped', async () => {
     const { processOf, chain, order, state } = setUp();
     await processOf('a').tick();
     chain.mine(3);
@@ -68,7 +68,7 @@ describe('reading the chain for all processes', () => {
     expect(state.row).toEqual({ number: 3n, hash: chain.head.hash, holder: null });
   });
 
-  it('is followed by a second look where the books have everything, and by none where they lag', async () => {
+  it('the chain reader runs a wallet audit only when it is up to date with the chain', async () => {
     const { processOf, chain, failOn, audited } = setUp();
     const reader = processOf('a');
     await reader.tick();
@@ -87,7 +87,7 @@ describe('reading the chain for all processes', () => {
     expect(audited).toEqual([0, number, number]);
   });
 
-  it('is done by one at a time', async () => {
+  it('the chain is read by one process at a time', async () => {
     const { processOf, chain } = setUp();
     const [a, b] = [processOf('a'), processOf('b')];
     let goOn = () => {};
@@ -103,7 +103,7 @@ describe('reading the chain for all processes', () => {
     expect(await b.tick()).not.toBe('busy');
   });
 
-  it('gives the chain back where it fails, without having moved on', async () => {
+  it('a chain reader that fails releases its claim and keeps the cursor', async () => {
     const { processOf, state, failOn, chain } = setUp();
     await processOf('a').tick();
     chain.mine(3);
@@ -114,7 +114,7 @@ describe('reading the chain for all processes', () => {
     expect(await processOf('b').tick()).toMatchObject({ readTo: { number: 3 } });
   });
 
-  it('writes nothing over the reading of a process that has taken it over', async () => {
+  it('a chain reader does not overwrite the cursor of a process that took over its claim', async () => {
     const { processOf, state, chain } = setUp();
     chain.onAsk = async () => {
       Object.assign(state.row, { holder: 'b', number: 77n, hash: 'theirs' });
@@ -123,14 +123,14 @@ describe('reading the chain for all processes', () => {
     expect(state.row).toEqual({ holder: 'b', number: 77n, hash: 'theirs' });
   });
 
-  it('fails where the database is away, and asks the chain nothing', async () => {
+  it('a chain reader without its database fails and reads nothing from the chain', async () => {
     const { processOf, state, order } = setUp();
     state.isAway = true;
     await expect(processOf('a').tick()).rejects.toThrow('away');
     expect(order).toEqual([]);
   });
 
-  it('tells what it came to, and logs it where it came to anything', async () => {
+  it('a chain reader returns its result, and logs it only where something was done', async () => {
     const { processOf, pay, chain, done, lines } = setUp();
     const worker = processOf('a');
     await worker.tick();
@@ -145,7 +145,7 @@ describe('reading the chain for all processes', () => {
 });
 
 describe('a chain that is far ahead', () => {
-  it('is read in shorter and shorter pieces while that fails, and in longer ones again', async () => {
+  it('a chain far ahead is read in ranges that shrink while reading fails and grow again afterwards', async () => {
     const { processOf, chain, longest, state } = setUp();
     const { least, most, fewer, more } = LIMITS.blocksPerTick;
     const worker = processOf('a');

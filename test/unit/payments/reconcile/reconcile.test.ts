@@ -12,7 +12,7 @@ async function readWorld(confirmations = 0) {
 }
 
 describe('a payment that the chain shows used', () => {
-  it('is taken, with the transaction that did it, before and after it lapses', async () => {
+  it('a payment that the chain shows used is settled with its transaction, before and after it lapses', async () => {
     const { book, chain, pay, read } = await readWorld();
     const [early, late] = [await pay('early'), await pay('late', { state: 'sent' })];
     chain.mine();
@@ -32,7 +32,7 @@ describe('a payment that the chain shows used', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('is taken though its sender died before it could say that it had sent it', async () => {
+  it('a payment that the chain shows used is settled though its process died before marking it sent', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p', { state: 'reserved' });
     chain.mine();
@@ -41,7 +41,7 @@ describe('a payment that the chain shows used', () => {
     expect(book.row('p').state).toBe('settled');
   });
 
-  it('is not taken before so many blocks stand on it', async () => {
+  it('a payment that the chain shows used is settled only at the confirmation depth', async () => {
     const { chain, pay, read } = await readWorld(3);
     const row = await pay('p');
     chain.mine();
@@ -56,7 +56,7 @@ describe('a payment that the chain shows used', () => {
     ['another payee', { to: STRANGER, valueRaw: 10_000n }],
     ['another amount', { to: `0x${'b2'.repeat(20)}`, valueRaw: 10_001n }],
     ['no transfer at all', undefined],
-  ])('with %s is reported as odd, and nothing moves, not even when it lapses', async (_, moved) => {
+  ])('a payment that the chain shows used with %s is logged as an error and stays held, also after it lapses', async (_, moved) => {
     const { book, chain, pay, read, errors } = await readWorld();
     const row = await pay('p');
     const { funds } = book;
@@ -69,7 +69,7 @@ describe('a payment that the chain shows used', () => {
     expect([book.funds, book.row('p').state]).toEqual([funds, 'pending_settlement']);
   });
 
-  it('by an unknown nonce is reported as odd', async () => {
+  it('a transfer of a wallet under an unknown nonce is logged as an error and settles nothing', async () => {
     const { book, chain, pay, read, errors } = await readWorld();
     const row = await pay('p');
     chain.mine();
@@ -79,7 +79,7 @@ describe('a payment that the chain shows used', () => {
     expect(book.row('p').state).toBe('pending_settlement');
   });
 
-  it('by the wallet of another agent under the same nonce settles no payment', async () => {
+  it('another wallet’s use of a payment’s nonce settles no payment', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p');
     const other = await pay('q', { wallet: STRANGER });
@@ -90,7 +90,7 @@ describe('a payment that the chain shows used', () => {
     expect([book.row('p').state, book.row('q').state]).toEqual(Array(2).fill('pending_settlement'));
   });
 
-  it('is taken though there were too many others to be found among them', async () => {
+  it('a payment that the chain shows used is settled although it was not among the live ones that were read', async () => {
     const { book, chain, pay, read } = await readWorld();
     const [row, other] = [await pay('p'), await pay('q')];
     chain.mine();
@@ -101,7 +101,7 @@ describe('a payment that the chain shows used', () => {
 });
 
 describe('a payment that was released', () => {
-  it('and moves late is debited after all, once, and loudly', async () => {
+  it('a released payment that moves late is debited once and logged as an error', async () => {
     const { book, chain, pay, read, errors } = await readWorld();
     const row = await pay('p');
     await book.end('p', 'expired_unsettled');
@@ -115,7 +115,7 @@ describe('a payment that was released', () => {
     expect(errors()).toEqual(['a payment moved on chain after it was released']);
   });
 
-  it('is not debited twice where the same blocks are read again', async () => {
+  it('a released payment that moved late is not debited twice where the same blocks are read again', async () => {
     const world = await readWorld();
     const { book, chain, pay, read, errors } = world;
     const from = world.cursor;
@@ -135,7 +135,7 @@ describe('a payment that was released', () => {
 });
 
 describe('a payment that was called off on chain', () => {
-  it('is released before it lapses', async () => {
+  it('a payment that was cancelled on chain is released before it lapses', async () => {
     const { book, chain, pay, read } = await readWorld();
     const row = await pay('p');
     chain.mine();
@@ -155,7 +155,7 @@ describe('a payout', () => {
     payee: STRANGER,
   };
 
-  it('is done when the chain shows it, and only with its own payee and amount', async () => {
+  it('a payout is marked done when the chain shows it with its own payee and amount', async () => {
     const { chain, payouts, paid, read, errors } = await readWorld();
     payouts.push({ ...payout, isDone: false });
     chain.mine();
@@ -167,7 +167,7 @@ describe('a payout', () => {
     expect(errors()).toHaveLength(1);
   });
 
-  it('that is done, or stood behind too many others, is nothing odd', async () => {
+  it('a payout that is done, or was not among the open ones that were read, logs no error', async () => {
     const { chain, pay, payouts, paid, read, errors } = await readWorld();
     const { wallet } = await pay('keeps the wallet in sight');
     const done = { ...payout, wallet, isDone: true };
@@ -182,7 +182,7 @@ describe('a payout', () => {
 });
 
 describe('many at once', () => {
-  it('are given to the ledger in groups', async () => {
+  it('many settlements are sent to the ledger at most `settlementsUnderWay` at a time', async () => {
     const { book, chain, pay, read } = await readWorld();
     const most = LIMITS.settlementsUnderWay;
     chain.mine();

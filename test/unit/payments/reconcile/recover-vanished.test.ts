@@ -30,7 +30,7 @@ const CREDITED_AGAIN = { spendableRaw: 1_000_000n, heldRaw: 0n, walletRaw: 1_000
 const SETTLED = { spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n };
 
 describe('a settled payment that a reorganisation takes away', () => {
-  it('is credited again, once, when it can never be made any more', async () => {
+  it('a settled payment that a reorganisation removed is credited again once it has lapsed', async () => {
     const { book, chain, read, errors } = await vanishedWorld();
     chain.mine(1, 100);
     await read();
@@ -42,7 +42,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.funds).toMatchObject(CREDITED_AGAIN);
   });
 
-  it('is debited again where the branch that had it is the true one after all, with an alarm', async () => {
+  it('a removed payment that the chain has again after all is debited again, with an error logged', async () => {
     const { book, chain, row, read, errors } = await vanishedWorld();
     chain.mine(1, 100);
     await read();
@@ -57,7 +57,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('stays settled while it may still be made, and is looked at until that is over', async () => {
+  it('a removed payment stays settled while its authorization is valid, and the cursor waits', async () => {
     const { book, chain, read, errors } = await vanishedWorld();
     expect(await read()).toMatchObject({ readTo: undefined });
     expect(errors()).toContain(MAY_COME_BACK);
@@ -67,7 +67,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.funds).toMatchObject(CREDITED_AGAIN);
   });
 
-  it('stays settled where the other branch has it, too', async () => {
+  it('a removed payment stays settled where the new branch has it too', async () => {
     const { book, chain, row, read, errors } = await vanishedWorld();
     await read();
     chain.mine();
@@ -79,7 +79,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(errors()).not.toContain(VANISHED);
   });
 
-  it('is looked at again where the token did not say how it stands', async () => {
+  it('a removed payment is checked again where the token did not answer its state', async () => {
     const { book, chain, row, read } = await vanishedWorld();
     chain.mine(1, 100);
     chain.states.set(row.nonce, undefined);
@@ -90,7 +90,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.funds).toMatchObject(CREDITED_AGAIN);
   });
 
-  it('is not looked for while the chain goes on as it was', async () => {
+  it('without a reorganisation no settled payment is checked again', async () => {
     const { book, chain, pay, read, order } = reconcileWorld(0, 10);
     await read();
     const row = await pay('p');
@@ -104,7 +104,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.funds).toMatchObject(SETTLED);
   });
 
-  it('is credited again only when its wallet holds the money', async () => {
+  it('a removed payment is credited again only when its wallet holds the money', async () => {
     const { awaited, book, chain, deps, read, errors } = await vanishedWorld();
     chain.mine(1, 100);
     // By its balance the wallet has paid, whatever the token says of the authorization.
@@ -125,7 +125,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(book.funds).toMatchObject(CREDITED_AGAIN);
   });
 
-  it('of nothing is told, and credited with nothing', async () => {
+  it('a removed payment of amount 0 is logged and not credited', async () => {
     const { book, chain, pay, read, errors, credits } = reconcileWorld(0, 10);
     await read();
     const row = await pay('p', { valueRaw: 0n });

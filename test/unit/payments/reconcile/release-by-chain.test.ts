@@ -46,7 +46,7 @@ const VOID: ChainVerdict = { kind: 'void' };
 const UNDECIDED: ChainVerdict = { kind: 'undecided' };
 
 describe('releasing a payment by hand', () => {
-  it('releases what the chain shows can never be made, from every state that waits', async () => {
+  it('a release by hand releases a payment in any live state that the chain shows void', async () => {
     for (const state of ['reserved', 'sent', 'pending_settlement'] as const) {
       const { release, settled, asked } = world(aReservation({ state }), VOID);
       expect(await release()).toMatchObject({ state: 'payment_rejected' });
@@ -56,7 +56,7 @@ describe('releasing a payment by hand', () => {
     }
   });
 
-  it('settles what the chain shows was made, and says that it did', async () => {
+  it('a release by hand settles a payment that the chain shows used and answers reservation_settled', async () => {
     const { release, settled, now } = world(aReservation(), USED);
     await expect(release()).rejects.toMatchObject({
       status: 409,
@@ -66,7 +66,7 @@ describe('releasing a payment by hand', () => {
     expect(settled).toEqual([10_000n]);
   });
 
-  it('moves nothing while the chain has not decided', async () => {
+  it('a release by hand moves nothing while the chain is undecided', async () => {
     const { release, settled, now } = world(aReservation({ state: 'sent' }), UNDECIDED);
     await expect(release()).rejects.toMatchObject({
       status: 409,
@@ -77,7 +77,7 @@ describe('releasing a payment by hand', () => {
     expect(now().state).toBe('sent');
   });
 
-  it('answers one that has ended without asking the chain: it is released, or it was paid', async () => {
+  it('a release by hand of an ended payment answers its end without reading the chain', async () => {
     for (const state of ['expired_unsettled', 'payment_rejected', 'released'] as const) {
       const { release, asked } = world(aReservation({ state }), USED);
       expect(await release()).toMatchObject({ state });
@@ -91,7 +91,7 @@ describe('releasing a payment by hand', () => {
     await expect(world(corrected, VOID).release()).rejects.toMatchObject({ status: 409 });
   });
 
-  it('answers what became of it where another process was quicker', async () => {
+  it('a release by hand answers the end that another process wrote first', async () => {
     const quicker = world(aReservation(), VOID, 'expired_unsettled');
     expect(await quicker.release()).toMatchObject({ state: 'expired_unsettled' });
     expect(quicker.settled).toEqual([]);

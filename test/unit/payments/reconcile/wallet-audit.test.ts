@@ -24,7 +24,7 @@ const plan = (state: AuditState | undefined, at: number, most = MOST) =>
   planRound(state, { number: at }, most);
 
 describe('a round over all wallets', () => {
-  it('begins some blocks back at the first time, and never before the first block', () => {
+  it('the first audit round starts `overlapBlocks` back and never before block 0', () => {
     expect(plan(undefined, 9_000)).toEqual({
       fromBlock: 9_000 - overlapBlocks,
       toBlock: 9_000,
@@ -33,12 +33,12 @@ describe('a round over all wallets', () => {
     expect(plan(undefined, 10)).toEqual({ fromBlock: 0, toBlock: 10, afterAgentId: 0 });
   });
 
-  it('goes on with its own blocks until all wallets are done', () => {
+  it('an audit round keeps its blocks until all wallets are done', () => {
     const { round } = stateOf({ afterAgentId: 500 });
     expect(plan(stateOf({ afterAgentId: 500 }), 9_000)).toEqual(round);
   });
 
-  it('is followed by the next one when that is due, which reads the last blocks again', () => {
+  it('the next audit round starts when it is due and reads the last `overlapBlocks` again', () => {
     expect(plan(stateOf({}), 2_100)).toBeUndefined();
     expect(plan(stateOf({}, { isDue: true }), 2_100)).toEqual({
       fromBlock: 2_001 - overlapBlocks,
@@ -47,7 +47,7 @@ describe('a round over all wallets', () => {
     });
   });
 
-  it('is followed at once where it lags far behind, by so many blocks at a time', () => {
+  it('the next audit round starts at once when it lags `lagBlocks`, with a bounded number of blocks', () => {
     const at = 2_001 + lagBlocks;
     expect(plan(stateOf({}), at - 1)).toBeUndefined();
     expect(plan(stateOf({}), at)).toMatchObject({ fromBlock: 2_001 - overlapBlocks });
@@ -55,7 +55,7 @@ describe('a round over all wallets', () => {
     expect(next?.toBlock).toBe(2_000 - overlapBlocks + MOST);
   });
 
-  it('begins where something was missed, at once', () => {
+  it('the next audit round starts at once from a block where something was missed', () => {
     expect(plan(stateOf({}, { rereadFrom: 700 }), 2_010)).toEqual({
       fromBlock: 700,
       toBlock: 2_010,
@@ -66,7 +66,7 @@ describe('a round over all wallets', () => {
     });
   });
 
-  it('begins anew with fewer blocks where its own are more than the node tells', () => {
+  it('an audit round starts again with fewer blocks where the node cannot return its range', () => {
     expect(plan(stateOf({ afterAgentId: 500 }), 9_000, 100)).toEqual({
       fromBlock: 1_000,
       toBlock: 1_099,
@@ -74,7 +74,7 @@ describe('a round over all wallets', () => {
     });
   });
 
-  it('begins anew where its blocks are beyond the chain', () => {
+  it('an audit round starts again where its blocks are beyond the chain', () => {
     // By a node that told of more blocks than there were.
     for (const afterAgentId of [null, 500]) {
       const state = stateOf({ fromBlock: 8_000, toBlock: 9_000, afterAgentId });
@@ -87,7 +87,7 @@ describe('a round over all wallets', () => {
     expect(plan(stateOf({ fromBlock: 500, toBlock: 9_000 }), 2_000)?.fromBlock).toBe(500);
   });
 
-  it('comes to the end of the chain with however few blocks a node tells at once', () => {
+  it('audit rounds reach the end of the chain even with the smallest range', () => {
     const most = blocks.least;
     let state: AuditState | undefined;
     for (let i = 0; i < 1_000; i++) {
@@ -115,7 +115,7 @@ describe('the search for the reason of a difference', () => {
     ...change,
   });
 
-  it('goes back from the newest block to the one that the wallet cannot be older than', () => {
+  it('the search for a wallet’s difference goes back from the newest block to the wallet’s first possible one', () => {
     const at = { number: 1_000 + 2 * MOST };
     const first = searchRange(difference(), at, MOST);
     expect(first).toEqual({ fromBlock: 1_001 + MOST, toBlock: at.number });
@@ -125,7 +125,7 @@ describe('the search for the reason of a difference', () => {
     expect(third).toEqual({ fromBlock: 1_000, toBlock: 1_000 });
   });
 
-  it('is within the chain, wherever it has come to before', () => {
+  it('the search for a wallet’s difference stays within the chain wherever it was before', () => {
     const at = { number: 2_000 };
     expect(searchRange(difference({ searchedFrom: 9_000 }), at, MOST)).toEqual({
       fromBlock: 1_000,
@@ -133,7 +133,7 @@ describe('the search for the reason of a difference', () => {
     });
   });
 
-  it('is an alarm after some looks in vain, once an amount, and goes on', () => {
+  it('the search for a wallet’s difference raises one alarm per amount after `looksBeforeAlarm` and goes on', () => {
     let now = difference();
     const look = (isFound: boolean) => {
       const looked = planLook(now, { fromBlock: 5_000, isFound });
@@ -148,7 +148,7 @@ describe('the search for the reason of a difference', () => {
     expect(look(true)).toMatchObject({ toldRaw: 5n, looks: 0, afterMs: 0 });
   });
 
-  it('rests when it has come to the end of it in vain, each time longer up to a bound', () => {
+  it('a search for a wallet’s difference that found nothing pauses, longer each time up to `retryMaxMs`', () => {
     const { retryFirstMs, retryMaxMs } = LIMITS.audit;
     const whole = { fromBlock: 1_000, isFound: false };
     const tired = difference({ looks: looksBeforeAlarm });
@@ -158,7 +158,7 @@ describe('the search for the reason of a difference', () => {
     expect(planLook({ ...tired, passes: 1_000_000 }, whole)).toMatchObject({ afterMs: retryMaxMs });
   });
 
-  it('knows how old a wallet can be, whatever the clock of the chain', () => {
+  it('a wallet’s first possible block is bounded, whatever the chain’s clock says', () => {
     const at = { number: 2_000_000, hash: '0x', timestampSec: 1_800_000_000 };
     const made = (secondsAgo: number) => ({ createdMs: (at.timestampSec - secondsAgo) * 1_000 });
     const { clockMarginBlocks } = LIMITS.audit;

@@ -53,7 +53,7 @@ async function auditedWorld() {
 const deposit = { from: STRANGER, to: WALLET };
 
 describe('the second look', () => {
-  it('finds nothing where the first has missed nothing, and moves nothing', async () => {
+  it('a wallet audit finds and moves nothing where the first reading missed nothing', async () => {
     const { book, chain, pay, read, round, alarms } = await auditedWorld();
     const row = await pay('p', { wallet: WALLET });
     chain.mine();
@@ -66,7 +66,7 @@ describe('the second look', () => {
     expect([book.funds, book.store.postings.size, alarms]).toEqual([funds, credits, []]);
   });
 
-  it('credits a deposit whose log was left out, under its usual name, with an alarm', async () => {
+  it('a wallet audit credits a deposit whose log was left out, under its usual name, with an alarm', async () => {
     const { book, chain, read, round, hide, alarms, errors } = await auditedWorld();
     chain.mine();
     const txHash = chain.transfer({ ...deposit, valueRaw: 11_000n });
@@ -86,7 +86,7 @@ describe('the second look', () => {
     expect(alarms).toHaveLength(1);
   });
 
-  it('debits a payment that was released by a false word, with an alarm', async () => {
+  it('a wallet audit debits a payment that was released on a node’s false answer, with an alarm', async () => {
     const { book, chain, pay, read, round, alarms } = await auditedWorld();
     const row = await pay('p', { wallet: WALLET });
     chain.lie = { kind: 'blind', since: chain.head.number };
@@ -105,7 +105,7 @@ describe('the second look', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('debits a settled payment again that was given back by a false reorganisation, once', async () => {
+  it('a wallet audit debits a settled payment once that a false reorganisation gave back', async () => {
     const world = await auditedWorld();
     const { book, chain, pay, read, round, alarms } = world;
     const row = await pay('p', { wallet: WALLET });
@@ -132,7 +132,7 @@ describe('the second look', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('finds by the balance what lies before the blocks that are read again', async () => {
+  it('a wallet audit finds by the balance a deposit that lies before its overlap blocks', async () => {
     const { book, chain, read, round, hide, alarms } = await auditedWorld();
     chain.mine();
     const txHash = chain.transfer({ ...deposit, valueRaw: 9n });
@@ -152,7 +152,7 @@ describe('the second look', () => {
     expect(alarms).toEqual(['wallet_differs', 'deposit_missed']);
   });
 
-  it('has the next round read everything around what was missed', async () => {
+  it('a wallet audit makes the next round read again the blocks around a missed deposit', async () => {
     const { chain, read, round, hide, audits } = await auditedWorld();
     chain.mine();
     const txHash = chain.transfer({ ...deposit, valueRaw: 9n });
@@ -168,7 +168,7 @@ describe('the second look', () => {
     expect(state?.round.fromBlock).toBeLessThanOrEqual(missed);
   });
 
-  it('tells of what was missed though the balances cannot be asked behind it', async () => {
+  it('a wallet audit reports a missed deposit though the balances cannot be read afterwards', async () => {
     const { book, chain, read, run, round, hide, deps, failOn, alarms } = await auditedWorld();
     chain.mine();
     const txHash = chain.transfer({ ...deposit, valueRaw: 9n });
@@ -193,7 +193,7 @@ describe('the second look', () => {
     expect(alarms).toHaveLength(1);
   });
 
-  it('tells of each deposit that it credits, though the ledger breaks off behind it', async () => {
+  it('a wallet audit reports each deposit that it credits though the ledger fails on the next one', async () => {
     const { book, chain, read, run, round, hide, deps, alarms } = await auditedWorld();
     chain.mine();
     const hidden = [8n, 9n].map((valueRaw) => chain.transfer({ ...deposit, valueRaw }));
@@ -216,7 +216,7 @@ describe('the second look', () => {
     expect(book.funds.walletRaw).toBe(1_000_017n);
   });
 
-  it('is an alarm where a node has told of a deposit that there never was', async () => {
+  it('a wallet audit raises an alarm for a credited deposit that never existed', async () => {
     const { book, chain, read, round, alarms } = await auditedWorld();
     chain.mine();
     chain.transfer({ ...deposit, valueRaw: 9n });
@@ -230,7 +230,7 @@ describe('the second look', () => {
     expect(book.funds.walletRaw).toBe(1_000_009n);
   });
 
-  it('credits nothing for a process that is not the reader any more', async () => {
+  it('a wallet audit credits nothing for a process that lost its claim', async () => {
     const { book, chain, read, hide, deps, audits, alarms } = await auditedWorld();
     chain.mine();
     const txHash = chain.transfer({ ...deposit, valueRaw: 9n });
@@ -250,7 +250,7 @@ describe('the second look', () => {
     expect([book.funds.walletRaw, alarms]).toEqual([1_000_000n, []]);
   });
 
-  it('leaves a wallet alone whose balance the chain does not answer', async () => {
+  it('a wallet audit skips a wallet whose balance the chain does not answer', async () => {
     const { chain, round, audits, alarms } = await auditedWorld();
     chain.mine();
     const call = chain.rpc.call;
@@ -262,7 +262,7 @@ describe('the second look', () => {
 });
 
 describe('a second look at many wallets', () => {
-  it('takes so many of them a step, however many there are, and comes to the last one', async () => {
+  it('a wallet audit takes `walletsPerPass` wallets a pass and reaches the last one', async () => {
     const { deps, chain, read, owners } = reconcileWorld(0, 2);
     const { walletsPerPass } = LIMITS.audit;
     const ledger = new MemoryLedger();
@@ -313,7 +313,7 @@ describe('a second look at many wallets', () => {
 });
 
 describe('a second look that cannot be made', () => {
-  it('is made by the next step, over fewer blocks, and never rejects', async () => {
+  it('a wallet audit that fails never rejects, and the next pass covers fewer blocks', async () => {
     const { chain, read, run, book, auditor, audits, failOn } = await auditedWorld();
     chain.mine(LIMITS.audit.blocks.most);
     await read();

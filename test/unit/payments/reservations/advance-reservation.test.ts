@@ -15,7 +15,7 @@ async function openOne(state: 'reserved' | 'sent' | 'pending_settlement' = 'sent
 }
 
 describe('a step of a payment', () => {
-  it('that leaves its hold open moves the row and no money', async () => {
+  it('a step that leaves a payment open updates its row and moves no money', async () => {
     const { book, row, funds } = await openOne();
     const learnt = { responseStatusCode: 201, latencyMs: 12, txHash: '0xabc' };
     expect(await advanceReservation(book, row, ARRIVED, { learnt })).toBe('pending_settlement');
@@ -24,7 +24,7 @@ describe('a step of a payment', () => {
     expect(book.settlements).toEqual([]);
   });
 
-  it('that ends it takes all of its hold, and writes what it bought', async () => {
+  it('a step that settles a payment takes its whole hold and writes its charge and events', async () => {
     const { book, row } = await openOne('pending_settlement');
     const learnt = { txHash: '0xdef' };
     const events = [
@@ -50,7 +50,7 @@ describe('a step of a payment', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('that releases it gives everything back, and says that it failed', async () => {
+  it('a step that releases a payment gives all its money back and writes a failed charge', async () => {
     const { book, row } = await openOne();
     const learnt = { responseStatusCode: 504, latencyMs: 7 };
     expect(await advanceReservation(book, row, VOID, { learnt })).toBe('expired_unsettled');
@@ -62,7 +62,7 @@ describe('a step of a payment', () => {
     });
   });
 
-  it('keeps, of what was learnt before, what it does not learn anew', async () => {
+  it('a step of a payment keeps the response status and latency of earlier steps', async () => {
     const { book, row } = await openOne();
     const learnt = { responseStatusCode: 200, latencyMs: 31 };
     await advanceReservation(book, row, ARRIVED, { learnt });
@@ -70,7 +70,7 @@ describe('a step of a payment', () => {
     expect(book.settlements[0]?.charges?.(1n)[0]).toMatchObject(learnt);
   });
 
-  it('is told as an end where it is one, and never of a payment that has ended', async () => {
+  it('the end of a payment is reported once, by the step that ends it', async () => {
     const { book, row } = await openOne('reserved');
     const ends: string[] = [];
     const onEnd = (state: string) => void ends.push(state);
@@ -84,7 +84,7 @@ describe('a step of a payment', () => {
     expect(ends).toEqual(['expired_unsettled']);
   });
 
-  it('that has no effect in the state of the payment asks the ledger for nothing', async () => {
+  it('a step that has no effect in a payment’s state sends nothing to the ledger', async () => {
     const { book, row } = await openOne('pending_settlement');
     expect(await advanceReservation(book, row, { type: 'request.sent' })).toBe(
       'pending_settlement',
@@ -99,7 +99,7 @@ describe('a step of a payment', () => {
 });
 
 describe('a step that another process was quicker than', () => {
-  it('is planned again on what became of the row', async () => {
+  it('a step of a payment with an outdated row is planned again on the current row', async () => {
     const { book, row } = await openOne('reserved');
     await advanceReservation(book, row, { type: 'request.sent' });
     // The row that it was called with still reads `reserved`.
@@ -108,7 +108,7 @@ describe('a step that another process was quicker than', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('means nothing after the end of the payment, and moves no money', async () => {
+  it('a step of a payment that another process ended changes nothing and moves no money', async () => {
     const { book, row } = await openOne();
     await book.end('p', 'settled');
     const { funds } = book;
@@ -117,7 +117,7 @@ describe('a step that another process was quicker than', () => {
     expect(book.funds).toEqual(funds);
   });
 
-  it('of two ends has the first one alone', async () => {
+  it('concurrent ends of one payment leave the first one alone', async () => {
     const { book, row } = await openOne();
     const ends = await Promise.all([
       advanceReservation(book, row, VOID),
@@ -129,7 +129,7 @@ describe('a step that another process was quicker than', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('again and again is a bug, and is not tried for ever', async () => {
+  it('a step of a payment that loses every race throws after a bounded number of reloads', async () => {
     const { row } = await openOne();
     let looks = 0;
     const never = {
@@ -147,7 +147,7 @@ describe('a step that another process was quicker than', () => {
     expect(looks).toBeLessThan(20);
   });
 
-  it('is refused where the row is gone', async () => {
+  it('a step of a payment whose row is gone throws', async () => {
     const { book, row } = await openOne();
     const deps = { ledger: book.ledger, reload: async () => undefined };
     await book.end('p', 'settled');

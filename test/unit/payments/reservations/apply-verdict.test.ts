@@ -41,14 +41,14 @@ function world() {
 }
 
 describe('the word of the chain', () => {
-  it('that there is none yet changes nothing', async () => {
+  it('a chain verdict "undecided" changes nothing of a payment', async () => {
     const { book, deps } = world();
     const row = await book.open('p');
     expect(await applyVerdict(deps, row, { kind: 'undecided' })).toBe(false);
     expect(book.row('p')).toEqual(row);
   });
 
-  it('that it was used settles it with its transaction, and tells what there is to tell', async () => {
+  it('a chain verdict "used" settles a payment with its transaction and writes its events', async () => {
     const { book, deps, asked } = world();
     const row = await book.open('p');
     expect(await applyVerdict(deps, row, { kind: 'used', txHash: '0xaa' })).toBe(true);
@@ -58,7 +58,7 @@ describe('the word of the chain', () => {
     expect(book.funds).toMatchObject({ spendableRaw: 990_000n, heldRaw: 0n, walletRaw: 990_000n });
   });
 
-  it('that it is void releases it, as rejected only where the vendor said so', async () => {
+  it('a chain verdict "void" releases a payment, as rejected only where the vendor refused it', async () => {
     const { book, deps, asked } = world();
     const plain = await book.open('plain');
     const refused = { ...(await book.open('refused')), refused: true };
@@ -72,7 +72,7 @@ describe('the word of the chain', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that it was used, when others have just released it, debits it all the same', async () => {
+  it('a chain verdict "used" debits a payment that another process has just released', async () => {
     const { book, deps, lines, corrections } = world();
     const row = await book.open('p');
     await book.end('p', 'expired_unsettled');
@@ -83,7 +83,7 @@ describe('the word of the chain', () => {
     expect(lines.map(({ level }) => level)).toEqual([ERROR]);
   });
 
-  it('that it was used, when others have just settled it, debits it once', async () => {
+  it('a chain verdict "used" debits a payment once that another process has just settled', async () => {
     const { book, deps, corrections } = world();
     const row = await book.open('p');
     await book.end('p', 'settled');
@@ -94,7 +94,7 @@ describe('the word of the chain', () => {
 });
 
 describe('a payment that moved after its release', () => {
-  it('is debited once, keeps its end and is told loudly', async () => {
+  it('a payment that moved after its release is debited once, keeps its state and is logged as an error', async () => {
     const { book, deps, lines } = world();
     await book.open('p');
     await book.end('p', 'expired_unsettled');
@@ -111,7 +111,7 @@ describe('a payment that moved after its release', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('is debited as far as there is anything, and the rest is missed', async () => {
+  it('a payment that moved after its release is debited only as far as the balance reaches', async () => {
     const { book, deps } = world();
     await book.open('p', { valueRaw: 600_000n });
     await book.end('p', 'expired_unsettled');
@@ -121,7 +121,7 @@ describe('a payment that moved after its release', () => {
     expect(book.store.violations()).toEqual([]);
   });
 
-  it('of nothing is told, and takes nothing', async () => {
+  it('a payment of amount 0 that moved after its release is logged and debits nothing', async () => {
     const { book, deps, lines, corrections } = world();
     await book.open('p', { valueRaw: 0n });
     await book.end('p', 'expired_unsettled');

@@ -25,7 +25,7 @@ const paid = (change: Parameters<typeof aReservation>[0]) =>
   callRecord(7, aCall({ payment: aReservation(change) }));
 
 describe('a call in an agent’s history', () => {
-  it('is told whole', () => {
+  it('a paid call’s record in the history has all its fields', () => {
     expect(paid({ state: 'settled', txHash: '0xfeed' })).toEqual({
       id: 118,
       agentId: 7,
@@ -47,7 +47,7 @@ describe('a call in an agent’s history', () => {
     });
   });
 
-  it('that was free was a success at no price', () => {
+  it('a free call’s record in the history is a success with cost 0 and no payment', () => {
     expect(callRecord(7, aCall())).toMatchObject({
       status: 'success',
       paymentAmountRaw: null,
@@ -58,7 +58,7 @@ describe('a call in an agent’s history', () => {
     });
   });
 
-  it('is pending as long as the chain is, and then what the chain has made of it', () => {
+  it('a paid call’s record in the history is pending until the chain decides, then success or failed', () => {
     const expected: Readonly<Record<ReservationState, string>> = {
       reserved: 'pending',
       sent: 'pending',
@@ -76,7 +76,7 @@ describe('a call in an agent’s history', () => {
     }
   });
 
-  it('that was paid after its release was paid', () => {
+  it('a paid call’s record in the history is a success where the payment moved after its release', () => {
     expect(paid({ state: 'expired_unsettled', isCorrected: true })).toMatchObject({
       status: 'success',
       costRaw: '10000',

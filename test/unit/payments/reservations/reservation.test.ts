@@ -12,7 +12,7 @@ import { aReservation } from '../../../support/a-reservation.ts';
 const STATES = Object.keys(reservationMachine.states) as ReservationState[];
 
 describe('a reservation', () => {
-  it('is told in the words of the specification, and is terminal exactly when the chain has spoken', () => {
+  it('a reservation’s record has the specification’s state, and is terminal exactly when the payment has ended', () => {
     const known = ['reserved', 'sent', 'pending_settlement', 'settled', 'expired_unsettled'];
     expect(STATES).toHaveLength(7);
     for (const state of STATES) {
@@ -23,7 +23,7 @@ describe('a reservation', () => {
     expect(wireState('released')).toBe('expired_unsettled');
   });
 
-  it('has amounts in digits, validBefore in seconds and instants in ISO', () => {
+  it('a reservation’s record has amounts in digits, validBefore in seconds and ISO timestamps', () => {
     const row = aReservation({
       state: 'settled',
       valueRaw: 10_000n,
@@ -47,7 +47,7 @@ describe('a reservation', () => {
     });
   });
 
-  it('was settled at no time unless it was settled', () => {
+  it('a reservation’s record has a settledAt only in the state settled', () => {
     for (const state of STATES.filter((each) => each !== 'settled')) {
       const record = reservationRecord(aReservation({ state, decidedMs: 1_790_000_015_000 }));
       expect(record.settledAt, state).toBeNull();
@@ -55,7 +55,7 @@ describe('a reservation', () => {
     expect(reservationRecord(aReservation({ sentMs: null })).sentAt).toBeNull();
   });
 
-  it('counts under what it was held for, and its charge says what was bought', () => {
+  it('a reservation’s hold has its key root, task, host and payee, and its charge has what was bought', () => {
     const row = aReservation({ keyId: 5, keyRootId: 4, taskId: 't1', responseStatusCode: 200 });
     expect(holdOf(row)).toEqual({
       holdId: row.holdId,

@@ -8,7 +8,7 @@ const paidBy = (payer: { accountId: string; isFirst: boolean } | undefined) =>
   (async () => (payer === undefined ? [] : [payer])) as unknown as Queryable;
 
 describe('the events of a settled payment', () => {
-  it('report it, and the first payment of an agent once more', async () => {
+  it('a settled payment writes an event, and the first payment of an agent a second one', async () => {
     const row = await new PaymentBook().open('p', { targetUrl: 'https://vendor.test/p?q=1' });
     const { agentId, nonce, wallet } = row;
     const about = { accountId: 'acct_1', agentWallet: wallet, correlationId: nonce };
@@ -35,7 +35,7 @@ describe('the events of a settled payment', () => {
     expect(later).toEqual([first[1]]);
   });
 
-  it('are none where the agent is not there', async () => {
+  it('a settled payment of an agent that is gone writes no events', async () => {
     const row = await new PaymentBook().open('p');
     expect(await settlementEvents(paidBy(undefined), row, '0xaa')).toEqual([]);
   });
