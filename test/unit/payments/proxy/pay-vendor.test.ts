@@ -51,7 +51,7 @@ describe('the request with its payment', () => {
   it.each([
     ['by its answer alone where that is quick', 0, 1],
     ['before it where the vendor takes its time', LIMITS.proxySentMs, 2],
-  ])('the sending of a payment is written down %s', async (_, takesMs, steps) => {
+  ])('a payment to a vendor is marked as sent %s', async (_, takesMs, steps) => {
     const { book, pay } = payWorld({}, { takesMs });
     let advances = 0;
     book.beforeStep = (step) => {
@@ -176,7 +176,7 @@ describe('a vendor that says it does not take the payment', () => {
     ['nothing', ''],
     ['a page', '<html>no</html>'],
     ['more than the proxy reads', 'x'.repeat(LIMITS.challengeBodyBytes + 1)],
-  ])('a vendor that refuses a payment with %s for words is reported with its status alone', async (_, body) => {
+  ])('a vendor that refuses a payment and says %s is reported with its status alone', async (_, body) => {
     const { book, pay } = payWorld({ status: 403, body });
     const { fields } = await refused(pay());
     expect(fields.detail).toBe('The vendor answered 403.');
