@@ -12,11 +12,11 @@ const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
 const hex = (raw: Uint8Array) => `0x${Buffer.from(raw).toString('hex')}` as const;
 
 describe('signHash', () => {
-  it('gives the signature of the golden vector', () => {
+  it('signHash gives the signature of the golden vector', () => {
     expect(signHash(bytes(vectors.digest), bytes(vectors.privateKey))).toBe(vectors.signature);
   });
 
-  it('gives the bytes that another library gives, and is recovered to its key', async () => {
+  it('signHash gives the same bytes as another library, and its key is recovered from the signature', async () => {
     const word = fc.uint8Array({ minLength: 32, maxLength: 32 });
     await fc.assert(
       fc.asyncProperty(word, word, async (hash, privateKey) => {

@@ -53,7 +53,7 @@ function chainOf(
 }
 
 describe('the state of authorizations', () => {
-  it('is read in the order asked, hundreds in one call, all at the one block', async () => {
+  it('authorization states are read in the given order, hundreds in one call, all at the same block', async () => {
     const chain = chainOf();
     const asked = keys(LIMITS.callsPerMulticall * 2 + 1);
     const states = await authorizationStates(chain, USDC, AT, asked);
@@ -62,7 +62,7 @@ describe('the state of authorizations', () => {
     expect(chain.asked.every(({ at }) => at === AT)).toBe(true);
   });
 
-  it('is unknown, never false, where the token answers nothing or nonsense', async () => {
+  it('an authorization state is unknown, never false, where the token’s answer is empty or malformed', async () => {
     const odd = [undefined, '0x', '0x00', word(2), `0x${'f'.repeat(64)}`, `${word(0)}00`, word(0)];
     const states = await authorizationStates(
       chainOf((nonce) => odd[Number(nonce)]),
@@ -73,7 +73,7 @@ describe('the state of authorizations', () => {
     expect(states).toEqual([...Array(odd.length - 1).fill(undefined), false]);
   });
 
-  it('is asked one by one where there is no multicall contract, the first of them only', async () => {
+  it('authorization states without a multicall contract are read singly, up to `singleStateReads`', async () => {
     const chain = chainOf(undefined, { multicall: false });
     const asked = keys(LIMITS.singleStateReads + 5);
     const states = await authorizationStates(chain, USDC, AT, asked);
@@ -93,7 +93,7 @@ describe('the state of authorizations', () => {
     ]);
   });
 
-  it('is read in smaller parts where the node runs less at once', async () => {
+  it('authorization states are read in smaller groups where the node limits a call', async () => {
     const asked = keys(100);
     const states = await authorizationStates(
       chainOf(undefined, { mostCalls: 30 }),
@@ -111,7 +111,7 @@ describe('the state of authorizations', () => {
     expect(nothing).toEqual(asked.map(() => undefined));
   });
 
-  it('fails as a whole when the node cannot be asked about that block', async () => {
+  it('reading authorization states fails as a whole when the node cannot read the block', async () => {
     const away = {
       async call(): Promise<string> {
         throw new RpcUnavailable('header not found');
@@ -122,7 +122,7 @@ describe('the state of authorizations', () => {
     await expect(authorizationStates(junk, USDC, AT, keys(3))).rejects.toThrow(RpcUnavailable);
   });
 
-  it('of nothing is nothing, without a question', async () => {
+  it('reading the states of no authorizations sends no request', async () => {
     const chain = chainOf();
     expect(await authorizationStates(chain, USDC, AT, [])).toEqual([]);
     expect(chain.asked).toEqual([]);

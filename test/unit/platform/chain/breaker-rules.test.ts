@@ -36,23 +36,23 @@ const { priceAgeSeconds, priceAgeMarginSeconds, sequencerGraceSeconds } = LIMITS
 const updated = (secondsAgo: number) => ({ price: round({ updatedAtSec: HEAD_SEC - secondsAgo }) });
 
 describe('paid requests are refused', () => {
-  it('for nothing while all is well', () => {
+  it('the breaker rules refuse nothing while the chain and its feeds are healthy', () => {
     expect(reasonOf({})).toBe('none');
   });
 
-  it('when the price is older than an hour and its margin, in the time of the chain', () => {
+  it('the breaker rules refuse a price older than an hour and its margin, by the chain’s time', () => {
     const oldest = priceAgeSeconds + priceAgeMarginSeconds;
     expect(reasonOf(updated(oldest))).toBe('none');
     expect(reasonOf(updated(oldest + 1))).toBe('priceStale');
     expect(reasonOf(updated(oldest), { since: 1, now: 1 })).toBe('priceStale');
   });
 
-  it('when the price is none', () => {
+  it('the breaker rules refuse a price of zero or below', () => {
     expect(reasonOf({ price: round({ answer: 0n }) })).toBe('priceNotPositive');
     expect(reasonOf({ price: round({ answer: -1n }) })).toBe('priceNotPositive');
   });
 
-  it('when the price moved by more than a fifth of what it was, up or down', () => {
+  it('the breaker rules refuse a price that moved by more than a fifth, up or down', () => {
     const moved = (from: bigint, to: bigint) =>
       reasonOf({ previousAnswer: from, price: round({ answer: to }) });
     expect(moved(1_000n, 1_200n)).toBe('none');
@@ -64,7 +64,7 @@ describe('paid requests are refused', () => {
     expect(reasonOf({ previousAnswer: undefined })).toBe('none');
   });
 
-  it('while the sequencer is down, and for an hour after', () => {
+  it('the breaker rules refuse while the sequencer is down and for an hour afterwards', () => {
     expect(reasonOf({ sequencer: round({ answer: 1n }) })).toBe('sequencerDown');
     expect(reasonOf({ sequencer: up(HEAD_SEC - sequencerGraceSeconds + 1) })).toBe(
       'sequencerRestarted',
@@ -72,7 +72,7 @@ describe('paid requests are refused', () => {
     expect(reasonOf({ sequencer: up(HEAD_SEC - sequencerGraceSeconds) })).toBe('none');
   });
 
-  it('when the clocks of chain and server are apart, whichever is ahead', () => {
+  it('the breaker rules refuse when the clocks of chain and server differ by more than 30 seconds', () => {
     expect(reasonOf({}, { now: 30 })).toBe('none');
     expect(reasonOf({}, { now: 31 })).toBe('clocksDiffer');
     expect(reasonOf({}, { now: -30 })).toBe('none');
@@ -81,7 +81,7 @@ describe('paid requests are refused', () => {
     expect(reasonOf({}, { now: 29, since: 29 })).toBe('none');
   });
 
-  it('for the cause rather than for what follows from it', () => {
+  it('the breaker rules name the cause before its consequences', () => {
     const down = round({ answer: 1n, startedAtSec: HEAD_SEC - 1 });
     expect(reasonOf({ ...updated(90_000), sequencer: down }, { now: 500 })).toBe('sequencerDown');
   });

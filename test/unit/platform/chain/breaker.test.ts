@@ -13,7 +13,7 @@ function setUp() {
 }
 
 describe('the circuit breaker', () => {
-  it('lets paid requests out once the chain was read and all is well', async () => {
+  it('the circuit breaker is clear once the chain was read and is healthy', async () => {
     const { breaker } = setUp();
     expect(breaker.check()).toMatchObject({ kind: 'stale', reason: 7 });
     await breaker.tick();
@@ -21,7 +21,7 @@ describe('the circuit breaker', () => {
     expect(breaker.price()).toEqual({ priceUsd: '3000', isStale: false });
   });
 
-  it('is active for a reason, until the chain gives none any more', async () => {
+  it('the circuit breaker is active with a reason until the chain gives none', async () => {
     const { breaker, state } = setUp();
     const { price } = state;
     state.price = [price[0], price[1] * 2n, price[2], price[3]];
@@ -32,7 +32,7 @@ describe('the circuit breaker', () => {
     expect(breaker.check().kind).toBe('clear');
   });
 
-  it('asks the node nothing when it is checked', async () => {
+  it('a check of the circuit breaker sends no request to the node', async () => {
     const { breaker, state } = setUp();
     await breaker.tick();
     const asked = state.asked.length;
@@ -40,7 +40,7 @@ describe('the circuit breaker', () => {
     expect(state.asked.length).toBe(asked);
   });
 
-  it('forgives one reading that fails, and is stale at the second in a row', async () => {
+  it('the circuit breaker forgives one failed reading and is stale after two in a row', async () => {
     const { breaker, state, clock } = setUp();
     const readNext = async () => {
       clock.advance(LIMITS.breaker.tickMs);
@@ -64,7 +64,7 @@ describe('the circuit breaker', () => {
     expect(await readNext()).toBe('clear');
   });
 
-  it('holds on to a reading for half a minute while no other one ends', async () => {
+  it('the circuit breaker keeps a reading for half a minute while no other one ends', async () => {
     const { breaker, clock } = setUp();
     await breaker.tick();
     clock.advance(LIMITS.breaker.readingMs);
@@ -73,7 +73,7 @@ describe('the circuit breaker', () => {
     expect(breaker.check()).toMatchObject({ kind: 'stale' });
   });
 
-  it('is stale at once when a feed cannot be read, and says which', async () => {
+  it('the circuit breaker is stale at once when a feed cannot be read, and names the feed', async () => {
     const { breaker, state } = setUp();
     await breaker.tick();
     state.sequencer = undefined;
@@ -86,7 +86,7 @@ describe('the circuit breaker', () => {
     expect(breaker.price()).toBeUndefined();
   });
 
-  it('is stale for ever where there is no node', async () => {
+  it('the circuit breaker is always stale where no node is configured', async () => {
     const { deps } = setUp();
     const breaker = createBreaker({ ...deps, rpc: undefined });
     await breaker.tick();
@@ -96,7 +96,7 @@ describe('the circuit breaker', () => {
     });
   });
 
-  it('is stale with a node of another chain, whatever that one says', async () => {
+  it('the circuit breaker is stale with a node of another chain', async () => {
     const { breaker, state } = setUp();
     state.chainId = 1;
     await breaker.tick();
@@ -109,7 +109,7 @@ describe('the circuit breaker', () => {
     expect(breaker.check().kind).toBe('clear');
   });
 
-  it('notices between two readings that the clock of this server was moved', async () => {
+  it('the circuit breaker notices between two readings that the server’s clock was moved', async () => {
     const { deps, state } = setUp();
     let movedMs = 0;
     const { clock } = deps;
@@ -127,7 +127,7 @@ describe('the circuit breaker', () => {
     expect(breaker.check()).toMatchObject({ kind: 'active', reason: 6 });
   });
 
-  it('reads once at a time, so that no older reading takes the place of a newer one', async () => {
+  it('the circuit breaker reads the chain once at a time', async () => {
     const { breaker, state } = setUp();
     await Promise.all([breaker.tick(), breaker.tick()]);
     expect(state.asked).toEqual(['0x82ad56cb', '0x9a6fc8f5']);
@@ -135,7 +135,7 @@ describe('the circuit breaker', () => {
 });
 
 describe('a price', () => {
-  it('is shown exactly', () => {
+  it('a feed’s price is formatted without rounding', () => {
     expect(formatPrice(312_055_000_000n, 8)).toBe('3120.55');
     expect(formatPrice(3n, 8)).toBe('0.00000003');
     expect(formatPrice(-150n, 2)).toBe('-1.5');

@@ -71,7 +71,7 @@ const numbers = (taken: readonly { nonce?: number | undefined }[]) =>
   taken.map(({ nonce }) => nonce ?? 0);
 
 describe('the facilitator', () => {
-  it('carries the authorization to the token, with its own key and gas', async () => {
+  it('the facilitator sends the authorization to the token, signed with its own key and with its own gas', async () => {
     const { chain, submit } = setUp();
     const txHash = await submit(1);
     const [raw] = chain.raw;
@@ -93,7 +93,7 @@ describe('the facilitator', () => {
     expect(signer.toLowerCase()).toBe(gasPayer.address);
   });
 
-  it('writes the call as the token reads it', () => {
+  it('the facilitator encodes transferWithAuthorization as another library does', () => {
     const { from, to, valueRaw, validAfter, validBefore, nonce } = authorization(7);
     const expected = encodeFunctionData({
       abi: parseAbi([
@@ -112,13 +112,13 @@ describe('the facilitator', () => {
     expect(encodeTransfer(authorization(7), SIGNATURE)).toBe(expected);
   });
 
-  it('numbers many at once without a gap or a double', async () => {
+  it('the facilitator numbers concurrent transactions without a gap or a duplicate', async () => {
     const { chain, submit } = setUp();
     await Promise.all([1, 2, 3, 4, 5].map(submit));
     expect(numbers(chain.taken)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('leaves no gap after a broadcast that was refused', async () => {
+  it('the facilitator leaves no nonce gap after a broadcast that was refused', async () => {
     const { chain, submit } = setUp();
     await submit(1);
     chain.refuses = new RpcUnavailable('the node could not be reached');
@@ -128,7 +128,7 @@ describe('the facilitator', () => {
     expect(numbers(chain.taken)).toEqual([0, 1, 2]);
   });
 
-  it('counts its own last one where a node has not heard of it, for a while', async () => {
+  it('the facilitator counts its last transaction for `facilitatorNumberMs` where the node has not seen it', async () => {
     const { chain, clock, submit } = setUp();
     await submit(1);
     chain.counted = 0;
@@ -139,7 +139,7 @@ describe('the facilitator', () => {
     expect(numbers(chain.taken)).toEqual([0, 1, 0]);
   });
 
-  it('fills the place of one that the chain has lost, however many are sent meanwhile', async () => {
+  it('the facilitator reuses the nonce of a transaction that the chain lost, while others are sent', async () => {
     const { clock, chain, submit } = setUp();
     await submit(0);
     chain.counted = 0;
@@ -156,7 +156,7 @@ describe('the facilitator', () => {
     expect(numbers(chain.taken).at(-1)).toBe(4);
   });
 
-  it('follows the chain where another process has sent from the same account', async () => {
+  it('the facilitator follows the chain’s nonce where another process has sent from the same account', async () => {
     const { chain, submit } = setUp();
     await submit(1);
     chain.counted = 9;
@@ -164,7 +164,7 @@ describe('the facilitator', () => {
     expect(numbers(chain.taken)).toEqual([0, 9]);
   });
 
-  it('spends no gas on a transfer that the token refuses', async () => {
+  it('the facilitator sends no transfer that the token refuses in the gas estimate', async () => {
     const { chain, submit } = setUp();
     chain.refusesToRun = new RpcReverted('FiatTokenV2: authorization is expired');
     await expect(submit(1)).rejects.toThrow(RpcReverted);
@@ -172,7 +172,7 @@ describe('the facilitator', () => {
     expect(chain.estimated[0]?.from?.toLowerCase()).toBe(gasPayer.address);
   });
 
-  it('pays no price for gas beyond its bound', async () => {
+  it('the facilitator sends nothing above the gas price limit', async () => {
     const { chain, submit } = setUp();
     chain.maxFeeWei = LIMITS.facilitatorFeeWei + 1n;
     await expect(submit(1)).rejects.toThrow(RpcUnavailable);
@@ -181,7 +181,7 @@ describe('the facilitator', () => {
     expect(chain.taken).toHaveLength(1);
   });
 
-  it('lets only so many wait', async () => {
+  it('the facilitator refuses transfers beyond `facilitatorWaiting` waiting ones', async () => {
     const { chain, submit } = setUp();
     const all = Array.from({ length: LIMITS.facilitatorWaiting + 1 }, (_, i) => submit(i));
     const refused = await Promise.allSettled(all);

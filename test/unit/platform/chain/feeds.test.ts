@@ -7,7 +7,7 @@ const NOW = 1_800_000_000;
 const at = blockAnswer(5);
 
 describe('the feeds', () => {
-  it('are read at one block, with the round before the latest', async () => {
+  it('the price and sequencer feeds are read at one block, with the price round before the latest', async () => {
     const { rpc, state } = feedsChain(NOW);
     expect(await readFeeds(rpc, FEEDS, at, undefined)).toEqual({
       price: {
@@ -28,7 +28,7 @@ describe('the feeds', () => {
     expect(state.asked).toEqual(['0x82ad56cb', '0x9a6fc8f5']);
   });
 
-  it('are read one by one where the chain has no multicall contract', async () => {
+  it('the feeds are read singly where the chain has no multicall contract', async () => {
     const { rpc, state } = feedsChain(NOW);
     const together = await readFeeds(rpc, FEEDS, at, undefined);
     state.multicall = false;
@@ -37,7 +37,7 @@ describe('the feeds', () => {
     expect(await readFeeds(rpc, FEEDS, at, undefined)).toBe('sequencer');
   });
 
-  it('are asked for the round before once a round', async () => {
+  it('the previous price round is read once per round', async () => {
     const { rpc, state } = feedsChain(NOW);
     const first = await readFeeds(rpc, FEEDS, at, undefined);
     if (typeof first === 'string') throw new Error(first);
@@ -52,14 +52,14 @@ describe('the feeds', () => {
     });
   });
 
-  it('have no round before where the contract behind them is new', async () => {
+  it('a feed whose aggregator is new has no previous round', async () => {
     const { rpc, state } = feedsChain(NOW);
     state.price = [(7n << 64n) + 1n, 5n, NOW, NOW];
     const found = await readFeeds(rpc, FEEDS, at, undefined);
     expect(found).toMatchObject({ previousAnswer: undefined });
   });
 
-  it('are named when one of them cannot be read', async () => {
+  it('a feed that cannot be read is named', async () => {
     for (const answer of ['0x', word(1), `${word(1)}${'0'.repeat(64 * 4)}`, '0x12']) {
       const { rpc, state } = feedsChain(NOW);
       state.priceAnswer = answer;
@@ -81,7 +81,7 @@ describe('a round', () => {
   const words = (...values: bigint[]) =>
     `0x${values.map((value) => word(BigInt.asUintN(256, value)).slice(2)).join('')}`;
 
-  it('may have a negative answer', () => {
+  it('a feed’s round may have a negative answer', () => {
     expect(decodeRound(words(1n, -5n, 10n, 11n, 1n))).toEqual({
       roundId: 1n,
       answer: -5n,
@@ -90,7 +90,7 @@ describe('a round', () => {
     });
   });
 
-  it('is none without an answer, of another length, or with numbers that it cannot have', () => {
+  it('a feed’s round without an answer, of another length or with impossible numbers is not decoded', () => {
     for (const wrong of [
       undefined,
       '0x',

@@ -12,7 +12,7 @@ const answering = (body: unknown, status = 200): Fetch => {
 };
 
 describe('JSON-RPC', () => {
-  it('gives each question of one exchange its own reply, in whatever order they come', async () => {
+  it('a JSON-RPC batch matches each response to its request, whatever their order', async () => {
     const fetch = answering([
       { id: 2, error: { code: -1, message: 'no' } },
       { id: 1, result: '0x1' },
@@ -23,7 +23,7 @@ describe('JSON-RPC', () => {
     ]);
   });
 
-  it('loses what was left out of an answer, and tells everybody when all were refused at once', async () => {
+  it('a JSON-RPC batch reports missing responses as lost, and one error for all to each request', async () => {
     const some = createJsonRpc({ url, fetch: answering([{ id: 2, result: null }]) });
     expect(await some.askTogether([question, question])).toMatchObject([
       { kind: 'lost' },
@@ -37,7 +37,7 @@ describe('JSON-RPC', () => {
     ]);
   });
 
-  it('tells a null that the node answered from no answer at all', async () => {
+  it('JSON-RPC tells a null result from a missing result', async () => {
     const ask = (body: unknown) => createJsonRpc({ url, fetch: answering(body) }).ask(question);
     expect(await ask({ id: 1, result: null })).toEqual({ kind: 'result', result: null });
     expect(await ask({ id: 1, result: '0x', error: null })).toMatchObject({ kind: 'result' });
@@ -46,7 +46,7 @@ describe('JSON-RPC', () => {
     expect(await ask([])).toMatchObject({ kind: 'lost' });
   });
 
-  it('tells an answer that is too large from a node that is away', async () => {
+  it('JSON-RPC tells a response that is too large from a node that is away', async () => {
     const tooLarge: Fetch = () => Promise.reject(new AnswerTooLarge('more than 5 bytes'));
     const away: Fetch = () => Promise.reject(new Error('refused'));
     expect(await createJsonRpc({ url, fetch: tooLarge }).ask(question)).toEqual({
@@ -60,7 +60,7 @@ describe('JSON-RPC', () => {
     expect(await createJsonRpc({ url, fetch: away }).ask(question)).toMatchObject({ kind: 'lost' });
   });
 
-  it('refuses more exchanges than may be under way, and takes one again when another is done', async () => {
+  it('JSON-RPC refuses requests beyond `rpcCallsUnderWay` until another one ends', async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;

@@ -55,7 +55,7 @@ async function nodeWith(logs: readonly ChainLog[], told = logs) {
 }
 
 describe('the filter of a header', () => {
-  it('has three bits an address, and tells of one that is surely not there', async () => {
+  it('a block header’s bloom filter has three bits per address and excludes an address that is absent', async () => {
     const bits = await bloomBitsOf(TOKEN);
     expect(bits).toHaveLength(3);
     expect(mayHoldLogs(bloomOf(bits), bits)).toBe(true);
@@ -68,7 +68,7 @@ describe('the filter of a header', () => {
 });
 
 describe('a log that proves where the logs of a node end', () => {
-  it('is the last one of the newest block, asked for by itself', async () => {
+  it('the log witness is the last log of the newest block, requested by itself', async () => {
     const { rpc, to, asked } = await nodeWith([logAt(100, 3), logAt(100, 9), logAt(99, 40)]);
     expect(await findWitness(rpc, TOKEN, { fromBlock: 90, to })).toEqual(logAt(100, 9));
     expect(asked).toEqual([
@@ -76,34 +76,34 @@ describe('a log that proves where the logs of a node end', () => {
     ]);
   });
 
-  it('is looked for in the blocks before, as far as their headers say that they have none', async () => {
+  it('the log witness comes from an earlier block where the headers show no logs in the newer ones', async () => {
     const { rpc, to, asked } = await nodeWith([logAt(97, 3), logAt(90, 1)]);
     expect(await findWitness(rpc, TOKEN, { fromBlock: 80, to })).toEqual(logAt(97, 3));
     expect(asked.slice(0, 3)).toEqual([99, 98, 97]);
     expect(asked).toHaveLength(4);
   });
 
-  it('is none where the last blocks have none, which so many headers prove', async () => {
+  it('there is no log witness where the last `witnessBlocks` headers show no logs', async () => {
     const { rpc, to, asked } = await nodeWith([logAt(100 - LIMITS.witnessBlocks, 3)]);
     expect(await findWitness(rpc, TOKEN, { fromBlock: 0, to })).toBeUndefined();
     expect(asked).toHaveLength(LIMITS.witnessBlocks - 1);
     expect(await findWitness(rpc, TOKEN, { fromBlock: 100, to })).toBeUndefined();
   });
 
-  it('is not asked of a node that tells no filter', async () => {
+  it('no log witness is requested from a node that returns no bloom filter', async () => {
     const { rpc, to, asked } = await nodeWith([logAt(100, 1)]);
     const { logsBloom: _, ...bare } = to;
     expect(await findWitness(rpc, TOKEN, { fromBlock: 0, to: bare })).toBeUndefined();
     expect(asked).toEqual([]);
   });
 
-  it('is none where a block has more logs than can be read, which stops no reading', async () => {
+  it('a block with more logs than can be read gives no log witness and fails nothing', async () => {
     const { rpc, to } = await nodeWith([logAt(100, 1)]);
     const flooded = { ...rpc, logs: () => Promise.reject(new RpcTooMuch('too much')) };
     expect(await findWitness(flooded, TOKEN, { fromBlock: 0, to })).toBeUndefined();
   });
 
-  it('fails a node that tells none of a block which has some, or lacks a block before its newest', async () => {
+  it('a node that returns no logs of a block that has some, or lacks an earlier block, fails the reading', async () => {
     const silent = await nodeWith([logAt(98, 1)], []);
     await expect(findWitness(silent.rpc, TOKEN, { fromBlock: 0, to: silent.to })).rejects.toThrow(
       RpcUnavailable,

@@ -17,7 +17,7 @@ const address = fc
   .map((some) => `0x${Buffer.from(some).toString('hex')}`);
 
 describe('many calls in one', () => {
-  it('are written as the contract reads them', () => {
+  it('a multicall is encoded as the contract’s ABI decodes it', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ to: address, data: bytes }), { maxLength: 9 }), (asked) => {
         const { args } = decodeFunctionData({ abi: multicall3Abi, data: encodeCalls(asked) });
@@ -33,7 +33,7 @@ describe('many calls in one', () => {
     );
   });
 
-  it('are answered as the contract writes it, a refused one by nothing', () => {
+  it('a multicall’s results are decoded as the ABI encodes them, a failed call as undefined', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ success: fc.boolean(), returnData: bytes }), { maxLength: 9 }),
@@ -51,7 +51,7 @@ describe('many calls in one', () => {
     );
   });
 
-  it('never read past the end of an answer that lies about its sizes', () => {
+  it('decoding a multicall never reads past the end of an answer with false lengths', () => {
     const answer = encodeFunctionResult({
       abi: multicall3Abi,
       functionName: 'aggregate3',
@@ -68,7 +68,7 @@ describe('many calls in one', () => {
     }
   });
 
-  it('cost no more than their length to read, also where all point at the same bytes', () => {
+  it('decoding a multicall costs no more than its length, also where all results share the same bytes', () => {
     const word = (value: number) => value.toString(16).padStart(64, '0');
     const count = 500;
     const length = 480_000;
@@ -81,7 +81,7 @@ describe('many calls in one', () => {
     expect((system + user) / 1_000).toBeLessThan(500);
   });
 
-  it('say when the chain has no such contract, and refuse an answer of another length', async () => {
+  it('a multicall reports a missing contract and refuses a result of another length', async () => {
     const at = { hash: `0x${'1'.repeat(64)}` };
     const question = { to: MULTICALL3, data: '0x12' } as const;
     expect(await askAll({ call: async () => '0x' }, [question], at)).toBe('absent');

@@ -30,7 +30,7 @@ function setUp(script: NodeScript) {
 }
 
 describe('the chain over JSON-RPC', () => {
-  it('goes out by the one outbound door, bounded in time and size', async () => {
+  it('the chain RPC sends calls through the outbound client with limits on time and size', async () => {
     const { rpc, requests } = setUp({ eth_call: () => '0x2a' });
     expect(await rpc.call(call)).toBe('0x2a');
     expect(requests).toMatchObject([
@@ -47,13 +47,13 @@ describe('the chain over JSON-RPC', () => {
     });
   });
 
-  it('asks a contract at one canonical block by its hash', async () => {
+  it('the chain RPC calls a contract at one canonical block by its hash', async () => {
     const { rpc, asked } = setUp({ eth_call: () => '0x' });
     await rpc.call(call, { hash: word(7) });
     expect(asked[0]?.params[1]).toEqual({ blockHash: word(7), requireCanonical: true });
   });
 
-  it('says that the node is away whatever kept its answer, and that a contract refused', async () => {
+  it('the chain RPC tells an unavailable node from a contract that reverted', async () => {
     const broken: Fetch = () => Promise.reject(new Error('the answer has more than 5 bytes'));
     const withAnswer = (text: string) => createRpc({ url, fetch: answering(text) }).call(call);
     await expect(createRpc({ url, fetch: broken }).call(call)).rejects.toThrow(RpcUnavailable);
@@ -72,7 +72,7 @@ describe('the chain over JSON-RPC', () => {
     );
   });
 
-  it('repeats only the beginning of what a node says', async () => {
+  it('the chain RPC shortens a node’s error message', async () => {
     const { rpc } = setUp({
       eth_call: () => {
         throw new NodeRefusal(`no ${'x'.repeat(100_000)}`);
@@ -82,7 +82,7 @@ describe('the chain over JSON-RPC', () => {
     expect(String(error).length).toBeLessThan(LIMITS.rpcErrorChars + 50);
   });
 
-  it('reads blocks, and knows the one that is not there yet', async () => {
+  it('the chain RPC reads blocks and returns undefined for one that does not exist yet', async () => {
     const { rpc } = setUp({
       eth_getBlockByNumber: (at: string) => {
         if (at === 'latest') return blockAnswer(9, 1_700_000_000);
@@ -95,7 +95,7 @@ describe('the chain over JSON-RPC', () => {
     expect(await rpc.block(10)).toBeUndefined();
   });
 
-  it('reads receipts, counts, fees and gas, and hands transactions over', async () => {
+  it('the chain RPC reads receipts, nonces, fees, gas and the chain id, and sends transactions', async () => {
     const { rpc, asked } = setUp({
       eth_getTransactionReceipt: (hash: string) =>
         hash === word(1)
@@ -156,7 +156,7 @@ function logsOf(
 }
 
 describe('logs', () => {
-  it('are asked for in one exchange with the block that they must reach, within their own bound', async () => {
+  it('the chain RPC requests logs in one batch with the last block, under their own size limit', async () => {
     const { rpc, asked, requests } = logsOf(() => []);
     await rpc.logs(query);
     expect(asked).toEqual([
@@ -170,7 +170,7 @@ describe('logs', () => {
     expect(requests[0]?.maxResponseBytes).toBe(LIMITS.rpcLogAnswerBytes);
   });
 
-  it('come in the order of the chain, in lower case, without those that a reorg removed', async () => {
+  it('the chain RPC returns logs in chain order, in lower case, without removed ones', async () => {
     const { rpc } = logsOf(() => [
       log({ blockNumber: '0xd' }),
       log({ logIndex: '0xa' }),
@@ -194,7 +194,7 @@ describe('logs', () => {
     });
   });
 
-  it('fail when one of them is malformed or was not asked for', async () => {
+  it('the chain RPC refuses logs that are malformed or do not match the query', async () => {
     for (const wrong of [
       { blockNumber: null },
       { blockNumber: hex(21) },
@@ -215,7 +215,7 @@ describe('logs', () => {
     }
   });
 
-  it('are never too few because the node lags or follows another branch', async () => {
+  it('the chain RPC refuses logs from a node that lags or follows another branch', async () => {
     const lagging = logsOf(() => [], 19);
     await expect(lagging.rpc.logs(query)).rejects.toThrow(RpcUnavailable);
     const knowing = { number: 30, hash: blockAnswer(30).hash };
@@ -237,7 +237,7 @@ describe('logs', () => {
     await expect(rpc.logs({ ...query, knowing: other })).rejects.toThrow(RpcUnavailable);
   });
 
-  it('are never too few because they end before the blocks of the node', async () => {
+  it('the chain RPC refuses logs that end before the witness log', async () => {
     const told = log({ blockNumber: hex(20), blockHash: word(20), logIndex: '0x7' });
     const witness = {
       address: TOKEN,
@@ -264,13 +264,13 @@ describe('logs', () => {
     await expect(rpc.logs({ ...query, witness: elsewhere })).rejects.toThrow(RpcUnavailable);
   });
 
-  it('are asked for within the bound of their question', async () => {
+  it('the chain RPC reads logs within the `maxBytes` of the query', async () => {
     const { rpc, requests } = logsOf(() => []);
     await rpc.logs({ ...query, maxBytes: 77 });
     expect(requests[0]?.maxResponseBytes).toBe(77);
   });
 
-  it('tell a range that is too large from every other refusal', async () => {
+  it('the chain RPC tells a log range that is too large from every other error', async () => {
     const saying = (message: string) =>
       logsOf(() => {
         throw new NodeRefusal(message);

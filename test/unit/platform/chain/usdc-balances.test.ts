@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('wallet balances', () => {
-  it('ask the token for the wallet, and only once in a few seconds', async () => {
+  it('a wallet’s USDC balance is read from the token once in `walletBalanceMs`', async () => {
     const { balances, calls, clock, node } = setUp();
     expect(await balances.read(WALLET)).toBe(5n);
     node.balance = 6n;
@@ -34,7 +34,7 @@ describe('wallet balances', () => {
     expect(await balances.read(WALLET)).toBe(6n);
   });
 
-  it('are unknown while the node is away, once they are too old', async () => {
+  it('a wallet’s USDC balance is unknown while the node is away, once the last one is too old', async () => {
     const { balances, clock, node } = setUp();
     await balances.read(WALLET);
     node.balance = undefined;
@@ -44,7 +44,7 @@ describe('wallet balances', () => {
     expect(await balances.read(WALLET)).toBeNull();
   });
 
-  it('are told as last known, where that is asked for, and read anew as soon as they can be', async () => {
+  it('a wallet’s last known USDC balance is returned while the node is away and read again afterwards', async () => {
     const { balances, clock, node } = setUp();
     await balances.read(WALLET);
     node.balance = undefined;
@@ -55,7 +55,7 @@ describe('wallet balances', () => {
     expect(await balances.lastKnown(WALLET)).toBe(6n);
   });
 
-  it('are unknown, not zero, where there is no chain', async () => {
+  it('a wallet’s USDC balance is unknown, not zero, where no chain is configured', async () => {
     const { clock } = setUp();
     const balances = createUsdcBalances({ rpc: undefined, usdc: USDC, clock, log: silentLog });
     expect(await balances.read(WALLET)).toBeNull();

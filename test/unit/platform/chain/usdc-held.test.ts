@@ -8,7 +8,7 @@ const walletOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
 const STRANGER = `0x${'dd'.repeat(20)}`;
 
 describe('what wallets hold', () => {
-  it('is read at one block, in the order asked, hundreds in one call', async () => {
+  it('the USDC of many wallets is read at one block, in the given order, hundreds in one call', async () => {
     const chain = new FakeChain(1_000);
     chain.transfer({ from: STRANGER, to: walletOf(2), valueRaw: 7n });
     const then = chain.head;
@@ -22,7 +22,7 @@ describe('what wallets hold', () => {
     expect(await usdcHeld(rpcOf(chain), USDC, chain.head, [walletOf(2)])).toEqual([107n]);
   });
 
-  it('is nothing that is known where the token does not answer a number', async () => {
+  it('the USDC of a wallet is undefined where the token does not answer a number', async () => {
     for (const answer of ['0x', '0x01', `0x${'zz'.repeat(32)}`]) {
       const rpc = {
         call: async (call: { to?: string }) => (call.to === USDC ? answer : '0x'),
@@ -31,7 +31,7 @@ describe('what wallets hold', () => {
     }
   });
 
-  it('fails with the node, and answers no half of it', async () => {
+  it('reading the USDC of wallets fails with the node and returns no partial result', async () => {
     const chain = new FakeChain(1_000);
     chain.onAsk = () => Promise.reject(new RpcUnavailable('away'));
     await expect(usdcHeld(rpcOf(chain), USDC, chain.head, [STRANGER])).rejects.toThrow('away');

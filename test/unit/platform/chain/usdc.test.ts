@@ -45,7 +45,7 @@ function nodeWith(logs: readonly ChainLog[], refuses: (query: LogQuery) => boole
 }
 
 describe('what leaves wallets', () => {
-  it('is asked once for all three events of hundreds of wallets', async () => {
+  it('outgoing USDC is read for hundreds of wallets in one query of all three events', async () => {
     const node = nodeWith([]);
     const wallets = Array.from({ length: LIMITS.walletsPerLogQuery + 1 }, (_, i) => walletOf(i));
     await outgoing(node, USDC, wallets, range);
@@ -63,13 +63,13 @@ describe('what leaves wallets', () => {
     expect(node.asked[1]?.topics[1]).toEqual([topicOf(walletOf(LIMITS.walletsPerLogQuery))]);
   });
 
-  it('is nothing, and asks nothing, of no wallets', async () => {
+  it('outgoing USDC of no wallets is empty and sends no query', async () => {
     const node = nodeWith([]);
     expect(await outgoing(node, USDC, [], range)).toEqual({ used: [], canceled: [] });
     expect(node.asked).toEqual([]);
   });
 
-  it('names the transfer right behind an authorization as what it moved, and no other', async () => {
+  it('an authorization’s transfer is the one in the log right behind it, and no other', async () => {
     const far = { ...transfer(6, 8, payer, vendor, 7), txHash: word(2_000) };
     const node = nodeWith([
       used(5, 0, payer),
@@ -102,14 +102,14 @@ describe('what leaves wallets', () => {
     });
   });
 
-  it('tells what was called off from what was carried out', async () => {
+  it('outgoing USDC tells cancelled authorizations from used ones', async () => {
     const node = nodeWith([canceled(3, 1, payer), used(4, 0, payer, word(9))]);
     const found = await outgoing(node, USDC, [payer], range);
     expect(found.canceled).toMatchObject([{ authorizer: payer, nonce: NONCE, blockNumber: 3 }]);
     expect(found.used).toMatchObject([{ nonce: word(9), transfer: undefined }]);
   });
 
-  it('comes in the order of the chain however many questions it took', async () => {
+  it('outgoing USDC comes in chain order, however many queries it took', async () => {
     const many = Array.from({ length: LIMITS.walletsPerLogQuery + 1 }, (_, i) => walletOf(i + 1));
     const last = walletOf(LIMITS.walletsPerLogQuery + 1);
     const node = nodeWith([used(2, 0, last), used(9, 0, walletOf(1), word(1))]);
@@ -119,7 +119,7 @@ describe('what leaves wallets', () => {
 });
 
 describe('what comes into wallets', () => {
-  it('is asked by the receiver, from any sender', async () => {
+  it('incoming USDC is queried by the receiver, from any sender', async () => {
     const node = nodeWith([transfer(5, 1, vendor, payer, 70), transfer(6, 1, payer, vendor, 8)]);
     expect(await incoming(node, USDC, [payer, other], range)).toEqual([
       {
@@ -139,7 +139,7 @@ describe('what comes into wallets', () => {
     ]);
   });
 
-  it('carries amounts that no database column holds, which its reader refuses', async () => {
+  it('incoming USDC returns amounts up to 2^256 - 1', async () => {
     const all = log(5, 1, [USDC_EVENTS.transfer, topicOf(vendor), topicOf(payer)], {
       data: `0x${'f'.repeat(64)}`,
     });
@@ -149,7 +149,7 @@ describe('what comes into wallets', () => {
 });
 
 describe('a range that the node finds too large', () => {
-  it('is read in halves, each by a node that knows its end, and nothing is lost or doubled', async () => {
+  it('a log range that the node finds too large is read in halves without losing or repeating logs', async () => {
     const logs = Array.from({ length: 64 }, (_, block) => used(block, 0, payer, word(block)));
     const node = nodeWith(logs, ({ fromBlock, toBlock }) => toBlock - fromBlock >= 10);
     const found = await outgoing(node, USDC, [payer], range);
@@ -157,7 +157,7 @@ describe('a range that the node finds too large', () => {
     expect(node.asked.every(({ knowing }) => knowing === range.to)).toBe(true);
   });
 
-  it('is given up when one block is too large, and after so many questions', async () => {
+  it('a log range is given up when one block is too large, or after a bounded number of queries', async () => {
     const never = nodeWith([], () => true);
     await expect(outgoing(never, USDC, [payer], range)).rejects.toThrow(RpcTooMuch);
     expect(never.asked.at(-1)).toMatchObject({ fromBlock: 0, toBlock: 0 });
@@ -167,7 +167,7 @@ describe('a range that the node finds too large', () => {
     expect(crumbs.asked.length).toBe(LIMITS.logQueriesPerRead);
   });
 
-  it('is read but for what one block has too much of, which is told of', async () => {
+  it('a block with too many logs of one wallet is read for the others, and the wallet is reported', async () => {
     // Anybody can move nothing out of and into any wallet, ten thousand times in a block.
     const wallets = Array.from({ length: 40 }, (_, i) => walletOf(i + 1));
     const flooded = walletOf(7);
@@ -198,7 +198,7 @@ describe('a range that the node finds too large', () => {
     await expect(incoming(node, USDC, wallets, range)).rejects.toThrow(RpcTooMuch);
   });
 
-  it('is bounded more tightly only as long as there is a smaller one', async () => {
+  it('a size limit on a log range applies only as long as the range can be split', async () => {
     const one = transfer(5, 0, vendor, payer, 5);
     const node = nodeWith([one], ({ maxBytes }) => maxBytes !== undefined);
     const tight = { ...range, fromBlock: 5, to: { number: 6, hash: word(6) }, maxBytes: 100 };
@@ -214,7 +214,7 @@ describe('a range that the node finds too large', () => {
     ]);
   });
 
-  it('is not asked again when the node is away', async () => {
+  it('a log range is not queried again when the node is away', async () => {
     let asked = 0;
     const away = {
       async logs() {
@@ -228,7 +228,7 @@ describe('a range that the node finds too large', () => {
 });
 
 describe('a log of the token', () => {
-  it('is refused when it is not whole', () => {
+  it('a log of the token that is not complete is refused', () => {
     const good = transfer(1, 1, payer, vendor, 5);
     expect(decodeLog(good)).toMatchObject({ kind: 'transfer', event: { valueRaw: 5n } });
     const [event, from, to] = good.topics as [string, string, string];
@@ -247,7 +247,7 @@ describe('a log of the token', () => {
 });
 
 describe('authorizations that were carried out', () => {
-  it('are told by one short log each, in the order of the chain', async () => {
+  it('used authorizations come from one query of one event, in chain order', async () => {
     const logs = [used(9, 1, payer), transfer(9, 2, payer, vendor, 5), used(4, 0, other, word(9))];
     const node = nodeWith(logs);
     const witness = transfer(60, 0, vendor, other, 1);
@@ -261,7 +261,7 @@ describe('authorizations that were carried out', () => {
     ]);
   });
 
-  it('are nothing else', async () => {
+  it('a log that is no used authorization fails the reading of used authorizations', async () => {
     const node = { logs: async () => [transfer(9, 2, payer, vendor, 5)] };
     await expect(carriedOut(node, USDC, [payer], range)).rejects.toThrow(RpcUnavailable);
   });

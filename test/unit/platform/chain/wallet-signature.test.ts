@@ -32,13 +32,13 @@ const UNCHECKABLE = expect.objectContaining({ status: 503, error: 'signature_che
 const STALE = expect.objectContaining({ status: 401, error: 'Timestamp out of window' });
 
 describe('the signed text', () => {
-  it('is the two lines that every client builds, to the byte', () => {
+  it('the text that a wallet signs is the two lines that every client builds, byte for byte', () => {
     expect(signedText('1790000000')).toBe('Svc Credit API\nTimestamp: 1790000000');
   });
 });
 
 describe('plain wallets', () => {
-  it('are let in without the chain, whatever the case of their address', async () => {
+  it('a plain wallet signs in without the chain, whatever the case of its address', async () => {
     const { check, asked } = signatures(new RpcUnavailable('away'));
     const proof = await wallet.sign(clock.now());
     for (const spelling of [proof.wallet, wallet.address]) {
@@ -47,14 +47,14 @@ describe('plain wallets', () => {
     expect(asked()).toBe(0);
   });
 
-  it('may number their recovery id from 0 as well as from 27', async () => {
+  it('a plain wallet’s signature may count its recovery id from 0 or from 27', async () => {
     const proof = await wallet.sign(clock.now());
     const v = Number.parseInt(proof.signature.slice(-2), 16) - 27;
     const signature = `${proof.signature.slice(0, -2)}0${v}`;
     expect(await signatures().check({ ...proof, signature })).toBe(wallet.address);
   });
 
-  it('are let in by their own signature only, over their own timestamp only', async () => {
+  it('a plain wallet signs in only with its own signature over its own timestamp', async () => {
     const { check } = signatures();
     const proof = await wallet.sign(clock.now());
     await expect(check({ ...proof, wallet: stranger.address })).rejects.toEqual(INVALID);
@@ -62,7 +62,7 @@ describe('plain wallets', () => {
     await expect(check({ ...proof, timestamp })).rejects.toEqual(INVALID);
   });
 
-  it('are refused, never crashed by, any signature that is none', async () => {
+  it('a plain wallet’s invalid signature is refused and never throws another error', async () => {
     const { check } = signatures();
     const { timestamp } = await wallet.sign(clock.now());
     await fc.assert(
@@ -77,7 +77,7 @@ describe('plain wallets', () => {
 });
 
 describe('what is checked before any cryptography', () => {
-  it('is the time: five minutes either way, to the second, in plain digits', async () => {
+  it('a sign-in’s timestamp must be within five minutes, in plain digits, before any cryptography', async () => {
     const { check, asked } = signatures('0x01');
     const now = Math.floor(clock.now() / 1_000);
     const at = (timestamp: string) => check({ wallet: 'x', signature: 'y', timestamp });
@@ -93,7 +93,7 @@ describe('what is checked before any cryptography', () => {
     expect(asked()).toBe(0);
   });
 
-  it('is the shape: an address, and hex of whole bytes within its bound', async () => {
+  it('a sign-in’s address and signature must be well formed before any cryptography', async () => {
     const { check, asked } = signatures('0x01');
     const proof = await wallet.sign(clock.now());
     for (const signature of ['', '0x', '0x1', 'ab', '0xzz', `0x${'ab'.repeat(4_096)}`]) {
@@ -112,7 +112,7 @@ describe('addresses that belong to no key', () => {
     (digits) => `0x${digits.padStart(40, '0')}`,
   );
 
-  it('sign in with nothing, whatever the node answers', async () => {
+  it('an address that belongs to no key cannot sign in, whatever the node answers', async () => {
     const { check, asked } = signatures('0x01');
     const { timestamp, signature } = await wallet.sign(clock.now());
     for (const address of reserved) {
@@ -124,7 +124,7 @@ describe('addresses that belong to no key', () => {
     expect(asked()).toBe(0);
   });
 
-  it('end behind the range of the precompiles', async () => {
+  it('the first address after the precompiles can sign in', async () => {
     const { timestamp } = await wallet.sign(clock.now());
     const first = `0x${'10000'.padStart(40, '0')}`;
     expect(await signatures('0x01').check({ wallet: first, signature: NO_KEY, timestamp })).toBe(
@@ -140,7 +140,7 @@ describe('contract wallets', () => {
     signature: `0x${'ab'.repeat(200)}`,
   });
 
-  it('are believed as their contract answers', async () => {
+  it('a contract wallet signs in as its contract answers', async () => {
     for (const yes of ['0x01', `0x${'0'.repeat(63)}1`]) {
       expect(await signatures(yes).check(await long())).toBe(stranger.address);
     }
@@ -150,7 +150,7 @@ describe('contract wallets', () => {
     await expect(signatures(new RpcReverted('no')).check(await long())).rejects.toEqual(INVALID);
   });
 
-  it('are never told Invalid signature because the chain is away or not configured', async () => {
+  it('a contract wallet is never refused as invalid because the chain is away or not configured', async () => {
     const away = signatures(new RpcUnavailable('away'));
     await expect(away.check(await long())).rejects.toEqual(UNCHECKABLE);
     const short = { ...(await wallet.sign(clock.now())), wallet: stranger.address };

@@ -7,7 +7,7 @@ import { REFUSED_V4, REFUSED_V6 } from '../../../support/refused-urls.ts';
 const isLocal = (address: string) => /^(10|127|172|192\.168)\.|^(::1|f[cd].*)$/.test(address);
 
 describe('the kind of an address', () => {
-  it('is public for no special-purpose address', () => {
+  it('an address of any special-purpose range is local or refused, never public', () => {
     for (const address of [...REFUSED_V4, ...REFUSED_V6]) {
       const isMetadata = address === 'fd00:ec2::254' || address === 'fd20:ce::254';
       const expected = isLocal(address) && !isMetadata ? 'local' : 'refused';
@@ -15,7 +15,7 @@ describe('the kind of an address', () => {
     }
   });
 
-  it('is public only where a table of special ranges made by others says nothing', () => {
+  it('an address is public only where another library’s table calls it unicast', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
         const range = ipaddr.parse(text).range();
@@ -27,7 +27,7 @@ describe('the kind of an address', () => {
     );
   });
 
-  it('is public on both sides of every refused IPv4 range and nowhere inside', () => {
+  it('addresses right outside each refused IPv4 range are public, and none inside', () => {
     for (const [first, last] of [
       ['10.0.0.0', '10.255.255.255'],
       ['100.64.0.0', '100.127.255.255'],
@@ -53,7 +53,7 @@ describe('the kind of an address', () => {
     expect(addressKind('0.255.255.255')).toBe('refused');
   });
 
-  it('is refused for what carries another address, public ones too', () => {
+  it('an address that embeds another address is refused, also with a public one inside', () => {
     for (const address of [
       '::ffff:8.8.8.8',
       '::ffff:808:808',
@@ -69,7 +69,7 @@ describe('the kind of an address', () => {
     }
   });
 
-  it('is refused for what is no address in its ordinary spelling', () => {
+  it('text that is no address in its ordinary spelling is refused', () => {
     const none = [
       '',
       ' ',

@@ -20,7 +20,7 @@ async function gather(body: AsyncIterable<Uint8Array>): Promise<string[]> {
 }
 
 describe('the body of an answer', () => {
-  it('comes in order, whether the reader or the bytes came first', async () => {
+  it('an upstream body is read in order, whether the reader or the bytes came first', async () => {
     const { body } = watched();
     body.push(bytes('a'));
     const read = gather(body);
@@ -30,7 +30,7 @@ describe('the body of an answer', () => {
     expect((await read).join('')).toBe('ab');
   });
 
-  it('holds no more than its bound, and asks for more once it is empty', async () => {
+  it('an upstream body buffers up to its limit and resumes once it is empty', async () => {
     const { body, told } = watched();
     const chunk = new Uint8Array(LIMITS.outboundBodyQueueBytes / 2);
     expect(body.push(chunk)).toBe(true);
@@ -45,7 +45,7 @@ describe('the body of an answer', () => {
     expect(body.isFull).toBe(false);
   });
 
-  it('keeps small pieces together: each byte alone costs no more than many', async () => {
+  it('an upstream body joins small chunks', async () => {
     const { body } = watched();
     for (let i = 0; i < 10_000; i++) body.push(Uint8Array.of(i & 0xff));
     body.end();
@@ -57,7 +57,7 @@ describe('the body of an answer', () => {
     expect(whole.every((byte, i) => byte === (i & 0xff))).toBe(true);
   });
 
-  it('is had whole once all of it is there, and is read by that', () => {
+  it('an upstream body is available whole after its end, which counts as its reading', () => {
     const { body, told } = watched();
     body.push(bytes('small '));
     body.push(Buffer.alloc(3_000, 'x'));
@@ -69,7 +69,7 @@ describe('the body of an answer', () => {
     expect(told).toEqual([]);
   });
 
-  it('is not available whole where it broke off, or where a reader has begun', () => {
+  it('an upstream body is not available whole after it broke off or once a reader has begun', () => {
     const broken = watched().body;
     broken.push(bytes('a'));
     broken.fail(new Error('broke off'));
@@ -81,7 +81,7 @@ describe('the body of an answer', () => {
     expect(begun.whole()).toBeUndefined();
   });
 
-  it('mixes small and large pieces in their order', async () => {
+  it('an upstream body keeps small and large chunks in order', async () => {
     const { body } = watched();
     const parts = ['a', 'b'.repeat(5_000), 'c', 'd', 'e'.repeat(3_000), 'f'];
     for (const part of parts) body.push(bytes(part));
@@ -89,7 +89,7 @@ describe('the body of an answer', () => {
     expect((await gather(body)).join('')).toBe(parts.join(''));
   });
 
-  it('gives what came before it fails, and fails again when asked again', async () => {
+  it('an upstream body gives what came before its failure, then throws the first error each time', async () => {
     const { body } = watched();
     body.push(bytes('a'));
     body.fail(new Error('first'));
@@ -100,21 +100,21 @@ describe('the body of an answer', () => {
     await expect(reader.next()).rejects.toThrow('first');
   });
 
-  it('fails a reader that waits', async () => {
+  it('a failing upstream body fails a reader that waits', async () => {
     const { body } = watched();
     const read = gather(body);
     body.fail(new Error('broken'));
     await expect(read).rejects.toThrow('broken');
   });
 
-  it('is read once', async () => {
+  it('an upstream body can be read once', async () => {
     const { body } = watched();
     body.end();
     await gather(body);
     await expect(gather(body)).rejects.toThrow('read once');
   });
 
-  it('is abandoned by a reader that leaves, and not once it has ended', async () => {
+  it('an upstream body is abandoned by a reader that leaves, but not after its end', async () => {
     const left = watched();
     left.body.push(bytes('a'));
     for await (const _ of left.body) break;

@@ -56,14 +56,14 @@ describe('the corpus of URLs that are not called', () => {
     unsubscribe('net.client.socket', count);
   });
 
-  it('is large, and says nothing twice', () => {
+  it('the corpus of refused URLs has at least 500 entries and no duplicates', () => {
     const urls = new Set(REFUSED_URLS.map(({ url }) => url));
     expect(urls.size).toBe(REFUSED_URLS.length);
     expect(urls.size).toBeGreaterThanOrEqual(500);
   });
 
   for (const { family, url } of REFUSED_URLS) {
-    it(`refuses ${JSON.stringify(url).slice(0, 90)} (${family})`, async () => {
+    it(`the destination guard refuses ${JSON.stringify(url).slice(0, 90)} (${family})`, async () => {
       const { guard, asked } = scriptedGuard();
       const before = sockets;
       expect(await refusalOf(guard.admit(url))).toBeInstanceOf(BlockedDestination);
@@ -73,7 +73,7 @@ describe('the corpus of URLs that are not called', () => {
     });
   }
 
-  it('is refused for its spelling even where local targets are allowed', async () => {
+  it('a misspelled URL is refused even where local targets are allowed', async () => {
     const { guard, asked } = scriptedGuard({ allowLocalhost: true });
     for (const { url } of MISSPELLED) {
       expect(await refusalOf(guard.admit(url)), url).toBeInstanceOf(BlockedDestination);
@@ -81,7 +81,7 @@ describe('the corpus of URLs that are not called', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is told why without an address that was resolved', async () => {
+  it('the reason for a refused URL never shows a resolved address', async () => {
     const { guard } = scriptedGuard();
     for (const { url } of REFUSED_URLS) {
       const { reason } = (await refusalOf(guard.admit(url))) as BlockedDestination;
@@ -95,7 +95,7 @@ describe('the corpus of URLs that are not called', () => {
 
 describe('public URLs', () => {
   for (const [url, host, normal] of PUBLIC_URLS) {
-    it(`admits ${url} as ${host}`, async () => {
+    it(`the destination guard admits ${url} as ${host}`, async () => {
       const { guard, asked } = scriptedGuard();
       const destination = await guard.admit(url);
       const isAddress = host.startsWith('[') || /^[\d.]+$/.test(host);
@@ -110,7 +110,7 @@ describe('public URLs', () => {
     });
   }
 
-  it('are admitted with every address of the name, in its order', async () => {
+  it('a public URL is admitted with every resolved address, in order', async () => {
     const found = ['1.1.1.1', '2606:4700::1111', '8.8.8.8'];
     const { guard } = scriptedGuard({ resolve: async () => found });
     expect((await guard.admit('https://vendor.example')).addresses).toEqual(found);
@@ -135,7 +135,7 @@ describe('any IPv4 address of a refused range', () => {
   });
   const spelling = fc.constantFrom(PLAIN, ...Object.values(ODD_SPELLINGS));
 
-  it('is refused in any spelling, and as an answer of a nameserver', async () => {
+  it('an IPv4 address of a refused range is refused in any spelling and as a DNS answer', async () => {
     await fc.assert(
       fc.asyncProperty(
         address,
@@ -156,7 +156,7 @@ describe('any IPv4 address of a refused range', () => {
 });
 
 describe('a name that changes', () => {
-  it('is looked up once: the address that was checked is the one that is called', async () => {
+  it('a host name is resolved once, and the address that was checked is the one that is called', async () => {
     const answers = [[PUBLIC], ['127.0.0.1']];
     let lookups = 0;
     const { guard } = scriptedGuard({ resolve: async () => answers[lookups++] ?? [] });
@@ -169,7 +169,7 @@ describe('a name that changes', () => {
     expect(lookups).toBe(2);
   });
 
-  it('cannot change what was admitted by changing the list afterwards', async () => {
+  it('changing the resolver’s list afterwards does not change an admitted destination', async () => {
     const found = [PUBLIC];
     const { guard } = scriptedGuard({ resolve: async () => found });
     const destination = await guard.admit('https://rebind.example/');
@@ -179,7 +179,7 @@ describe('a name that changes', () => {
 });
 
 describe('a name that does not resolve', () => {
-  it('is unreachable, and not blocked', async () => {
+  it('a host name that does not resolve is unreachable, not blocked', async () => {
     for (const resolve of [
       async () => [],
       async () => {
@@ -194,7 +194,7 @@ describe('a name that does not resolve', () => {
     }
   });
 
-  it('is given up in a bounded time', async () => {
+  it('a DNS lookup is given up after `dnsTotalMs`', async () => {
     const clock = new ManualClock();
     const { guard } = scriptedGuard({ clock, resolve: () => new Promise(() => {}) });
     const refused = refusalOf(guard.admit('https://slow.example/'));
@@ -216,14 +216,14 @@ describe('where local targets are allowed', () => {
     ['http://vendor.internal/', '10.0.0.7'],
   ] as const;
 
-  it('admits private and loopback addresses and local names', async () => {
+  it('the guard with local targets allowed admits private and loopback addresses and local names', async () => {
     const { guard } = scriptedGuard({ allowLocalhost: true, resolve: async () => ['10.0.0.7'] });
     for (const [url, address] of local) {
       expect((await guard.admit(url)).addresses, url).toEqual([address]);
     }
   });
 
-  it('takes localhost and names below it for this machine, without a DNS lookup', async () => {
+  it('the guard with local targets allowed resolves localhost and its subdomains without DNS', async () => {
     const { guard, asked } = scriptedGuard({ allowLocalhost: true });
     for (const host of ['localhost', 'LOCALHOST.', 'app.localhost']) {
       const { addresses } = await guard.admit(`http://${host}:3000/`);
@@ -232,7 +232,7 @@ describe('where local targets are allowed', () => {
     expect(asked).toEqual([]);
   });
 
-  it('still refuses link-local, metadata, shared, multicast, reserved and unspecified addresses', async () => {
+  it('the guard with local targets allowed refuses link-local, metadata, shared, multicast and reserved addresses', async () => {
     const still =
       `0.0.0.0 100.64.0.1 100.100.100.200 168.63.129.16 169.254.169.254 192.0.2.1 198.18.0.1 224.0.0.1
       240.0.0.1 255.255.255.255 :: fe80::1 fec0::1 ff02::1 fd00:ec2::254 2001:db8::1 64:ff9b::a00:1`.split(
@@ -257,7 +257,7 @@ describe('where local targets are allowed', () => {
 describe('an allowlist', () => {
   const domainAllowlist = ['Vendor.example', '1.1.1.1'];
 
-  it('narrows to its domains, and looks up no others', async () => {
+  it('the guard with an allowlist admits its domains alone and resolves no others', async () => {
     const { guard, asked } = scriptedGuard({ domainAllowlist });
     for (const url of [
       'https://vendor.example/',
@@ -274,7 +274,7 @@ describe('an allowlist', () => {
     expect(asked).toEqual([]);
   });
 
-  it('opens nothing that is not public', async () => {
+  it('the guard with an allowlist still refuses addresses that are not public', async () => {
     const { guard } = scriptedGuard({
       domainAllowlist: ['10.0.0.1', 'localhost', 'vendor.example', '[::1]'],
       resolve: async () => ['10.0.0.1'],

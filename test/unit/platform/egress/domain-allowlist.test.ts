@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createDomainAllowlist } from '../../../../src/platform/egress/domain-allowlist.ts';
 
 describe('a list of domains', () => {
-  it('admits all when it is empty', () => {
+  it('an empty domain allowlist admits every host', () => {
     const admits = createDomainAllowlist([]);
     for (const host of ['vendor.example', '8.8.8.8', '[::1]']) expect(admits(host)).toBe(true);
   });
 
-  it('admits a domain and everything below it, however it was written', () => {
+  it('a domain allowlist admits a domain and its subdomains, in any spelling', () => {
     for (const entry of [
       'vendor.example',
       ' Vendor.Example. ',
@@ -30,13 +30,13 @@ describe('a list of domains', () => {
     }
   });
 
-  it('knows a name in letters by its punycode', () => {
+  it('a domain allowlist matches a Unicode name by its punycode', () => {
     const admits = createDomainAllowlist(['bücher.example']);
     expect(admits('shop.xn--bcher-kva.example')).toBe(true);
     expect(admits('bucher.example')).toBe(false);
   });
 
-  it('admits an address itself and nothing that ends like it', () => {
+  it('a domain allowlist admits an address itself and nothing that ends like it', () => {
     const admits = createDomainAllowlist([
       '1.1.1.1',
       '2606:4700:4700:0::1111',
@@ -50,7 +50,7 @@ describe('a list of domains', () => {
     }
   });
 
-  it('is not built from an entry that is no host', () => {
+  it('a domain allowlist refuses entries that are no host', () => {
     for (const entry of [
       '',
       ' ',

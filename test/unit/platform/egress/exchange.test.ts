@@ -73,7 +73,7 @@ function begin(options: Partial<ExchangeOptions> = {}) {
 }
 
 describe('before the connection is written to', () => {
-  it('a failure, the end of time and a signal leave the request unsent, and it stays so', async () => {
+  it('a failure, timeout or abort before the first byte leaves the request unsent for good', async () => {
     for (const [reason, happens] of [
       ['broken', ({ says }) => says.error()],
       ['timeout', ({ clock }) => clock.advance(BOUNDS.firstByteMs)],
@@ -89,7 +89,7 @@ describe('before the connection is written to', () => {
     }
   });
 
-  it('a signal that has fired already keeps it from being dispatched at all', async () => {
+  it('a request whose signal has fired already is never dispatched', async () => {
     const one = begin({ signal: AbortSignal.abort() });
     expect(await one.failure()).toEqual({ reason: 'aborted', beforeBytes: true });
     expect(one.says.start()).toBeUndefined();
@@ -98,7 +98,7 @@ describe('before the connection is written to', () => {
 });
 
 describe('once it is written to', () => {
-  it('nothing is ever called unsent', async () => {
+  it('a request that was begun is never reported as unsent', async () => {
     for (const [reason, happens] of [
       ['broken', ({ says }) => says.error()],
       ['timeout', ({ clock }) => clock.advance(BOUNDS.firstByteMs)],
@@ -111,7 +111,7 @@ describe('once it is written to', () => {
     }
   });
 
-  it('it is not written a second time', () => {
+  it('a request is not written a second time', () => {
     const one = begin();
     one.says.start();
     expect(one.aborts).toEqual([]);
@@ -121,7 +121,7 @@ describe('once it is written to', () => {
 });
 
 describe('the head of an answer', () => {
-  it('has to come in its time, which interim answers do not lengthen', async () => {
+  it('response headers must arrive within `firstByteMs`, which interim responses do not extend', async () => {
     const one = begin();
     one.says.start();
     one.clock.advance(BOUNDS.firstByteMs - 1);
@@ -130,7 +130,7 @@ describe('the head of an answer', () => {
     expect(await one.failure()).toEqual({ reason: 'timeout', beforeBytes: false });
   });
 
-  it('follows a bounded number of interim answers', async () => {
+  it('response headers may follow a bounded number of interim responses', async () => {
     const one = begin();
     one.says.start();
     for (let i = 0; i < LIMITS.outboundInterimAnswers; i++) one.says.head(103);
@@ -139,7 +139,7 @@ describe('the head of an answer', () => {
     expect(await one.failure()).toEqual({ reason: 'broken', beforeBytes: false });
   });
 
-  it('comes as it is, without the white space behind a value', async () => {
+  it('response headers are returned unchanged but for trailing white space', async () => {
     const one = begin();
     one.says.start();
     one.says.head(200, 'X-A', 'b \t', 'x-a', ' c');
@@ -164,7 +164,7 @@ describe('the body of an answer', () => {
     return bytes;
   };
 
-  it('may take as long as it moves, up to the deadline', async () => {
+  it('a response body may take until the deadline as long as it moves', async () => {
     const one = await answered();
     const read = readAll(one.body);
     for (let ms = 0; ms < BOUNDS.totalMs - BOUNDS.idleMs; ms += BOUNDS.idleMs - 1) {
@@ -179,7 +179,7 @@ describe('the body of an answer', () => {
     await expect(read).rejects.toMatchObject({ reason: 'timeout', beforeBytes: false });
   });
 
-  it('is given up when it does not move, sooner than the head would have been', async () => {
+  it('a response body that does not move is given up after `idleMs`', async () => {
     const one = await answered();
     const read = readAll(one.body);
     one.clock.advance(BOUNDS.idleMs - 1);
@@ -189,7 +189,7 @@ describe('the body of an answer', () => {
     expect(one.told).toEqual(['destroy']);
   });
 
-  it('waits for a slow reader past the idle bound, and not past the deadline', async () => {
+  it('a response body waits for a slow reader past the idle limit, but not past the deadline', async () => {
     const size = LIMITS.outboundBodyQueueBytes;
     const one = await answered({ maxResponseBytes: 2 * size });
     one.says.data(size);
@@ -201,7 +201,7 @@ describe('the body of an answer', () => {
     await expect(readAll(one.body)).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('goes on when the reader has caught up, and is then awaited for the idle bound again', async () => {
+  it('a response body resumes when its reader has caught up, with a new idle limit', async () => {
     const size = LIMITS.outboundBodyQueueBytes;
     const one = await answered({ maxResponseBytes: 2 * size });
     one.says.data(size);
@@ -213,7 +213,7 @@ describe('the body of an answer', () => {
     await expect(read).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('ends once: nothing that comes later counts, and no timer is left', async () => {
+  it('a response body ends once, ignores later events and leaves no timer', async () => {
     const one = await answered();
     one.says.data(3);
     one.says.end();
@@ -224,7 +224,7 @@ describe('the body of an answer', () => {
     expect(one.told).toEqual(['proceed', 'done']);
   });
 
-  it('is bounded by what came, and by what it announces', async () => {
+  it('a response body is limited by its received bytes and by its Content-Length', async () => {
     const came = await answered();
     came.says.data(BOUNDS.maxResponseBytes);
     came.says.data(1);

@@ -18,7 +18,7 @@ function takeAll(shares: FairShares, asker: Asker, hasMoney: boolean): number {
 }
 
 describe('shares of a number of places', () => {
-  it('leave half of all places to askers with money, however many have none', () => {
+  it('fair shares leave half of all slots to agents with money, however many have none', () => {
     const shares = new FairShares(PLACES);
     let taken = 0;
     for (let i = 0; i < 200; i++) taken += takeAll(shares, askerNamed(`free ${i}`), false);
@@ -26,7 +26,7 @@ describe('shares of a number of places', () => {
     expect(takeAll(shares, askerNamed('paying'), true)).toBe(384);
   });
 
-  it('give an account of many agents no more than what it leaves to others', () => {
+  it('fair shares give an account with many agents no more than they leave to others', () => {
     const shares = new FairShares(PLACES);
     const counts = [];
     for (let i = 0; i < 9; i++)
@@ -36,19 +36,19 @@ describe('shares of a number of places', () => {
     expect(takeAll(shares, askerNamed('other'), false)).toBe(192);
   });
 
-  it('leave a first place to an agent whose account has agents that take all they get', () => {
+  it('fair shares leave one slot to an agent whose account has agents that take all they get', () => {
     const shares = new FairShares(PLACES);
     takeAll(shares, askerNamed('greedy', false, 'one'), false);
     expect(shares.take(askerNamed('modest', false, 'one'), false)).toBeDefined();
   });
 
-  it('give this server every place that is left', () => {
+  it('fair shares give this server every free slot', () => {
     const shares = new FairShares(8);
     const taken = Array.from({ length: 9 }, () => shares.take(OPERATOR, false));
     expect(taken.filter((place) => place !== undefined)).toHaveLength(8);
   });
 
-  it('are whole again once every place was given back, each as often as one likes', () => {
+  it('fair shares are complete again once every slot was given back, repeated returns included', () => {
     const moves = fc.array(fc.tuple(fc.nat(5), fc.nat(2), fc.boolean(), fc.boolean()));
     fc.assert(
       fc.property(moves, (steps) => {
@@ -67,7 +67,7 @@ describe('shares of a number of places', () => {
     );
   });
 
-  it('ask whether an asker has money only where the open half is used up', async () => {
+  it('fair shares ask whether an agent has money only once the open half is used up', async () => {
     const shares = new FairShares(4);
     let asked = 0;
     const asker = {

@@ -14,13 +14,13 @@ async function* chunks(...parts: readonly string[]): AsyncGenerator<Uint8Array> 
 }
 
 describe('a body that is read whole', () => {
-  it('is its chunks together, up to the bound and not a byte beyond', async () => {
+  it('readBounded joins all chunks up to the limit and refuses a byte more', async () => {
     expect(Buffer.from(await readBounded(chunks(), 0)).toString()).toBe('');
     expect(Buffer.from(await readBounded(chunks('ab', '', 'cde'), 5)).toString()).toBe('abcde');
     await expect(readBounded(chunks('ab', 'cde'), 4)).rejects.toBeInstanceOf(BodyTooLarge);
   });
 
-  it('is left at the bound: the rest is not asked for', async () => {
+  it('readBounded stops reading at the limit', async () => {
     let asked = 0;
     let isLeft = false;
     async function* endless() {
@@ -39,7 +39,7 @@ describe('a body that is read whole', () => {
 });
 
 describe('a coded body', () => {
-  it('is undone for each coding, and for two', () => {
+  it('decodeContent decodes each content coding, and two in a row', () => {
     for (const [coding, bytes] of [
       [undefined, text],
       ['', text],
@@ -56,11 +56,11 @@ describe('a coded body', () => {
     }
   });
 
-  it('that is empty stays so: an answer to HEAD names its coding too', () => {
+  it('decodeContent leaves an empty body empty, as in a response to HEAD', () => {
     expect(decodeContent(new Uint8Array(), 'gzip', 10)).toHaveLength(0);
   });
 
-  it('is never more than its bound, at any step', () => {
+  it('decodeContent refuses more than its limit at any step', () => {
     const bomb = Buffer.alloc(10_000_000);
     for (const [coding, bytes] of [
       ['gzip', gzipSync(bomb)],
@@ -75,7 +75,7 @@ describe('a coded body', () => {
     expect(decodeContent(gzipSync(text), 'gzip', text.length)).toHaveLength(text.length);
   });
 
-  it('that does not decode, or has an unknown coding, is refused as undecodable', () => {
+  it('decodeContent refuses a broken body or an unknown coding as undecodable', () => {
     for (const [coding, bytes] of [
       ['gzip', text],
       ['gzip', gzipSync(text).subarray(0, 20)],

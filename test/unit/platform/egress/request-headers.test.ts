@@ -15,7 +15,7 @@ const KEPT: readonly Header[] = [
 ];
 
 describe('end-to-end headers', () => {
-  it('keep order, spelling and repetitions, and lose those of one hop', () => {
+  it('end-to-end headers keep order, spelling and repetitions, without hop-by-hop headers', () => {
     const hop: readonly Header[] = [
       ['Connection', 'X-Named, keep-alive'],
       ['connection', ' x-also '],
@@ -34,14 +34,14 @@ describe('end-to-end headers', () => {
     expect(endToEndHeaders([...hop, ...KEPT, ...hop])).toEqual(KEPT);
   });
 
-  it('of an answer keep its length', () => {
+  it('end-to-end headers of a response keep its Content-Length', () => {
     const headers: readonly Header[] = [['Content-Length', '5']];
     expect(endToEndHeaders(headers)).toEqual(headers);
   });
 });
 
 describe('outgoing headers', () => {
-  it('leave out what frames the message', () => {
+  it('outgoing headers leave out Host, Content-Length and Expect', () => {
     const framing: readonly Header[] = [
       ['Host', 'other.example'],
       ['content-length', '5'],
@@ -50,7 +50,7 @@ describe('outgoing headers', () => {
     expect(outgoingHeaders([...framing, ...KEPT])).toEqual(KEPT);
   });
 
-  it('are refused when one could end early or is no token', () => {
+  it('outgoing headers are refused for line breaks, control characters or invalid names', () => {
     const values = [
       'a\r\nb: c',
       'a\nb',
@@ -74,12 +74,12 @@ describe('outgoing headers', () => {
     expect(() => outgoingHeaders([['connection', 'a\nb']])).toThrow(BadRequestHeader);
   });
 
-  it('carry any byte that a value may hold', () => {
+  it('outgoing headers carry any byte that a value may hold', () => {
     const headers: readonly Header[] = [['x-a', '\t !~\u0080\u00ff']];
     expect(outgoingHeaders(headers)).toEqual(headers);
   });
 
-  it('are bounded in number and in size', () => {
+  it('outgoing headers are limited in number and in size', () => {
     const many = (count: number) => Array.from({ length: count }, (): Header => ['x-a', 'b']);
     expect(outgoingHeaders(many(LIMITS.outboundRequestHeaders))).toHaveLength(
       LIMITS.outboundRequestHeaders,

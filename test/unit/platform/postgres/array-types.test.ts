@@ -7,7 +7,7 @@ const { textArray, int4Array, int8Array, float8Array } = ARRAY_TYPES;
 type Type = (typeof ARRAY_TYPES)[keyof typeof ARRAY_TYPES];
 
 describe('arrays on their way to the database and back', () => {
-  it('are the same, whatever their elements are', () => {
+  it('arrays of each type are the same after serializing and parsing', () => {
     const same = (type: Type, items: fc.Arbitrary<unknown[]>) =>
       fc.assert(
         fc.property(items, (sent) => {
@@ -20,7 +20,7 @@ describe('arrays on their way to the database and back', () => {
     same(float8Array, fc.array(fc.double({ noNaN: true }).filter((real) => !Object.is(real, -0))));
   });
 
-  it('tell nothing from the word null, and a literal is left as it is', () => {
+  it('a text array tells NULL from the word "NULL", and an array literal is sent as it is', () => {
     expect(textArray.parse('{NULL,"NULL","",null}')).toEqual([null, 'NULL', '', 'null']);
     expect(int8Array.parse('{}')).toEqual([]);
     expect(int8Array.serialize('{1,2}')).toBe('{1,2}');

@@ -31,7 +31,7 @@ function world() {
 }
 
 describe('the time of the database', () => {
-  it('is what it says, less what the answer was under way', async () => {
+  it('the database clock is the database’s time, corrected for the transit time of its answer', async () => {
     const { place, pass, sql, time } = world();
     place.wallMs += 42_000;
     await time.measure(sql);
@@ -40,7 +40,7 @@ describe('the time of the database', () => {
     expect(time.now()).toBe(place.databaseMs);
   });
 
-  it('does not move when the clock of this machine is set', async () => {
+  it('the database clock does not move when this machine’s clock is set', async () => {
     const { place, sql, time } = world();
     await time.measure(sql);
     place.wallMs += 7_200_000;
@@ -49,7 +49,7 @@ describe('the time of the database', () => {
     expect(time.now()).toBe(place.databaseMs);
   });
 
-  it('is not taken from an answer that was long under way, until nothing better is known', async () => {
+  it('the database clock ignores a slow answer until nothing better is known', async () => {
     const { place, sql, time } = world();
     await time.measure(sql);
     place.databaseMs += 5;

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { applyPatch } from '../../../../src/platform/postgres/driver.ts';
 import { openSql } from '../../../../src/platform/postgres/sql.ts';
 
-it('a server that closes every connection it accepts is tried again at a bounded pace', async () => {
+it('a database server that closes every connection it accepts is retried at a bounded pace', async () => {
   let accepted = 0;
   const server = createServer((socket) => {
     accepted++;
@@ -33,7 +33,7 @@ describe('the patch of the driver', () => {
   const patch = readFileSync(new URL('postgres+3.4.9.patch', folder), 'utf8');
   const name = 'node_modules/postgres/cjs/src/index.js';
 
-  it('has each of its lines in what is loaded, and takes nothing else away', () => {
+  it('the driver patch adds each of its lines and removes no others', () => {
     const patched = applyPatch(source, patch, name);
     const [, hunks = ''] = patch.split(`+++ b/${name}\n`);
     const lines = (mark: string) =>
@@ -44,7 +44,7 @@ describe('the patch of the driver', () => {
     );
   });
 
-  it('is refused by another version of the driver, and for a file that it does not know', () => {
+  it('the driver patch is refused for another driver version and for an unknown file', () => {
     const other = source.replace('let savepoints = 0', 'let savepoints = 1');
     expect(() => applyPatch(other, patch, name)).toThrow('not the version');
     expect(() => applyPatch(`\n${source}`, patch, name)).toThrow('not the version');

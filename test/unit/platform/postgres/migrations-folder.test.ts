@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { migrationsFolder } from '../../../../src/platform/postgres/migrations-folder.ts';
 
 describe('finding the migrations', () => {
-  it('finds them from the sources and from a build that lies deeper', () => {
+  it('the migrations folder is found from the sources and from a build that lies deeper', () => {
     const root = mkdtempSync(join(tmpdir(), 'svc-layout-'));
     try {
       mkdirSync(join(root, 'migrations/meta'), { recursive: true });
@@ -18,7 +18,7 @@ describe('finding the migrations', () => {
     }
   });
 
-  it('says so in a sentence when they were left out of an image', () => {
+  it('a missing migrations folder is reported in a sentence', () => {
     expect(() => migrationsFolder('/nowhere/at/all')).toThrow('migrations folder is missing');
   });
 });

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { numberArray, textArray } from '../../../../src/platform/postgres/pg-array.ts';
 
 describe('array literals', () => {
-  it('quote whatever a text may hold, and tell the word NULL from no value', () => {
+  it('an array literal quotes any text and tells the word "NULL" from null', () => {
     expect(textArray([])).toBe('{}');
     expect(textArray(['a,b', null, 'NULL', 'say "hi"', 'back\\slash', '{x}'])).toBe(
       String.raw`{"a,b",NULL,"NULL","say \"hi\"","back\\slash","{x}"}`,
     );
   });
 
-  it('nest as elements of one another', () => {
+  it('array literals nest as elements of one another', () => {
     expect(textArray([textArray(['a"b']), '{plain}'])).toBe(String.raw`{"{\"a\\\"b\"}","{plain}"}`);
   });
 
-  it('write numbers to the last digit', () => {
+  it('an array literal writes numbers to the last digit', () => {
     expect(numberArray([1, -2n, null, 9_223_372_036_854_775_807n])).toBe(
       '{1,-2,NULL,9223372036854775807}',
     );

@@ -19,20 +19,20 @@ const other = 'CREATE OR REPLACE FUNCTION f(a integer) RETURNS void AS $$ SELECT
 const wider = 'CREATE OR REPLACE FUNCTION f(a bigint) RETURNS void AS $$ SELECT 2 $$;';
 
 describe('an SQL function', () => {
-  it('has the text of its file in the newest migration that defines it', () => {
+  it('each SQL function’s file has the text of the newest migration that defines it', () => {
     const defined = definedFunctions(textsIn('migrations'));
     const files = definedFunctions(textsIn('src/ledger/store/functions'));
     expect(Object.fromEntries(files)).toEqual(Object.fromEntries(defined));
     expect(files.size).toBeGreaterThan(0);
   });
 
-  it('is found by its newest definition, without the comments before it', () => {
+  it('an SQL function is read from its newest definition, without the comments before it', () => {
     const first = `-- Says one.\n${one.replace('OR REPLACE ', '')}\n--> statement-breakpoint\nSELECT 1;`;
     expect(definedFunctions([first])).toEqual(new Map([['f', one]]));
     expect(definedFunctions([first, other])).toEqual(new Map([['f', other]]));
   });
 
-  it('is replaced by a migration where its body changed, and dropped first where its arguments did', () => {
+  it('a migration replaces an SQL function whose body changed and drops it first where its arguments did', () => {
     const defined = new Map([['f', one]]);
     expect(functionsMigration(defined, new Map([['f', one]]))).toBeUndefined();
     expect(functionsMigration(defined, new Map([['f', other]]))).toBe(`${other}\n`);

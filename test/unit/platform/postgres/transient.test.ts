@@ -10,14 +10,14 @@ import {
 const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
 describe('isTransient', () => {
-  it('sends again what was lost, refused for want of room, or in the way of another', () => {
+  it('isTransient is true for lost connections, exhausted resources, conflicts and timeouts', () => {
     for (const code of ['ECONNRESET', 'CONNECTION_CLOSED', '08006', '53300', '40P01', '57P03']) {
       expect(isTransient({ code }), code).toBe(true);
     }
     expect(isTransient(new CallTimeout('late'))).toBe(true);
   });
 
-  it('does not send again what can never succeed', () => {
+  it('isTransient is false for errors that can never succeed', () => {
     for (const code of ['22P02', '42883', '23514', 'P0001', 'UNDEFINED_VALUE']) {
       expect(isTransient({ code }), code).toBe(false);
     }
@@ -25,7 +25,7 @@ describe('isTransient', () => {
     expect(isTransient(undefined)).toBe(false);
   });
 
-  it('sends again where two processes wrote one posting id, and only there', () => {
+  it('isTransient is true for a duplicate posting id and no other unique violation', () => {
     expect(isTransient({ code: '23505', constraint_name: 'postings_pkey' })).toBe(true);
     expect(isTransient({ code: '23505', constraint_name: 'sessions_pkey' })).toBe(false);
   });
@@ -46,14 +46,14 @@ describe('isConnectionError', () => {
     '25P03',
   ];
 
-  it('never says of a database that it is away where isTransient says that it is not', () => {
+  it('isConnectionError is true only where isTransient is true as well', () => {
     for (const code of GONE) {
       expect(isConnectionError(failure(code)), code).toBe(true);
       expect(isTransient(failure(code)), code).toBe(true);
     }
   });
 
-  it('does not wait for a server that answers, whatever it answers', () => {
+  it('isConnectionError is false for any error of a server that answers', () => {
     for (const code of ['23505', '40001', '57014', '25006', '53200', 'CALL_TIMEOUT']) {
       expect(isConnectionError(failure(code)), code).toBe(false);
     }
@@ -61,7 +61,7 @@ describe('isConnectionError', () => {
     expect(isConnectionError('not an error')).toBe(false);
   });
 
-  it('reads a list of addresses that were tried in vain', () => {
+  it('isConnectionError and isTransient read a list of addresses that all failed', () => {
     const tried = new AggregateError([failure('ECONNREFUSED'), failure('ECONNREFUSED')]);
     expect(isConnectionError(tried)).toBe(true);
     expect(isTransient(tried)).toBe(true);
@@ -69,7 +69,7 @@ describe('isConnectionError', () => {
 });
 
 describe('answerWithin', () => {
-  it('passes on what comes in time and gives up on what does not', async () => {
+  it('answerWithin passes on a result in time and throws CallTimeout after the limit', async () => {
     const clock = new ManualClock();
     expect(await answerWithin(clock, 100, Promise.resolve('done'))).toBe('done');
     await expect(answerWithin(clock, 100, Promise.reject(failure('22P02')))).rejects.toThrow(

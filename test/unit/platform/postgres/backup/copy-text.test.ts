@@ -20,7 +20,7 @@ const value = fc.oneof(
 );
 
 describe('the text form of rows', () => {
-  it('says every value and null apart, and never ends a row early', () => {
+  it('a row’s text form decodes to the same values and nulls and never ends early', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1 }), (values) => {
         const line = encodeRow(values);

@@ -40,7 +40,7 @@ const rowsOf = (pieces: readonly BackupPiece[]) =>
 const row = fc.string({ unit: fc.constantFrom('a', '\\\\', '.', '\t', '{', 'é') });
 
 describe('reading a backup', () => {
-  it('gives back every row, wherever the chunks happen to end', async () => {
+  it('reading a backup gives back every row, wherever the chunks end', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row), fc.integer({ min: 1, max: 90 }), async (rows, chunkBytes) => {
         const pieces = await read(backupOf(rows), chunkBytes);
@@ -50,14 +50,14 @@ describe('reading a backup', () => {
     );
   });
 
-  it('never takes a backup that was cut off anywhere', async () => {
+  it('reading a backup that was cut off anywhere fails', async () => {
     const whole = backupOf(['1', '2']);
     for (let length = 0; length < whole.length; length++) {
       await expect(read(whole.subarray(0, length), 16), `${length} bytes`).rejects.toThrow();
     }
   });
 
-  it('never takes a backup in which a byte was changed', async () => {
+  it('reading a backup with one changed byte fails or gives the same rows', async () => {
     const whole = backupOf(['12', '34']);
     for (let at = 0; at < whole.length; at++) {
       const changed = Buffer.from(whole);
@@ -71,7 +71,7 @@ describe('reading a backup', () => {
     }
   });
 
-  it('refuses what is no backup at all', async () => {
+  it('reading a file that is no backup fails', async () => {
     await expect(read(Buffer.from('hello\n'), 64)).rejects.toThrow('not a backup');
     await expect(read(Buffer.from('{"format":"other"}\n'), 64)).rejects.toThrow('not a backup');
   });

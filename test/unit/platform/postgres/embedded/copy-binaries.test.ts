@@ -25,7 +25,7 @@ function closedPackage() {
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('a copy of the binaries', () => {
-  it('may be run and read by every user, and is made once', async () => {
+  it('a copy of the database binaries is made once and can be run and read by every user', async () => {
     using source = closedPackage();
     const copy = await copyBinaries(binariesIn(source.root));
     try {
@@ -44,7 +44,7 @@ describe('a copy of the binaries', () => {
     }
   });
 
-  it('is never one that another user could have altered', async () => {
+  it('a copy of the database binaries that another user could have altered is refused', async () => {
     using source = closedPackage();
     const copy = await copyBinaries(binariesIn(source.root));
     try {

@@ -20,23 +20,23 @@ const holderOf = (lockFile: string) => {
 const goneProcess = () => spawnSync('true').pid;
 
 describe('who holds a data directory', () => {
-  it('is no process when there is no lock file, or its process is gone', () => {
+  it('a data directory without a lock file, or whose process is gone, is free', () => {
     rmSync(join(directory, 'postmaster.pid'), { force: true });
     expect(findHolder(directory)).toEqual({ kind: 'free' });
     expect(holderOf(`${goneProcess()}\n${directory}\n`)).toEqual({ kind: 'free' });
   });
 
-  it('is not a process that merely has the number, such as process 1 or a shell', () => {
+  it('a data directory whose lock names an unrelated process is stale', () => {
     expect(holderOf(`${process.pid}\n`).kind).toBe('stale');
     expect(holderOf('1\n').kind).toBe('stale');
   });
 
-  it('is unclear while the file is empty or says nothing', () => {
+  it('a data directory whose lock file is empty or malformed is unclear', () => {
     expect(holderOf('').kind).toBe('unclear');
     expect(holderOf('rubbish\n').kind).toBe('unclear');
   });
 
-  it('is a postmaster that runs there, with the process that looks after it', async () => {
+  it('a data directory is held by the postmaster that runs in it, with its owner process', async () => {
     // Named like the program, and working in the folder: that is what a postmaster is known by.
     const server = spawn('sleep', ['30'], { argv0: 'postgres', cwd: directory });
     try {
@@ -55,16 +55,16 @@ describe('who holds a data directory', () => {
 });
 
 describe('the mark of a process', () => {
-  it('is alive for this process and dead for one that is gone', () => {
+  it('a process mark is alive for this process and dead for one that is gone', () => {
     expect(ownerLives(ownerMark())).toBe(true);
     expect(ownerLives(`${goneProcess()}.1`)).toBe(false);
   });
 
-  it('is not mistaken for a later process with the same number', () => {
+  it('a process mark is not mistaken for a later process with the same number', () => {
     expect(ownerLives(`${process.pid}.1`)).toBe(false);
   });
 
-  it('reads a number that no process can have as absent', () => {
+  it('a process number that cannot exist reads as absent', () => {
     expect(readProcess(-1).state).toBe('absent');
     expect(readProcess(Number.NaN).state).toBe('absent');
   });

@@ -27,17 +27,17 @@ const closed = { othersMayEnter: () => false };
 const noUnshare = { mayUnshare: async () => false };
 
 describe('the user that the database runs as', () => {
-  it('leaves an ordinary user as he is', async () => {
+  it('the embedded database runs as the ordinary user who starts it', async () => {
     const identity = await choose({ uid: 1_000 }, 1_000);
     expect(identity).toMatchObject({ prefix: [], account: undefined, byHandle: false });
   });
 
-  it('refuses data of another user, by his name', async () => {
+  it('the embedded database refuses data of another user and names that user', async () => {
     await expect(choose({ uid: 1_000 }, 101)).rejects.toThrow('belongs to user postgres');
     await expect(choose({ uid: 1_000 }, 777)).rejects.toThrow('belongs to user 777');
   });
 
-  it('never runs it as root', async () => {
+  it('the embedded database never runs as root', async () => {
     for (const over of [{}, closed, noUnshare, { ...closed, ...noUnshare }]) {
       for (const dataUid of [undefined, 0, 101, 1_000, 777]) {
         const { prefix, account } = await choose(over, dataUid);
@@ -46,22 +46,22 @@ describe('the user that the database runs as', () => {
     }
   });
 
-  it('becomes postgres, else nobody, else the owner of the data', async () => {
+  it('the embedded database of root runs as postgres, else nobody, else the data’s owner', async () => {
     expect((await choose({})).account).toEqual(POSTGRES);
     expect((await choose({ accounts: [NOBODY] })).account).toEqual(NOBODY);
     expect((await choose({}, 1_000)).account).toEqual(ALICE);
   });
 
-  it('uses a user namespace where no other user may enter', async () => {
+  it('the embedded database of root uses a user namespace in a folder that no other user may enter', async () => {
     expect((await choose(closed)).prefix[0]).toBe('unshare');
   });
 
-  it('hands the folder over by a handle where namespaces are refused', async () => {
+  it('the embedded database of root gets its folder by a handle where namespaces are refused', async () => {
     const identity = await choose({ ...closed, ...noUnshare });
     expect(identity).toMatchObject({ account: POSTGRES, byHandle: true, copyBinaries: true });
   });
 
-  it('says in one sentence when there is no way at all', async () => {
+  it('the embedded database says in one sentence when it has no user to run as', async () => {
     const none = { ...noUnshare, accounts: [] };
     await expect(choose(none)).rejects.toThrow('cannot run as root');
     await expect(choose({ ...noUnshare, ...closed, platform: 'darwin' })).rejects.toThrow(

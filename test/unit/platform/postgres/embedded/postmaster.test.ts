@@ -4,7 +4,7 @@ import { readProcess } from '../../../../../src/platform/postgres/embedded/proce
 import { fakePostgres } from '../../../../support/fake-postgres.ts';
 
 describe('a server that is being started', () => {
-  it('is stopped, and nothing of it runs, when the start is called off', async () => {
+  it('a database server that is starting is stopped when the start is aborted', async () => {
     using fake = fakePostgres({ ready: false });
     const calledOff = new AbortController();
     const launch = launchPostmaster({ ...fake.options, signal: calledOff.signal });

@@ -7,13 +7,13 @@ import { socketDirectory } from '../../../../../src/platform/postgres/embedded/s
 const PLAIN = { prefix: [], account: undefined, byHandle: false, copyBinaries: false };
 
 describe('where the socket lies', () => {
-  it('is the data folder while its path is short and plain', () => {
+  it('the database socket lies in the data folder while its path is short and plain', () => {
     expect(socketDirectory('/srv/app/.data/db/postgres-18', PLAIN)).toBe(
       '/srv/app/.data/db/postgres-18',
     );
   });
 
-  it('is a short private folder for long or odd paths, always the same one', () => {
+  it('the database socket of a long or odd path lies in one short private folder', () => {
     for (const path of [`/srv/${'deep/'.repeat(30)}db`, '/srv/with space,comma/db']) {
       const place = socketDirectory(path, PLAIN);
       try {
@@ -25,7 +25,7 @@ describe('where the socket lies', () => {
     }
   });
 
-  it('refuses a folder that another user could have put there', () => {
+  it('the database socket’s folder is refused where another user could have made it', () => {
     const path = `/srv/${'deeper/'.repeat(30)}db`;
     const place = socketDirectory(path, PLAIN);
     const elsewhere = mkdtempSync(join(tmpdir(), 'svc-trap-'));

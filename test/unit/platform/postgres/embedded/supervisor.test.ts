@@ -4,11 +4,11 @@ import { backoffMs, supervise } from '../../../../../src/platform/postgres/embed
 import { fakePostgres } from '../../../../support/fake-postgres.ts';
 
 describe('restarting the database', () => {
-  it('is at once the first time, slower each time, and never slower than five seconds', () => {
+  it('the database restarts at once the first time, then with a backoff up to five seconds', () => {
     expect([0, 1, 2, 3, 10, 500].map(backoffMs)).toEqual([0, 200, 400, 800, 5_000, 5_000]);
   });
 
-  it('is given up as soon as the supervisor is told to stop', async () => {
+  it('the database’s restart is given up as soon as the supervisor stops', async () => {
     using fake = fakePostgres({ ready: true });
     const supervisor = await supervise(fake.options);
     process.kill(fake.starts()[0] ?? 0, 'SIGKILL');

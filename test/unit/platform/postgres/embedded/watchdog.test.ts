@@ -25,7 +25,7 @@ async function start(program: readonly string[]): Promise<{ shell: ChildProcess;
 }
 
 describe('the watchdog', () => {
-  it('ends its program when the process that holds the pipe is gone', async () => {
+  it('the database watchdog ends its program when the process at the other end of its pipe is gone', async () => {
     const { shell, pid } = await start(PROGRAM);
     expect(readProcess(pid).state).toBe('alive');
     shell.stdin?.destroy();
@@ -33,14 +33,14 @@ describe('the watchdog', () => {
     expect(readProcess(pid).state).toBe('absent');
   });
 
-  it('does not give up on a program that did not listen yet', async () => {
+  it('the database watchdog ends a program that ignores its first signal', async () => {
     const { shell, pid } = await start(SLOW_PROGRAM);
     shell.stdin?.destroy();
     await once(shell, 'exit');
     expect(readProcess(pid).state).toBe('absent');
   });
 
-  it('ends with the exit code of its program, however soon that ends', async () => {
+  it('the database watchdog exits with its program’s code, however soon that ends', async () => {
     const codes = Array.from({ length: 20 }, async () => {
       const { shell } = await start(['/bin/sh', '-c', 'echo $$; exit 7']);
       const [code] = await once(shell, 'close');
@@ -49,7 +49,7 @@ describe('the watchdog', () => {
     expect(new Set(await Promise.all(codes))).toEqual(new Set([7]));
   });
 
-  it('reaps its program, so that its zombie is not taken for a server', async () => {
+  it('the database watchdog reaps its program', async () => {
     const { shell, pid } = await start(PROGRAM);
     process.kill(pid, 'SIGKILL');
     await once(shell, 'exit');
