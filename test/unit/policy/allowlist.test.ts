@@ -12,15 +12,15 @@ const refusal = (mode: Parameters<typeof refusalOfDestination>[0], to: typeof kn
   refusalOfDestination(mode, entries, to, nowSec);
 
 describe('an allowlist', () => {
-  it('lets everything through while it is off', () => {
+  it('an allowlist that is off lets every destination through', () => {
     expect(refusalOfDestination('off', [], known, 0)).toBeUndefined();
   });
 
-  it.each(['host', 'vendor', 'both'] as const)('lets its entries through in mode %s', (mode) => {
+  it.each(['host', 'vendor', 'both'] as const)('an allowlist in mode %s lets its entries through', (mode) => {
     expect(refusal(mode, known)).toBeUndefined();
   });
 
-  it('refuses a host without an entry in its dimension alone, before the payee', () => {
+  it('an allowlist of hosts refuses a host without an entry, before the payee', () => {
     const stranger = { host: 'evil.example', payee: '0xdead' };
     const host = { reason: 'host_not_allowlisted', host: 'evil.example' };
     expect(refusal('host', stranger)).toEqual(host);
@@ -28,7 +28,7 @@ describe('an allowlist', () => {
     expect(refusal('vendor', { ...known, host: 'evil.example' })).toBeUndefined();
   });
 
-  it('refuses a payee without an entry once it is known', () => {
+  it('an allowlist of vendors refuses a payee without an entry once the payee is known', () => {
     const stranger = { ...known, payee: '0xdead' };
     const vendor = { reason: 'vendor_not_allowlisted', recipient: '0xdead', host: known.host };
     expect(refusal('vendor', stranger)).toEqual(vendor);
@@ -37,7 +37,7 @@ describe('an allowlist', () => {
     expect(refusalOfDestination('both', entries, { ...known, payee: null }, 50)).toBeUndefined();
   });
 
-  it('refuses everything without an entry, and where the entry is over', () => {
+  it('an allowlist without entries refuses everything, and an expired entry no longer counts', () => {
     expect(refusalOfDestination('host', [], known, 0)?.reason).toBe('host_not_allowlisted');
     const late = { host: 'late.example', payee: '0xabc' };
     expect(refusal('host', late, 99)).toBeUndefined();

@@ -10,7 +10,7 @@ const step = fc.record({
 });
 
 describe('a counter', () => {
-  it('is what a list of everything that was settled says, bucket by bucket', () => {
+  it('a policy’s counter agrees with a list of all settlements in each bucket', () => {
     fc.assert(
       fc.property(fc.constantFrom(1, 60), fc.array(step, { maxLength: 60 }), (span, steps) => {
         let counter = emptyCounter(7, span);
@@ -40,7 +40,7 @@ describe('a counter', () => {
     );
   });
 
-  it('is never changed in place', () => {
+  it('a policy’s counter is never changed in place', () => {
     const before = count(emptyCounter(1, 60), 5, { heldRaw: 3n, settledRaw: 4n });
     const copy = structuredClone(before);
     rollTo(before, 500);

@@ -32,7 +32,7 @@ describe('what a policy allows', () => {
     ],
     ['no less than the limit without a floor', { ...bounds, limitFloorRaw: null }, 1, 1_000n],
     ['a share rounded down', { ...bounds, limitRaw: 1_001n }, 3_333, 333n],
-  ] as const)('is %s', (_, change, value, allowed) => {
+  ] as const)('a policy’s effective cap is %s', (_, change, value, allowed) => {
     expect(cap(change, value)).toBe(allowed);
   });
 
@@ -41,15 +41,15 @@ describe('what a policy allows', () => {
     ['all of it where outcomes are perfect', 10_000, 1_000n],
     ['half where they are half as good', 5_000, 500n],
     ['no less than its throttle goes', 0, 250n],
-  ] as const)('is %s', (_, quality, allowed) => {
+  ] as const)('a policy’s effective cap under a quality throttle is %s', (_, quality, allowed) => {
     expect(cap({ limitRaw: 1_000n, ...throttle }, null, quality)).toBe(allowed);
   });
 
-  it('is never throttled below a floor that is set', () => {
+  it('a policy’s effective cap is never throttled below its floor', () => {
     expect(cap({ ...bounds, ...throttle, limitFloorRaw: 400n }, null, 0)).toBe(400n);
   });
 
-  it('stays between the floor and the larger of limit and ceiling, and never falls when the value rises', () => {
+  it('a policy’s effective cap stays between its floor and ceiling and never falls when the task value rises', () => {
     const raw = fc.bigInt({ min: 1n, max: 10n ** 15n });
     const value = fc.integer({ min: 1, max: 100_000 });
     fc.assert(

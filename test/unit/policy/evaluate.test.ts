@@ -11,14 +11,14 @@ const breach = (id: number, roomRaw: bigint, action: 'block' | 'suspend_agent' =
 });
 
 describe('of two breaches the one that is reported', () => {
-  it('has the least room', () => {
+  it('worseBreach returns the breach with the least remaining amount', () => {
     expect(worseBreach(breach(1, 5n), breach(2, 4n)).policy.id).toBe(2);
   });
-  it('is the older policy where they have the same', () => {
+  it('worseBreach returns the older policy where two breaches remain equal', () => {
     expect(worseBreach(breach(2, 5n), breach(1, 5n)).policy.id).toBe(1);
     expect(worseBreach(undefined, breach(1, 5n)).policy.id).toBe(1);
   });
-  it('suspends, whatever the room', () => {
+  it('worseBreach returns the policy that suspends its agent, whatever remains', () => {
     expect(worseBreach(breach(1, 0n), breach(2, 5n, 'suspend_agent')).policy.id).toBe(2);
     expect(worseBreach(breach(2, 5n, 'suspend_agent'), breach(1, 0n)).policy.id).toBe(2);
   });
@@ -26,7 +26,7 @@ describe('of two breaches the one that is reported', () => {
 
 describe('how a policy stands', () => {
   const reading = { taskValueBps: null, quality: new Map() };
-  it('counts settled and held, and leaves nothing rather than less', () => {
+  it('a policy’s spend is its settled and held amount, and what remains is never negative', () => {
     const counter = count(emptyCounter(1, 1), 0, { heldRaw: 30n, settledRaw: 90n });
     const policy = policyOf({ limitRaw: 100n });
     expect(capStateOf(policy, counter, 0, reading)).toEqual({
@@ -40,7 +40,7 @@ describe('how a policy stands', () => {
     expect(capStateOf(wide, counter, 0, reading).remainingRaw).toBe(30n);
   });
 
-  it('binds only what it matches, while it is in effect', () => {
+  it('a policy applies only to spending that it matches, and only while it is in effect', () => {
     const over = policyOf({ id: 2, expiresAtSec: 5 });
     const other = policyOf({ id: 3, kind: 'task', matchKey: 'x' });
     const bound = [policyOf(), over, other].filter((policy) => binds(policy, FACTS, 5));

@@ -36,17 +36,17 @@ describe('a policy counts a spending', () => {
       { kind: 'api', matchKey: 'cme.example', matchKind: 'host_suffix' },
       false,
     ],
-  ] as const)('%s', (_, change, counts) => {
+  ] as const)('a policy counts the spending %s', (_, change, counts) => {
     expect(matches(policyOf(change), facts)).toBe(counts);
   });
 
-  it.each(['task', 'key', 'vendor', 'api'] as const)('not where the %s is not known', (kind) => {
+  it.each(['task', 'key', 'vendor', 'api'] as const)('a policy counts no spending whose %s is not known', (kind) => {
     expect(matches(policyOf({ kind, matchKey: 'null' }), FACTS)).toBe(false);
   });
 });
 
 describe('a policy refuses', () => {
-  it('from its first second on, until its last, and never after it has expired', () => {
+  it('a policy is in effect from its first second to its end or expiry', () => {
     const policy = policyOf({ effectiveFromSec: 10, effectiveUntilSec: 20, expiresAtSec: 15 });
     expect([9, 10, 14, 15, 20].map((now) => isEffective(policy, now))).toEqual([
       false,

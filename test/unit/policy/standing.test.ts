@@ -15,7 +15,7 @@ const standingAt = (policy: Policy, counter: ReturnType<typeof counterOf>, atMs:
 const spent = (agoMs: number, settledRaw: bigint, heldRaw = 0n) => ({ agoMs, settledRaw, heldRaw });
 
 describe('standingOf', () => {
-  it('counts what is settled and held, and never leaves less than nothing', () => {
+  it('standingOf counts settled and held amounts and never lets a negative amount remain', () => {
     const policy = policyOf({ limitRaw: 100n });
     const some = counterOf(policy, [spent(5, 30n, 12n)]);
     expect(standingAt(policy, some, NOW_MS)).toMatchObject({
@@ -27,7 +27,7 @@ describe('standingOf', () => {
     expect(standingAt(lowered, some, NOW_MS)).toMatchObject({ spentRaw: 42n, remainingRaw: 0n });
   });
 
-  it('names the very instant at which time alone leaves more room in a window that slides', () => {
+  it('standingOf names the instant at which a rolling window leaves more by time alone', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(60, 3_600, 86_400, 31_536_000),
@@ -74,7 +74,7 @@ describe('standingOf', () => {
     [{ kind: 'once' }, null],
     [{ kind: 'session' }, null],
   ] as const satisfies readonly (readonly [SpendWindow, string | null])[])(
-    'begins anew when its period ends: %j',
+    'standingOf names the end of the current period, if there is one: %j',
     (window, expected) => {
       const policy = policyOf({ window });
       const counter = counterOf(policy, [spent(0, 3n)]);
@@ -83,7 +83,7 @@ describe('standingOf', () => {
     },
   );
 
-  it('tells when a cap for once ends, and of a calendar whether or not anything was spent', () => {
+  it('standingOf names the expiry of a once window, and the end of a calendar period without any spending', () => {
     const expiresAtSec = Math.floor(NOW_MS / 1_000) + 60;
     const once = policyOf({ window: { kind: 'once' }, expiresAtSec });
     const counter = counterOf(once, []);
@@ -97,7 +97,7 @@ describe('standingOf', () => {
 });
 
 describe('tightestOf', () => {
-  it('is the one with the least room, of equals the first, and none of none', () => {
+  it('tightestOf returns the cap with the least remaining amount, the first of equals, and undefined for none', () => {
     const spendState = [5n, 3n, 3n].map((remainingRaw, i) => ({
       ...standingAt(policyOf({ id: i }), counterOf(policyOf({ id: i }), []), NOW_MS),
       remainingRaw,

@@ -21,7 +21,7 @@ const edit = (
   });
 
 describe('a cap that is made', () => {
-  it('tightens, unless to have it is a permission in the present mode', () => {
+  it('creating a cap tightens, unless its kind is an allowlist entry in the current mode', () => {
     const made = (policyKind: 'task' | 'api' | 'vendor') =>
       MODES.filter((mode) => tightens({ kind: 'create', policyKind, mode }));
     expect(made('task')).toEqual(MODES);
@@ -31,7 +31,7 @@ describe('a cap that is made', () => {
 });
 
 describe('a cap that ends or begins anew', () => {
-  it('loosens', () => {
+  it('revoking or resetting a cap loosens', () => {
     expect(tightens({ kind: 'revoke' })).toBe(false);
     expect(tightens({ kind: 'reset' })).toBe(false);
   });
@@ -81,13 +81,13 @@ describe('a cap that is changed', () => {
     ['a floor that stops the throttle', { limitFloorRaw: 500n }, THROTTLED],
   ];
   for (const [what, change, before] of TIGHTER) {
-    it(`tightens by ${what}`, () => expect(edit(change, before)).toBe(true));
+    it(`an edit of a cap tightens by ${what}`, () => expect(edit(change, before)).toBe(true));
   }
   for (const [what, change, before] of LOOSER) {
-    it(`loosens by ${what}`, () => expect(edit(change, before)).toBe(false));
+    it(`an edit of a cap loosens by ${what}`, () => expect(edit(change, before)).toBe(false));
   }
 
-  it('may hold at no other time where it is a permission', () => {
+  it('moving the time of a cap that is an allowlist entry does not tighten', () => {
     const entry = { kind: 'api', matchKey: 'x.com', ...TIMED } as const;
     expect(edit({ effectiveUntilSec: 300 }, entry)).toBe(true);
     expect(edit({ effectiveUntilSec: 300 }, entry, 'host')).toBe(false);
@@ -96,7 +96,7 @@ describe('a cap that is changed', () => {
     expect(edit({ limitRaw: 1n }, entry, 'host')).toBe(true);
   });
 
-  it('keeps no less for its task where it keeps money', () => {
+  it('lowering or ending a cap that reserves money for its task does not tighten', () => {
     expect(edit({ limitRaw: 1n }, { reserves: true })).toBe(false);
     expect(edit({ effectiveUntilSec: 1 }, { reserves: true })).toBe(false);
     expect(edit({ label: 'x' }, { reserves: true })).toBe(true);
@@ -121,7 +121,7 @@ describe('no change that tightens', () => {
       }),
     );
 
-  it('allows more of any task, at any quality', () => {
+  it('an edit of a policy that tightens never raises the effective cap, for any task value and quality', () => {
     let tighter = 0;
     fc.assert(
       fc.property(
@@ -143,7 +143,7 @@ describe('no change that tightens', () => {
 });
 
 describe('a limit of the session', () => {
-  it('tightens up to what is left, and where there was none', () => {
+  it('a session limit tightens up to the remaining amount, or where there was none', () => {
     const set = (remainingRaw: bigint | null, limitRaw: bigint) =>
       tightens({ kind: 'session_limit', remainingRaw, limitRaw });
     expect([set(null, 1_000n), set(5n, 5n), set(5n, 4n)]).toEqual([true, true, true]);
@@ -152,7 +152,7 @@ describe('a limit of the session', () => {
 });
 
 describe('an allowlist mode', () => {
-  it('tightens where every gate that was shut stays shut', () => {
+  it('a change of the allowlist mode tightens where no gate is opened', () => {
     const table = MODES.map((before) =>
       MODES.map((after) => tightens({ kind: 'mode', before, after })),
     );

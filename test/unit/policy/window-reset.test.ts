@@ -10,11 +10,11 @@ describe('when a window resets', () => {
   const rolling = aPolicy({ window: { kind: 'rolling', seconds: 5_900 } });
   const empty = emptyCounter(rolling.id, 60);
 
-  it('is never where nothing counts in a rolling window', () => {
+  it('a rolling window without any spending has no reset', () => {
     expect(windowResetMs(rolling, empty, NOW)).toBeNull();
   });
 
-  it('is a whole window from now where all that counts is held', () => {
+  it('a rolling window with held money alone resets a whole window from now', () => {
     const bucket = bucketAt(rolling, NOW);
     const held = count(empty, bucket, { heldRaw: 5n, settledRaw: 0n });
     expect(windowResetMs(rolling, held, NOW)).toBe((bucket + 60) * widthMs(5_900));
@@ -22,7 +22,7 @@ describe('when a window resets', () => {
     expect(windowResetMs(rolling, held, later)).toBe((bucket + 61) * widthMs(5_900));
   });
 
-  it('is when the oldest bucket that holds anything leaves, and not before', () => {
+  it('a rolling window resets when its oldest bucket with spending leaves, and not before', () => {
     const width = widthMs(5_900);
     const first = bucketAt(rolling, NOW);
     const once = count(empty, first, { heldRaw: 0n, settledRaw: 5n });
@@ -33,7 +33,7 @@ describe('when a window resets', () => {
     expect(windowResetMs(rolling, twice, (first + 70) * width)).toBeNull();
   });
 
-  it('is the end of a calendar period in UTC, and unknown where no time ends it', () => {
+  it('a calendar window resets at the end of its UTC period, and a once or session window has no reset', () => {
     const at = (unit: 'day' | 'week' | 'month') =>
       windowResetMs(aPolicy({ window: { kind: 'calendar', unit } }), emptyCounter(1, 1), NOW);
     expect(at('day')).toBe(Date.UTC(2026, 2, 19));

@@ -8,7 +8,7 @@ const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const at = (window: SpendWindow, nowMs: number) => bucketAt(policyOf({ window }), nowMs);
 
 describe('a rolling window', () => {
-  it('is covered by its buckets but for the oldest, so that it never sums less time than was asked for', () => {
+  it('a rolling window’s buckets cover at least its length and less than two buckets more', () => {
     fc.assert(
       fc.property(fc.integer({ min: 60, max: 31_536_000 }), instant, (seconds, nowMs) => {
         const window = { kind: 'rolling', seconds } as const;
@@ -31,14 +31,14 @@ describe('a calendar window', () => {
     ['month', '2024-02-29T12:00:00.000Z', '2024-02-01T00:00:00.000Z'],
     ['month', '2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z'],
     ['month', '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
-  ] as const)('of a %s has %s in the one that begins at %s', (unit, now, begins) => {
+  ] as const)('a calendar window of a %s puts %s into the one that begins at %s', (unit, now, begins) => {
     const window = { kind: 'calendar', unit } as const;
     const startMs = bucketStartMs(window, at(window, Date.parse(now)));
     expect(new Date(startMs ?? 0).toISOString()).toBe(begins);
     expect(bucketsOf(window)).toBe(1);
   });
 
-  it('begins where the one before it ends, and holds every instant', () => {
+  it('a calendar window begins where the one before it ends and contains every instant between', () => {
     fc.assert(
       fc.property(fc.constantFrom('day', 'week', 'month'), instant, (unit, nowMs) => {
         const window = { kind: 'calendar', unit } as const;
@@ -54,7 +54,7 @@ describe('a calendar window', () => {
 });
 
 describe('a window without an end', () => {
-  it('forgets what was spent before its policy takes effect, and nothing after', () => {
+  it('a once window drops spending before its policy takes effect and keeps all later spending', () => {
     const policy = policyOf({ window: { kind: 'once' }, effectiveFromSec: 1_000 });
     expect(bucketAt(policy, 999_999)).toBe(0);
     expect(bucketAt(policy, 1_000_000)).toBe(1);
