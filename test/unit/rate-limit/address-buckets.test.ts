@@ -8,7 +8,7 @@ const taken = (buckets: AddressBuckets, network: string, tries: number) =>
   Array.from({ length: tries }, () => buckets.take(network)).filter((wait) => wait === 0).length;
 
 describe('a token bucket of a client network', () => {
-  it('gives its burst at once, then one token as often as it refills', () => {
+  it('a client network’s token bucket gives its burst at once, then refills at its rate', () => {
     const clock = new ManualClock();
     const buckets = new AddressBuckets(clock, { burst: 5, perMinute: 60 });
     expect(taken(buckets, A, 100)).toBe(5);
@@ -19,7 +19,7 @@ describe('a token bucket of a client network', () => {
     expect(taken(buckets, A, 100)).toBe(5);
   });
 
-  it('gives a token back to be taken again', () => {
+  it('a client network’s token bucket takes back a token that is returned', () => {
     const buckets = new AddressBuckets(new ManualClock(), { burst: 1, perMinute: 1 });
     for (let i = 0; i < 10; i++) {
       expect(buckets.take(A)).toBe(0);
@@ -29,7 +29,7 @@ describe('a token bucket of a client network', () => {
     expect(buckets.take(A)).toBe(60);
   });
 
-  it('remembers a bounded number of networks, however many come', () => {
+  it('token buckets are kept for a bounded number of client networks', () => {
     const buckets = new AddressBuckets(new ManualClock(), { burst: 2, perMinute: 1 }, 10);
     for (let i = 0; i < 1_000; i++) buckets.take(`203.0.113.${i}`);
     expect(buckets.size).toBe(10);
@@ -37,7 +37,7 @@ describe('a token bucket of a client network', () => {
 });
 
 describe('the network of an address', () => {
-  it('is the address in IPv4, and the /64 in IPv6, however it is spelled', () => {
+  it('the network of an address is the IPv4 address or the IPv6 /64, in any spelling', () => {
     expect(networkOf(A)).toBe(A);
     expect(networkOf('unknown')).toBe('unknown');
     const one = networkOf('2001:db8:1:2::1');

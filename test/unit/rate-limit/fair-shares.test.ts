@@ -9,12 +9,12 @@ const passed = (shares: FairShares, party: string, n: number) =>
     .length;
 
 describe('fair shares', () => {
-  it('one party alone takes all that there is', () => {
+  it('fair shares give a lone client the whole limit', () => {
     const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 1 });
     expect(passed(shares, 'a', 150)).toBe(100);
   });
 
-  it('a party that comes when all is taken has an equal part, and who has had more is refused', () => {
+  it('fair shares give a late client an equal part and refuse a client that had more', () => {
     const clock = new ManualClock();
     const shares = new FairShares(clock, { perMinute: 100, least: 1 });
     passed(shares, 'a', 100);
@@ -32,13 +32,13 @@ describe('fair shares', () => {
     expect(passed(shares, 'a', 150)).toBe(100);
   });
 
-  it('however many parties there are, each has the least share and no more', () => {
+  it('fair shares give each of many clients the least share and no more', () => {
     const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 3 });
     const all = Array.from({ length: 200 }, (_, n) => passed(shares, `party ${n}`, 100));
     expect(all.slice(100)).toEqual(Array.from({ length: 100 }, () => 3));
   });
 
-  it('more parties than are remembered are still admitted', () => {
+  it('fair shares admit more clients than they remember', () => {
     const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 1 });
     let refused = 0;
     for (let n = 0; n < LIMITS.addressesCounted + 10; n++) {

@@ -62,7 +62,7 @@ const burst = (send: (i: number) => void) => (second: number) =>
   times(second % 60 === 0 ? 15_000 : 100, send);
 
 describe('a caller whom others flood', () => {
-  it('with money is refused in no second while five agents of one free account ask as fast as they can', () => {
+  it('a paying agent is never rate-limited while five agents of one free account flood the server', () => {
     const { ask, secondsRefused } = world();
     const free = Array.from({ length: 5 }, (_, n) => agent(n + 1, 'acct_free'));
     const attack = burst((i) => ask(free[i % 5] ?? NOBODY, '203.0.113.1'));
@@ -70,14 +70,14 @@ describe('a caller whom others flood', () => {
     expect(secondsRefused(attack, () => ask(paying, '198.51.100.1'))).toBe(0);
   });
 
-  it('without money is refused in no second while agents of another free account do the same', () => {
+  it('a free agent is never rate-limited while agents of another free account flood the server', () => {
     const { ask, secondsRefused } = world();
     const attack = burst((i) => ask(agent(1 + (i % 5), 'acct_free'), '203.0.113.1'));
     const other = agent(9, 'acct_other');
     expect(secondsRefused(attack, () => ask(other, '198.51.100.1'))).toBe(0);
   });
 
-  it('is refused in no second while 200 free accounts that one network signed in ask from 200 networks', () => {
+  it('an agent is never rate-limited while 200 free accounts of one network send from 200 networks', () => {
     const { ask, secondsRefused, signIns } = world();
     const accounts = Array.from({ length: 200 }, (_, n) => agent(n, `acct_${n}`));
     for (const { accountId } of accounts) signIns.note(accountId, '203.0.113.1');
@@ -98,7 +98,7 @@ describe('a caller whom others flood', () => {
     expect(passed).toBeLessThanOrEqual(2 * 12_000);
   });
 
-  it('without a credential is refused in no second while a thousand networks send what each may', () => {
+  it('a client without a credential is never rate-limited while a thousand networks send their full share', () => {
     const { ask, secondsRefused } = world();
     const attack = () => times(1_000, (n) => ask(NOBODY, `192.0.${n >> 8}.${n & 255}`));
     expect(secondsRefused(attack, () => ask(NOBODY, '198.51.100.1'))).toBe(0);

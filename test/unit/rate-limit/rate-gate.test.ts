@@ -56,7 +56,7 @@ describe('calls that a caller’s own provider key may pay for', () => {
     };
   }
 
-  it('have a bucket of their own, whether the key is brought or stored', async () => {
+  it('gateway requests with a provider key have a rate-limit bucket of their own, sent with the request or stored', async () => {
     expect(await gateOf(false)(counted(BROUGHT, 'gateway'))).toBe(5);
     expect(await gateOf(true)(counted(NO_HEADERS, 'gateway'))).toBe(5);
     expect(await gateOf(Promise.resolve(true))(counted(NO_HEADERS, 'gateway'))).toBe(5);
@@ -66,7 +66,7 @@ describe('calls that a caller’s own provider key may pay for', () => {
     expect(await gateOf(true)({ ...counted(BROUGHT, 'gateway'), ...socket })).toBe(2);
   });
 
-  it('take from the pool’s bucket when it serves them, and no other call does twice', async () => {
+  it('requests with a provider key take from the pool’s bucket when the pool serves them, and no others do twice', async () => {
     expect(await gateOf(false)(counted(BROUGHT, 'gateway'), 'admitPooled')).toBe(2);
     expect(await gateOf(false)(counted(NO_HEADERS, 'gateway'), 'admitPooled')).toBe(10);
     expect(await gateOf(true)(counted(BROUGHT, 'proxy'), 'admitPooled')).toBe(10);

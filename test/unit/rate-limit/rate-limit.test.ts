@@ -4,7 +4,7 @@ import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { type Allowance, createRateLimiter } from '../../../src/rate-limit/rate-limit.ts';
 
 describe('the rate limiter of one process', () => {
-  it('admits exactly the limit in a window and is whole again when it says so', () => {
+  it('the rate limiter admits exactly the limit in a window and is full again at the announced reset', () => {
     const clock = new ManualClock();
     const limiter = createRateLimiter(clock);
     const take = () => limiter.take('key:1', 3) as Allowance;
@@ -23,7 +23,7 @@ describe('the rate limiter of one process', () => {
     expect(take()).toMatchObject({ allowed: true, remaining: 2 });
   });
 
-  it('keeps no window longer because the wall clock was set back', () => {
+  it('the rate limiter’s window does not grow when the wall clock is set back', () => {
     let backMs = 0;
     class SteppedClock extends ManualClock {
       override now(): number {
@@ -39,7 +39,7 @@ describe('the rate limiter of one process', () => {
     expect(take().allowed).toBe(true);
   });
 
-  it('remembers no more buckets than its capacity, and forgets the least recently asked first', () => {
+  it('the rate limiter keeps buckets up to its capacity and drops the least recently used', () => {
     const clock = new ManualClock();
     const limiter = createRateLimiter(clock, 2);
     const take = (bucket: string) => (limiter.take(bucket, 1) as Allowance).allowed;
@@ -52,7 +52,7 @@ describe('the rate limiter of one process', () => {
     expect([take('c'), take('a')]).toEqual([false, true]);
   });
 
-  it('never admits more than the limit between two resets, however requests come', () => {
+  it('the rate limiter never admits more than the limit between two resets', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 200 }),

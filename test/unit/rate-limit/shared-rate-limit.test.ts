@@ -54,7 +54,7 @@ const settle = async () => {
 const LIMITS_TRIED = [1, 60, 100, 300, 3_000];
 
 describe('a limit that two processes share', () => {
-  it('lets exactly the limit through when both are asked to the end', async () => {
+  it('a rate limit shared by two processes admits exactly the limit when both use it up', async () => {
     for (const limit of LIMITS_TRIED) {
       const { limiters } = world(2);
       let allowed = 0;
@@ -66,7 +66,7 @@ describe('a limit that two processes share', () => {
     }
   });
 
-  it('errs by less than 5 % when one of them was asked once and never again', async () => {
+  it('a shared rate limit errs by less than 5 % when one process used it once and never again', async () => {
     for (const limit of LIMITS_TRIED) {
       const { limiters } = world(2);
       await limiters[0]?.take('k', limit);
@@ -80,7 +80,7 @@ describe('a limit that two processes share', () => {
     }
   });
 
-  it('asks the database for fewer than one request in ten, and for none once the window is spent', async () => {
+  it('a shared rate limit reads the database for under one request in ten, and never once the window is used up', async () => {
     for (const limit of [300, 3_000]) {
       const { limiters, windows } = world(2);
       for (let n = 0; n < 10_000; n++) {
@@ -95,7 +95,7 @@ describe('a limit that two processes share', () => {
     }
   });
 
-  it('answers at once wherever a token is at hand, and borrows the next before it runs out', async () => {
+  it('a shared rate limit answers at once while it has tokens and claims the next ones before they run out', async () => {
     const { limiters, windows } = world();
     const [limiter] = limiters;
     await limiter?.take('k', 3_000);
@@ -110,7 +110,7 @@ describe('a limit that two processes share', () => {
     expect(windows.calls.length).toBeLessThan(12);
   });
 
-  it('gathers what many buckets ask at one time into one statement', async () => {
+  it('a shared rate limit combines claims for many buckets into one statement', async () => {
     const { limiters, windows } = world();
     const asked = Array.from({ length: 100 }, (_, n) => limiters[0]?.take(`ip:${n}`, 60));
     const answers = await Promise.all(asked);
@@ -118,7 +118,7 @@ describe('a limit that two processes share', () => {
     expect(windows.calls).toHaveLength(1);
   });
 
-  it('serves a crowd from as much as it needs, and refuses the rest of it', async () => {
+  it('a shared rate limit admits exactly the limit of a thousand concurrent requests', async () => {
     const { limiters } = world();
     const crowd = Array.from({ length: 1_000 }, () => limiters[0]?.take('k', 300));
     const answers = await Promise.all(crowd);
@@ -126,7 +126,7 @@ describe('a limit that two processes share', () => {
     expect(answers.at(-1)).toMatchObject({ allowed: false, remaining: 0, limit: 300 });
   });
 
-  it('tells a reset that comes true, and counts down without ever being negative', async () => {
+  it('a shared rate limit announces a correct reset and a remaining count that never goes negative', async () => {
     const { limiters, clock } = world();
     const take = async () => (await limiters[0]?.take('k', 100)) as Allowance;
     const first = await take();
@@ -147,7 +147,7 @@ describe('a limit that two processes share', () => {
 });
 
 describe('a limit whose database is away', () => {
-  it('is held by the process alone, at most once a window, and answers at once', async () => {
+  it('a shared rate limit without its database limits each process alone and answers at once', async () => {
     const { limiters, windows, clock } = world();
     windows.mode = 'fails';
     expect(await limiters[0]?.take('k', 100)).toMatchObject({ allowed: true });
@@ -159,7 +159,7 @@ describe('a limit whose database is away', () => {
     expect(limiters[0]?.take('k', 100)).toMatchObject({ allowed: true });
   });
 
-  it('is asked for no longer than a second where the database hangs, once a second after that', async () => {
+  it('a shared rate limit waits a second for a database that hangs, then retries at most once a second', async () => {
     const { limiters, windows, clock } = world();
     windows.mode = 'hangs';
     const asked = limiters[0]?.take('k', 60);
@@ -175,7 +175,7 @@ describe('a limit whose database is away', () => {
     expect(windows.calls.length).toBeLessThanOrEqual(6);
   });
 
-  it('is shared again as soon as the database is back', async () => {
+  it('a shared rate limit is shared again as soon as its database is back', async () => {
     const { limiters, windows, clock } = world(2);
     windows.mode = 'fails';
     for (const limiter of limiters) await limiter.take('k', 100);
@@ -192,7 +192,7 @@ describe('a limit whose database is away', () => {
   });
 });
 
-it('remembers no more buckets than its capacity', async () => {
+it('a shared rate limit keeps buckets up to its capacity', async () => {
   const { limiters, windows } = world(1, 2);
   for (const bucket of ['a', 'b', 'c']) await limiters[0]?.take(bucket, 3_000);
   expect(windows.calls).toHaveLength(3);

@@ -4,16 +4,16 @@ import { TokenShare } from '../../../src/rate-limit/token-share.ts';
 const window = (taken: number, windowId = 'w1', leftMs = 60_000) => ({ windowId, taken, leftMs });
 
 describe('a share of a limit', () => {
-  it('is at most 2 % of it and never less than one token', () => {
+  it('a token share is at most 2 % of the limit and at least one token', () => {
     const sizes = [0, 1, 60, 100, 300, 3_000].map((limit) => new TokenShare('b', limit).need(0));
     expect(sizes).toEqual([1, 1, 1, 2, 6, 60]);
   });
 
-  it('covers the requests that wait already, since they use it up', () => {
+  it('a token share covers the requests that wait already', () => {
     expect(new TokenShare('b', 300).need(40)).toBe(40);
   });
 
-  it('never has more than 3 % of the limit in hand, the part that was borrowed ahead included', () => {
+  it('a token share never has more than 3 % of the limit unused, tokens claimed ahead included', () => {
     for (const limit of [60, 100, 300, 3_000]) {
       const share = new TokenShare('b', limit);
       let taken = 0;
@@ -37,7 +37,7 @@ describe('a share of a limit', () => {
     }
   });
 
-  it('gets nothing for a claim that came when the limit was reached, and says so until the window is over', () => {
+  it('a token share gets nothing from a claim at the limit and refuses until the window ends', () => {
     const share = new TokenShare('b', 100);
     share.receive(window(101), 2, 0);
     expect([share.take(1), share.take(2), share.remaining]).toEqual([true, false, 0]);
@@ -47,7 +47,7 @@ describe('a share of a limit', () => {
     expect(share.remaining).toBe(100);
   });
 
-  it('keeps no token of a window that is over', () => {
+  it('a token share keeps no token of an ended window', () => {
     const share = new TokenShare('b', 3_000);
     share.receive(window(60), 60, 0);
     expect(share.take(0)).toBe(true);
@@ -57,7 +57,7 @@ describe('a share of a limit', () => {
     expect(used).toBe(60);
   });
 
-  it('alone, lets no more through in a window than the limit, with what it had let through before', () => {
+  it('a token share without the database admits no more than the limit in a window, earlier requests included', () => {
     const share = new TokenShare('b', 10);
     share.receive(window(4), 4, 0);
     for (let n = 0; n < 4; n++) expect(share.take(0)).toBe(true);
