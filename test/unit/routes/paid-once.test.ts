@@ -109,14 +109,14 @@ const ARGS: Readonly<Record<string, object>> = {
 };
 
 describe('what can cost is paid for once under an Idempotency-Key', () => {
-  it('on every route: a route either takes the key or is known to cost nothing', () => {
+  it('every route that is not GET takes an Idempotency-Key or is known to cost nothing', () => {
     const unkeyed = ROUTES.filter(
       (route: AnyRoute) => route.method !== 'GET' && route.idempotent !== true,
     );
     expect(unkeyed.map(nameOf).sort()).toEqual([...FREE].sort());
   });
 
-  it('by every tool of MCP: each route that a tool asks takes the key of its call or costs nothing', async () => {
+  it('every route behind an MCP tool takes the key of the tool call or costs nothing', async () => {
     const memory = {
       run: () => Promise.reject(new Error('no memory')),
       recall: async () => undefined,
