@@ -22,7 +22,7 @@ const cut = (bytes: Buffer, ends: readonly number[]): Buffer[] => {
 };
 
 describe('lines', () => {
-  it('are the same wherever the pieces end, in the middle of a character too', () => {
+  it('the line splitter returns the same lines wherever the chunks end, also inside a character', () => {
     const line = fc.array(fc.constantFrom('a', 'é', '🔑', ' ', '\r'), { maxLength: 12 });
     const text = fc.array(line).map((lines) => lines.map((each) => each.join('')).join('\n'));
     fc.assert(
@@ -37,7 +37,7 @@ describe('lines', () => {
     );
   });
 
-  it('may be as long as is held, and one of a byte more is told but not kept', () => {
+  it('the line splitter returns lines up to its limit and reports longer ones without their text', () => {
     const longest = 'x'.repeat(MAX);
     const text = `${longest}\n${longest}y\n${'z'.repeat(1_000)}\nend`;
     const expected = [longest, '<too long>', '<too long>', 'end'];
@@ -45,7 +45,7 @@ describe('lines', () => {
     expect(split([...text].map((each) => Buffer.from(each)))).toEqual(expected);
   });
 
-  it('are none in nothing, and an empty one between two newlines', () => {
+  it('the line splitter returns no line for no bytes and an empty one between two newlines', () => {
     expect(split([])).toEqual([]);
     expect(split([Buffer.alloc(0)])).toEqual([]);
     expect(split([Buffer.from('\n\n')])).toEqual(['', '']);

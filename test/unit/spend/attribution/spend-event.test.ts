@@ -17,7 +17,7 @@ const priced = (spelling: string) =>
   eventIn(`{"timestamp":${AT},"kind":"tool","model_or_tool":"t","cost_usd":${spelling}}`);
 
 describe('a line of an upload', () => {
-  it('is an event with everything that may be left out, or null', () => {
+  it('a line of a spend upload is an event whose optional fields may be left out or null', () => {
     const bare = {
       atMicros: AT * 1e6,
       kind: 'llm',
@@ -43,7 +43,7 @@ describe('a line of an upload', () => {
     expect(eventIn(`  ${JSON.stringify(EVENT)} \r`)).toEqual(bare);
   });
 
-  it('is blank, readable or neither, and only an object is readable', () => {
+  it('a line of a spend upload is blank, readable or unreadable, and only a JSON object is readable', () => {
     for (const blank of ['', ' ', '\t \r']) expect(read(blank)).toEqual({ kind: 'blank' });
     const unreadable = ['x', '{', '[]', 'null', '1', '"a"', '{}{}', '\u0000', '\ufeff{}', 'NaN'];
     for (const line of unreadable) {
@@ -58,7 +58,7 @@ describe('a line of an upload', () => {
     expect(read('{}')).toEqual({ kind: 'rejected', isReadable: true });
   });
 
-  it('is rejected for every field that is unknown, missing or of another kind', () => {
+  it('a line of a spend upload is rejected for each field that is unknown, missing or of a wrong type', () => {
     const changes: Record<string, unknown>[] = [
       { extra: 1 },
       { __proto__x: 1 },
@@ -95,7 +95,7 @@ describe('a line of an upload', () => {
     expect(read(text.replace('{', '{"constructor":1,')).kind).toBe('rejected');
   });
 
-  it('is priced by its digits, half of a unit rounded up', () => {
+  it('the cost in a spend upload is read from its decimal digits, half a unit rounded up', () => {
     const cost = (spelling: string) => {
       const event = priced(spelling);
       return typeof event === 'string' ? event : event.costRaw;
@@ -118,7 +118,7 @@ describe('a line of an upload', () => {
     }
   });
 
-  it('is priced by the name that counts, however often and oddly it is spelled', () => {
+  it('the cost in a spend upload is that of the last cost_usd member, however it is escaped', () => {
     const line = (members: string) =>
       eventIn(`{"timestamp":${AT},"kind":"tool","model_or_tool":"t",${members}}`);
     expect(line('"cost_usd":1,"cost_usd":2')).toMatchObject({ costRaw: 2_000_000n });
@@ -128,7 +128,7 @@ describe('a line of an upload', () => {
     });
   });
 
-  it('is of a time in Unix seconds or ISO 8601, to the microsecond', () => {
+  it('the time in a spend upload is in Unix seconds or ISO 8601, read to the microsecond', () => {
     const at = (timestamp: number | string) => {
       const event = eventIn({ ...EVENT, timestamp });
       return typeof event === 'string' ? event : event.atMicros;

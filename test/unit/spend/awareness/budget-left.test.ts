@@ -24,7 +24,7 @@ const told = (change: Partial<CapState>, nearLimitBps?: number) =>
   JSON.parse(advisoryOf(standing(change), nearLimitBps)) as Record<string, unknown>;
 
 describe('advisoryOf', () => {
-  it('tells the tightest cap nested, and its share and its rest flat beside it', () => {
+  it('a budget advisory has the tightest cap nested, and its used share and remaining amount at the top level', () => {
     expect(told({})).toEqual({
       tightest: {
         scope: 'session',
@@ -38,14 +38,14 @@ describe('advisoryOf', () => {
     });
   });
 
-  it('says that the limit is near only where it is set what is near', () => {
+  it('a budget advisory has near_limit only where the near share is configured', () => {
     expect(told({})).not.toHaveProperty('near_limit');
     expect(told({}, 9_000)).toMatchObject({ near_limit: false });
     expect(told({}, 8_999)).toMatchObject({ near_limit: true });
     expect(told({ spentRaw: 0n }, 0)).toMatchObject({ near_limit: true });
   });
 
-  it('tells when a sliding window leaves more room, and of no other window', () => {
+  it('a budget advisory has the reset of a rolling window, and of no other window', () => {
     const windowResetsAtMs = Date.UTC(2026, 10, 22);
     const rolling = policyOf({ window: { kind: 'rolling', seconds: 60 } });
     const at = '2026-11-22T00:00:00.000Z';
@@ -59,7 +59,7 @@ describe('advisoryOf', () => {
     expect(text).toContain('"window_kind":"calendar"');
   });
 
-  it('uses up, and never more than up, a cap that was lowered or tightened to nothing', () => {
+  it('a budget advisory shows a cap that was lowered below its spend or to zero as 100 % used', () => {
     expect(told({ spentRaw: 20_000n, remainingRaw: 0n })).toMatchObject({ used_bps: 10_000 });
     expect(told({ spentRaw: 0n, capRaw: 0n, remainingRaw: 0n })).toMatchObject({
       used_bps: 10_000,
@@ -67,7 +67,7 @@ describe('advisoryOf', () => {
     expect(told({ spentRaw: 9_999_999n, capRaw: 10_000_000n })).toMatchObject({ used_bps: 9_999 });
   });
 
-  it('is plain ASCII, so that a header carries any name of a task', () => {
+  it('a budget advisory is plain ASCII, so that a header can carry any task name', () => {
     const policy = policyOf({ kind: 'task', matchKey: 'réservé "1"\n\u{1f600}' });
     const text = advisoryOf(standing({ policy }), undefined);
     expect(text).toMatch(/^[\x20-\x7e]+$/);
@@ -118,7 +118,7 @@ const task = policyOf({ id: 2, kind: 'task', matchKey: 't1', limitRaw: 40n });
 const shared = policyOf({ id: 5, agentId: null, limitRaw: 30n });
 
 describe('what a settlement left', () => {
-  it('is the least of the balance and of the caps that the spending counts under', async () => {
+  it('what remains after a settlement is the least of the balance and the caps that apply to the spending', async () => {
     const { left, asked } = world({ policies: [task] });
     expect(await left()).toEqual({ remainingRaw: 500n, advisory: undefined });
     const bound = await left({ ...FACTS, taskId: 't1' });
@@ -127,7 +127,7 @@ describe('what a settlement left', () => {
     expect(asked, 'an agent of no team costs no look at the database').toEqual([]);
   });
 
-  it('is told without a look at the database where no cap of the team binds the spending', async () => {
+  it('what remains after a settlement is read without the database where no team cap applies', async () => {
     const { left, asked } = world({ teamPolicies: [{ ...task, agentId: null }] });
     expect((await left()).remainingRaw).toBe(500n);
     expect(asked).toEqual([]);
@@ -135,32 +135,32 @@ describe('what a settlement left', () => {
     expect(asked).toEqual([[2]]);
   });
 
-  it('counts what the whole team has spent', async () => {
+  it('what remains after a settlement counts the spending of the whole team', async () => {
     const { left } = world({ policies: [task], teamPolicies: [shared] });
     const { remainingRaw, advisory } = await left({ ...FACTS, taskId: 't1' });
     expect(remainingRaw).toBe(20n);
     expect(advisory).toContain('"scope":"session","match":null');
   });
 
-  it('leaves out what is kept for other tasks', async () => {
+  it('what remains after a settlement leaves out money that is reserved for other tasks', async () => {
     const kept = { ...task, limitRaw: 410n, reserves: true };
     const { left } = world({ policies: [kept] });
     expect((await left()).remainingRaw).toBe(100n);
     expect((await left({ ...FACTS, taskId: 't1' })).remainingRaw).toBe(400n);
   });
 
-  it('says nothing rather than something wrong where the team’s counters cannot be read', async () => {
+  it('what remains after a settlement is left out where the team’s counters cannot be read', async () => {
     const read = () => Promise.reject(new Error('away'));
     const { left } = world({ teamPolicies: [shared] }, { read });
     expect(await left()).toEqual({ remainingRaw: undefined, advisory: undefined });
   });
 
-  it('has no advisory where that is switched off', async () => {
+  it('what remains after a settlement comes without an advisory where advisories are switched off', async () => {
     const { left } = world({ policies: [policyOf({ limitRaw: 30n })] }, { enabled: false });
     expect(await left()).toEqual({ remainingRaw: 20n, advisory: undefined });
   });
 
-  it('is the balance where nothing more is known of the settlement', async () => {
+  it('what remains after a settlement is the balance where the settlement says nothing more', async () => {
     const { reports } = world({});
     const funds = { spendableRaw: 7n, heldRaw: 0n };
     const bought = { facts: FACTS, spender: { agentId: 1 } };

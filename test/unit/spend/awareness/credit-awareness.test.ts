@@ -51,7 +51,7 @@ function spendState(policies: readonly Policy[] = [], spendableRaw = 700n) {
 }
 
 describe('what is left of the credit', () => {
-  it('is told in digits, with null only where there is no limit of the session', () => {
+  it('an agent’s remaining credit is in decimal digits, with null only for a missing session limit', () => {
     expect(creditRemaining(AGENT, spendState())).toEqual({
       available: '700',
       creditIn: '1000',
@@ -66,7 +66,7 @@ describe('what is left of the credit', () => {
     });
   });
 
-  it('knows the limit of the session, and takes no other cap for it', () => {
+  it('an agent’s remaining credit shows its session limit and no other cap', () => {
     const session = policyOf({ id: 2, limitRaw: 400n });
     expect(creditRemaining(AGENT, spendState([session]))).toMatchObject({
       sessionSpendLimit: '400',
@@ -77,7 +77,7 @@ describe('what is left of the credit', () => {
     expect(creditRemaining(AGENT, spendState(others))).toMatchObject({ sessionSpendLimit: null });
   });
 
-  it('leaves out what is kept for tasks, as the balance does', () => {
+  it('an agent’s remaining credit leaves out money that is reserved for tasks', () => {
     const kept = policyOf({ id: 4, kind: 'task', matchKey: 't', limitRaw: 500n, reserves: true });
     expect(creditRemaining(AGENT, spendState([kept]))).toMatchObject({
       available: '500',
@@ -87,7 +87,7 @@ describe('what is left of the credit', () => {
     });
   });
 
-  it('is never null for an agent without funding', () => {
+  it('the remaining credit of an agent without funding is zero, never null', () => {
     const state = {
       version: 0n,
       rulesVersion: 0n,
@@ -111,7 +111,7 @@ describe('what is left of the credit', () => {
 });
 
 describe('the state of the loans', () => {
-  it('is idle for a prepaid agent, even one that has spent everything', () => {
+  it('the loan state of a prepaid agent is idle, even when its balance is spent', () => {
     expect(loanState(AGENT, spendState())).toEqual({
       state: 'idle',
       reason: 'no_active_loans',
@@ -120,7 +120,7 @@ describe('the state of the loans', () => {
     expect(loanState(AGENT, spendState([], 0n))).toMatchObject({ state: 'idle' });
   });
 
-  it('is at the limit when nothing is available and the line is spent', () => {
+  it('the loan state of an agent with a credit line is at_limit when nothing is available and the line is spent', () => {
     expect(loanState(LINE, spendState([], 0n))).toEqual({
       state: 'at_limit',
       reason: 'credit_exhausted',

@@ -24,7 +24,7 @@ function world(read: () => Promise<ReadonlyMap<number, Counter>> = async () => c
 }
 
 describe('readings of what teams have spent', () => {
-  it('are made once a second for a team, however many ask', async () => {
+  it('a team’s counters are read once in `teamReadingMs`, however many requests need them', async () => {
     const { clock, readings, reads } = world();
     const answers = await Promise.all(Array.from({ length: 100 }, () => readings.of(policies)));
     expect(new Set(answers)).toEqual(new Set([counters]));
@@ -37,14 +37,14 @@ describe('readings of what teams have spent', () => {
     expect(reads()).toBe(2);
   });
 
-  it('are another one as soon as the team has another policy', async () => {
+  it('a team’s counters are read again as soon as its policies change', async () => {
     const { readings, reads } = world();
     await readings.of(policies);
     await readings.of(policies.slice(0, 1));
     expect(reads()).toBe(2);
   });
 
-  it('never keep a caller waiting, and never reject', async () => {
+  it('reading a team’s counters takes up to `teamReadingWaitMs` and never rejects', async () => {
     const late = world(() => new Promise(() => {}));
     const answer = late.readings.of(policies);
     await late.clock.advance(LIMITS.teamReadingWaitMs);
@@ -53,7 +53,7 @@ describe('readings of what teams have spent', () => {
     expect(await failing.readings.of(policies)).toBeUndefined();
   });
 
-  it('are forgotten beyond the bound, the oldest first', async () => {
+  it('team counters beyond `teamReadingsKept` are dropped, the oldest first', async () => {
     const { readings, reads } = world();
     for (let id = 0; id <= LIMITS.teamReadingsKept; id++) await readings.of([policyOf({ id })]);
     const made = reads();

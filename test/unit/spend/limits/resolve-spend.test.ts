@@ -34,7 +34,7 @@ const api = policyOf({ id: 3, kind: 'api', matchKey: '.acme.test', matchKind: 'h
 const vendor = policyOf({ id: 4, kind: 'vendor', matchKey: PAYEE, matchKind: 'recipient' });
 
 describe('resolveSpend', () => {
-  it('approves exactly what the ledger would hold, whatever the policies, counters and facts', () => {
+  it('resolveSpend approves exactly what the ledger would hold, for any policies, counters and facts', () => {
     const arbitraryWish = fc.record({
       host: fc.constantFrom('acme.test', 'API.acme.test', 'other.test'),
       recipient: fc.constantFrom('0xaa', '0xBB'),
@@ -57,7 +57,7 @@ describe('resolveSpend', () => {
     expect(Math.min(seen.approve, seen.decline), JSON.stringify(seen)).toBeGreaterThan(300);
   });
 
-  it('names what leaves the least room: the balance, or the older of two caps', () => {
+  it('resolveSpend names the tightest limit: the balance, or the older of two equal caps', () => {
     const cap = (id: number, limitRaw: bigint) => [policyOf({ id, limitRaw }), 0n] as const;
     const resolved = (world: StandingsWish) => resolveSpend(standingsWith(world), wanted());
     expect(resolved({ own: [cap(1, 2_000n)] })).toMatchObject({
@@ -76,7 +76,7 @@ describe('resolveSpend', () => {
     });
   });
 
-  it('asks where before how much, and the balance before the caps', () => {
+  it('resolveSpend checks the allowlist first, then the balance, then the caps', () => {
     const spent = [policyOf({ limitRaw: 5n }), 5n] as const;
     const poor = { spendableRaw: 0n, own: [spent] };
     expect(declined({ ...poor, rules: { allowlistMode: 'both' } }).error).toBe(
@@ -86,7 +86,7 @@ describe('resolveSpend', () => {
     expect(declined({ own: [spent] }).error).toBe('spend_limit_exceeded');
   });
 
-  it('declines in the words of the live refusals', () => {
+  it('resolveSpend declines with the errors of real requests', () => {
     expect(declined({ rules: { allowlistMode: 'host' } })).toMatchObject({
       error: 'host_not_allowlisted',
       host: 'api.acme.test',
@@ -140,7 +140,7 @@ describe('resolveSpend', () => {
     });
   });
 
-  it('says of an agent that may spend nothing what its calls would be told, whatever it asks', () => {
+  it('resolveSpend declines for an inactive agent, an expired delegation or an unknown key before all else', () => {
     const error = (rules: Partial<Rules>, change: Partial<SpendRequest> = {}) =>
       declined({ rules: { allowlistMode: 'both', ...rules } }, { host: '?', ...change }).error;
     expect(error({ status: 'suspended' })).toBe('agent_suspended');
@@ -150,7 +150,7 @@ describe('resolveSpend', () => {
     expect(error({}, { key: { id: 5, rootId: 5 } })).toBe('Invalid API key');
   });
 
-  it('counts the budget of a key under the first of its line', () => {
+  it('resolveSpend counts a key’s spending under the budget of its root key', () => {
     const budget = policyOf({ id: 6, kind: 'key', matchKey: '21', limitRaw: 5n });
     const world = { own: [[budget, 0n]], rules: { keyIds: new Set([40]) } } as const;
     expect(declined(world, { key: { id: 40, rootId: 21 } })).toMatchObject({
@@ -161,7 +161,7 @@ describe('resolveSpend', () => {
     expect(resolveSpend(standingsWith(world), wanted()).decision).toBe('approve');
   });
 
-  it('lets only a task itself spend what is kept for it', () => {
+  it('resolveSpend lets only the task itself spend what is reserved for it', () => {
     const kept = policyOf({
       id: 9,
       kind: 'task',
@@ -182,7 +182,7 @@ describe('resolveSpend', () => {
     });
   });
 
-  it('lets a known payee through where payees are listed', () => {
+  it('resolveSpend approves a payee on the vendor allowlist, in any spelling', () => {
     const world = { own: [[vendor, 0n]], rules: { allowlistMode: 'vendor' } } as const;
     const asked = wanted({ recipient: PAYEE.toUpperCase().replace('0X', '0x') });
     expect(resolveSpend(standingsWith(world), asked).decision).toBe('approve');
@@ -242,7 +242,7 @@ describe('hostOf', () => {
     ['203.0.113.7', '203.0.113.7'],
     ['[2001:db8::1]', '[2001:db8::1]'],
     [' acme.test ', 'acme.test'],
-  ])('reads %j as %j', (text, host) => {
+  ])('hostOf reads %j as %j', (text, host) => {
     expect(hostOf(text)).toBe(host);
   });
 
@@ -267,7 +267,7 @@ describe('hostOf', () => {
     `${'a.'.repeat(127)}test`,
     '[::1',
     '#',
-  ])('takes %j for no host', (text) => {
+  ])('hostOf refuses %j', (text) => {
     expect(hostOf(text)).toBeUndefined();
   });
 });

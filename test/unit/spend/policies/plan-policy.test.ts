@@ -19,7 +19,7 @@ function plan(wanted: Partial<PolicyRequest>) {
 }
 
 describe('a policy that is wished for', () => {
-  it('rolls over a day, blocks and matches as its kind does unless it says otherwise', () => {
+  it('a requested policy has by default a rolling day, the action block and its kind’s way of matching', () => {
     expect(plan({ matchKey: ' Task ONE ' })).toEqual({
       kind: 'task',
       matchKey: 'task one',
@@ -52,7 +52,7 @@ describe('a policy that is wished for', () => {
     });
   });
 
-  it('has a key that its kind can meet', () => {
+  it('a requested policy is refused for a match key that its kind cannot have', () => {
     const bad = (kind: PolicyRequest['kind'], keys: readonly (string | null | undefined)[]) =>
       keys.filter((matchKey) => {
         const planned = plan({ kind, matchKey });
@@ -90,7 +90,7 @@ describe('a policy that is wished for', () => {
     }
   });
 
-  it('is matched in a way that its kind knows', () => {
+  it('a requested policy is refused for a way of matching that its kind does not have', () => {
     expect(plan({ matchKind: 'host_exact' })).toEqual(['matchKind']);
     expect(plan({ kind: 'api', matchKey: 'x.com', matchKind: 'recipient' })).toEqual(['matchKind']);
     expect(plan({ kind: 'vendor', matchKey: VENDOR, matchKind: 'host_exact' })).toEqual([
@@ -104,7 +104,7 @@ describe('a policy that is wished for', () => {
     });
   });
 
-  it('has one window, and what belongs to it', () => {
+  it('a requested policy has one window kind and only that kind’s fields', () => {
     expect(plan({ windowSeconds: 60 })).toMatchObject({ window: { kind: 'rolling', seconds: 60 } });
     expect(plan({ windowKind: 'calendar', calendarUnit: 'week' })).toMatchObject({
       window: { kind: 'calendar', unit: 'week' },
@@ -128,7 +128,7 @@ describe('a policy that is wished for', () => {
     expect(plan({ windowKind: 'once', expiresAt: NOW })).toEqual(['expiresAt']);
   });
 
-  it('has bounds around its limit, and times that are still to come', () => {
+  it('a requested policy has its floor and ceiling around its limit and an end in the future', () => {
     expect(plan({ limitFloorRaw: 10n, limitCeilingRaw: 10n })).toMatchObject({
       limitFloorRaw: 10n,
     });
@@ -160,7 +160,7 @@ function change(edit: PolicyEdit, before: Partial<StoredPolicy> = {}) {
 }
 
 describe('a policy that is changed', () => {
-  it('keeps what is not given, and loses what is cleared', () => {
+  it('an edited policy keeps omitted fields and clears null ones', () => {
     const before = stored({
       limitFloorRaw: 1n,
       limitCeilingRaw: 2_000n,
@@ -184,7 +184,7 @@ describe('a policy that is changed', () => {
     expect(planChange(before, cleared, NOW)).toEqual({ kind: 'planned', policy: stored() });
   });
 
-  it('is checked as it will be, not field by field', () => {
+  it('an edited policy is validated as a whole, not field by field', () => {
     expect(change({ limitRaw: 1n }, { limitFloorRaw: 2n })).toEqual(['limitFloorRaw']);
     expect(change({ limitRaw: 1n, limitFloorRaw: 1n }, { limitFloorRaw: 2n })).toMatchObject({
       limitRaw: 1n,
@@ -200,7 +200,7 @@ describe('a policy that is changed', () => {
     ).toMatchObject({ qualityWindowSeconds: 86_400 });
   });
 
-  it('has a length only where its window rolls', () => {
+  it('an edited policy may have a window length only where its window is rolling', () => {
     expect(change({ windowSeconds: 60 })).toMatchObject({
       window: { kind: 'rolling', seconds: 60 },
     });
@@ -211,7 +211,7 @@ describe('a policy that is changed', () => {
     });
   });
 
-  it('is over with a past end that a change leaves as it is, and lives again with a new one', () => {
+  it('an edited policy with a past end stays expired, and a new end revives it', () => {
     const over = { effectiveUntilSec: NOW - 1 };
     expect(statusOf(stored(over), NOW)).toBe('expired');
     expect(change({ label: 'x' }, over)).toMatchObject({ label: 'x', ...over });
@@ -221,7 +221,7 @@ describe('a policy that is changed', () => {
     expect(statusOf(stored({ expiresAtSec: NOW }), NOW)).toBe('expired');
   });
 
-  it('is counted anew where its window or its time has moved, and not for amounts', () => {
+  it('an edited policy’s counter restarts when its window or times change, and not for amounts', () => {
     const recounted = (edit: PolicyEdit) => isRecounted(stored(), change(edit) as StoredPolicy);
     expect(
       [{ windowSeconds: 60 }, { effectiveFrom: 1 }, { effectiveUntil: NOW + 1 }].map(recounted),
