@@ -15,7 +15,7 @@ const judge = ({ broken, objection, under = {} }: Rule) =>
 const SUPPORT = resolve(import.meta.dirname, '../../support');
 
 describe('the upstreams of the tests that are asked for text', () => {
-  it('all ask the rules of the vendors before they answer', () => {
+  it('every test upstream for text models checks the vendors’ rules before it answers', () => {
     const answering = readdirSync(SUPPORT)
       .filter((name) => name.endsWith('-upstream.ts'))
       .map((name) => [name, readFileSync(join(SUPPORT, name), 'utf8')] as const)
@@ -29,16 +29,16 @@ describe('the upstreams of the tests that are asked for text', () => {
 });
 
 describe('the rules of the strict upstreams', () => {
-  it.each(rows)('rule $at of $vendor refuses its own example', ({ rule }) => {
+  it.each(rows)('the strict upstreams’ rule $at of $vendor refuses its own example', ({ rule }) => {
     expect(judge(rule)).toBeTypeOf('string');
   });
 
-  it.each(rows)('rule $at of $vendor names the page of its vendor', ({ rule }) => {
+  it.each(rows)('the strict upstreams’ rule $at of $vendor names its vendor’s documentation page', ({ rule }) => {
     expect(rule.source).toMatch(/^https:\/\//);
   });
 
   it.each(DEEPGRAM_RULES)(
-    'the query $broken is refused by Deepgram',
+    'the strict Deepgram upstream refuses the query $broken',
     ({ broken, objection, source }) => {
       const url = new URL(broken, 'http://vendor');
       expect(objection(url.searchParams, url.pathname)).toBeTypeOf('string');
@@ -47,7 +47,7 @@ describe('the rules of the strict upstreams', () => {
     },
   );
 
-  it('half of a pair of surrogates is refused whatever the vendor', () => {
+  it('the strict upstreams of all vendors refuse a lone surrogate', () => {
     const [lone] = JSON_RULES;
     const text = (value: string) => ({
       path: '',
