@@ -76,7 +76,7 @@ const EVENTS: readonly EventRow[] = [
 
 describe('the schema of an event', () => {
   it.each(EVENTS.map((event) => [event.name, event] as const))(
-    'the schema of %s has every member that is sent, and no other is required',
+    'the schema of the event %s has every member that is sent and requires no other',
     (name, { payload }) => {
       const kind = EVENT_KINDS.find((known) => known.name === name);
       const shape = z.strictObject(kind?.payload.shape ?? {});

@@ -5,7 +5,7 @@ const ORIGIN = { accountId: 'acct_9f1c20b7d4e1', actorWallet: '0xdev' };
 const KEY = { keyId: 7, keyPrefix: 'svc_live_Jx4q...', label: null };
 
 describe('events', () => {
-  it('of a developer key reach no agent, so that only global webhooks hear them', () => {
+  it('an event of a developer key names no agent, so that only global webhooks get it', () => {
     expect(keyCreated(ORIGIN, KEY)).toEqual({
       name: 'key.created',
       accountId: 'acct_9f1c20b7d4e1',
@@ -22,7 +22,7 @@ describe('events', () => {
     });
   });
 
-  it('of an agent key name the agent, and a rotation the key before', () => {
+  it('an event of an agent key names its agent, and the event of a rotation the previous key', () => {
     const agent = { agentId: 42, walletAddress: '0xagent' };
     const event = keyRotated(ORIGIN, { ...KEY, agent }, 6);
     expect(event).toMatchObject({ name: 'key.rotated', agentWallet: '0xagent' });
@@ -34,7 +34,7 @@ describe('events', () => {
     });
   });
 
-  it('of a new agent carry its wallet under both names', () => {
+  it('the event of a new agent has its wallet address under both names', () => {
     const { payload } = agentCreated(ORIGIN, {
       agentId: 42,
       name: 'caller',

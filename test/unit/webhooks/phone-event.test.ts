@@ -10,7 +10,7 @@ const NUMBER = {
   monthlyRentalRaw: 2_000_000n,
 };
 
-it('events of a number reach the webhooks of its agent, with the members of their schema', () => {
+it('phone number events go to the webhooks of the number’s agent and match their schema', () => {
   const events = [
     numberInGrace(NUMBER, new Date('2026-03-07T12:00:00Z')),
     numberReleased(NUMBER, 'non_payment'),

@@ -6,7 +6,7 @@ import {
 } from '../../../src/webhooks/provider-key-event.ts';
 
 describe('events of a provider key', () => {
-  it('tell the masked prefix alone of it, and no more of a row than is published', () => {
+  it('provider key events show only the masked prefix and the published fields of a key', () => {
     const row = { id: 7, provider: 'openai', prefix: 'sk-p...', label: 'ci', enabled: false };
     const origin = { accountId: 'acct_9f1c20b7d4e1', actorWallet: '0xdev' };
     const names = [providerKeyCreated, providerKeyUpdated, providerKeyDeleted].map((make) => {
