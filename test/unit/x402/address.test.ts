@@ -8,7 +8,7 @@ const address = fc
   .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const);
 
 describe('an address', () => {
-  it('is spelled with the checksum that another library gives it', async () => {
+  it('checksumAddress spells an address as another library does', async () => {
     await fc.assert(
       fc.asyncProperty(address, async (plain) => {
         expect(await checksumAddress(plain)).toBe(getAddress(plain));
@@ -16,7 +16,7 @@ describe('an address', () => {
     );
   });
 
-  it('reads the same in any case, and nothing else reads as one', () => {
+  it('parseAddress reads an address in any case and refuses everything else', () => {
     fc.assert(
       fc.property(address, (plain) => {
         expect(parseAddress(getAddress(plain))).toBe(plain);

@@ -10,13 +10,13 @@ const arbitraryHex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((raw) => hex(raw) as `0x${string}`);
 
 describe('hashAuthorization', () => {
-  it('gives the digest of the golden vector, the first time and from its cache', async () => {
+  it('hashAuthorization gives the digest of the golden vector, first and from its cache', async () => {
     const domain = usdcDomain(vectors.usdc);
     expect(hex(await hashAuthorization(domain, GOLDEN))).toBe(vectors.digest);
     expect(hex(await hashAuthorization(domain, GOLDEN))).toBe(vectors.digest);
   });
 
-  it('agrees with another library on every authorization and every token', async () => {
+  it('hashAuthorization agrees with another library for all authorizations and tokens', async () => {
     const transfer = fc.record({
       from: arbitraryHex(20),
       to: arbitraryHex(20),

@@ -37,7 +37,7 @@ const payable = {
 };
 
 describe('a challenge', () => {
-  it('is read from the header of version 2, with what must be echoed', () => {
+  it('an x402 challenge is read from the version 2 header, with all that must be echoed', () => {
     const { version, offers, resource, extensions } = requireChallenge(
       withHeader(vectors.v2.challengeHeader),
     );
@@ -50,7 +50,7 @@ describe('a challenge', () => {
     expect(extensions).toBeUndefined();
   });
 
-  it('is read from the header of version 1, as one requirement, a list or an envelope', () => {
+  it('an x402 challenge is read from the version 1 header, as one requirement, a list or an envelope', () => {
     for (const header of [
       vectors.v1.challengeHeaderSingle,
       vectors.v1.challengeHeaderList,
@@ -65,27 +65,27 @@ describe('a challenge', () => {
     }
   });
 
-  it('is read from the body that published servers of version 1 send', () => {
+  it('an x402 challenge is read from the body that published version 1 servers send', () => {
     const { version, offers } = requireChallenge(withBody(vectors.v1.challengeBody));
     expect(version).toBe(1);
     expect(offers).toMatchObject([{ ...payable, version: 1, network: 'base' }]);
   });
 
-  it('is what the header says where the body says something else', () => {
+  it('an x402 challenge in the header goes before one in the body', () => {
     const body = Buffer.from(vectors.v1.challengeBody);
     const both = { ...withHeader(vectors.v2.challengeHeader), body };
     expect(requireChallenge(both).version).toBe(2);
     expect(code({ ...withHeader('!'), body })).toBe('invalid_base64');
   });
 
-  it('is found in the body where the header says nothing', () => {
+  it('an x402 challenge is read from the body where the header is missing or blank', () => {
     const body = Buffer.from(vectors.v1.challengeBody);
     for (const silent of [withHeader(), withHeader(''), withHeader('  ')]) {
       expect(requireChallenge({ ...silent, body }).version).toBe(1);
     }
   });
 
-  it('is absent where neither header nor body is one', () => {
+  it('an x402 challenge is absent where neither the header nor the body holds one', () => {
     const bodies = ['', '{', 'null', '[]', '{}', '<html>', '{"x402Version":2,"accepts":[]}'];
     for (const text of [...bodies, '{"x402Version":1}', '{"error":"pay up"}']) {
       expect(parse(withBody(text)), text).toEqual({ kind: 'absent' });
@@ -93,7 +93,7 @@ describe('a challenge', () => {
     expect(parse({ header: () => undefined, body: undefined })).toEqual({ kind: 'absent' });
   });
 
-  it('is unreadable for one reason of three', () => {
+  it('an unreadable x402 challenge has one of three codes: base64, JSON or no compatible requirement', () => {
     for (const bad of ['%%%', 'e30*', 'e30-', 'a', 'abcde', 'ab=', 'a b', 'e30=, e30=', 'é']) {
       expect(code(withHeader(bad)), bad).toBe('invalid_base64');
     }
@@ -113,13 +113,13 @@ describe('a challenge', () => {
     expect(code(withBody('{"x402Version":1,"accepts":[]}'))).toBe('no_compatible_requirement');
   });
 
-  it('is unreadable when its header stands there twice, even with the same value', () => {
+  it('an x402 challenge whose header occurs twice is unreadable, even with the same value', () => {
     const { challengeHeader } = vectors.v2;
     expect(code(withHeader(challengeHeader, challengeHeader))).toBe('invalid_base64');
     expect(code(withHeader(`${challengeHeader}, ${challengeHeader}`))).toBe('invalid_base64');
   });
 
-  it('never shows an entry of one version as an offer of the other', () => {
+  it('an x402 challenge of one version never yields an offer in the other version’s format', () => {
     expect(code(challengeV2([entryV1()]))).toBe('no_compatible_requirement');
     expect(code(challengeV2([entryV2({ network: 'base' })]))).toBe('no_compatible_requirement');
     expect(code(withHeader(base64([entryV2()])))).toBe('no_compatible_requirement');
@@ -127,7 +127,7 @@ describe('a challenge', () => {
     expect(caip2.offers[0]?.network).toBe('eip155:8453');
   });
 
-  it('is not read beyond its bounds', () => {
+  it('an x402 challenge is not read beyond its limits', () => {
     const long = base64(`${JSON.stringify([entryV1()])}${' '.repeat(LIMITS.paymentHeaderChars)}`);
     expect(code(withHeader(long))).toBe('invalid_base64');
     const body = `${vectors.v1.challengeBody}${' '.repeat(LIMITS.challengeBodyBytes)}`;
@@ -140,7 +140,7 @@ describe('a challenge', () => {
 });
 
 describe('any vendor', () => {
-  it('gets an answer and no exception, whatever it sends', () => {
+  it('any bytes from a vendor are read as an x402 challenge without an exception', () => {
     const junk = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.base64String(),
@@ -156,7 +156,7 @@ describe('any vendor', () => {
     );
   });
 
-  it('is paid by the one good offer among any others', () => {
+  it('the one payable offer of an x402 challenge is found among any others', () => {
     fc.assert(
       fc.property(fc.array(foreignEntry, { maxLength: 20 }), fc.nat(), (others, at) => {
         const accepts = [...others];
@@ -167,7 +167,7 @@ describe('any vendor', () => {
     );
   });
 
-  it('is understood wherever the published schemas understand it', () => {
+  it('every x402 challenge that the published schemas accept is read', () => {
     const text = fc.string({ minLength: 1 });
     const amount = fc.bigInt(0n, 2n ** 63n - 1n).map(String);
     const maxTimeoutSeconds = fc.integer({ min: 1, max: 3_600 });

@@ -44,7 +44,7 @@ const NOT_AMOUNTS = [
 ];
 
 describe('an offer', () => {
-  it('has an amount in plain digits that a database bigint holds', () => {
+  it('an x402 offer’s amount is in plain digits and fits a database bigint', () => {
     expect(requireOffer({ amount: '0' }).amountRaw).toBe(0n);
     expect(requireOffer({ amount: String(2n ** 63n - 1n) }).amountRaw).toBe(2n ** 63n - 1n);
     for (const amount of NOT_AMOUNTS) {
@@ -55,7 +55,7 @@ describe('an offer', () => {
     expect(offer({ amount: undefined, maxAmountRequired: '1' })).toBeUndefined();
   });
 
-  it('is paid in USDC on the one chain, by a plain transfer', () => {
+  it('an x402 offer is for USDC on the configured chain, by a plain transfer', () => {
     expect(offer({ asset: USDC.toLowerCase() })).toBeDefined();
     expect(offer({ asset: `0x${USDC.slice(2).toUpperCase()}` })).toBeDefined();
     expect(offer({ extra: undefined })).toBeDefined();
@@ -76,7 +76,7 @@ describe('an offer', () => {
     }
   });
 
-  it('pays an address, and neither the zero address nor the token itself', () => {
+  it('an x402 offer pays an address that is neither the zero address nor the token', () => {
     expect(requireOffer({}).payTo).toBe(PAYEE.toLowerCase());
     const zeroAddress = `0x${'0'.repeat(40)}`;
     for (const payTo of [
@@ -94,28 +94,28 @@ describe('an offer', () => {
     }
   });
 
-  it('cannot be paid by the wallet that it pays', () => {
+  it('an x402 offer cannot be paid by the wallet that it pays', () => {
     const found = requireOffer({});
     expect(isPayableBy(found, PAYEE)).toBe(false);
     expect(isPayableBy(found, PAYEE.toLowerCase())).toBe(false);
     expect(isPayableBy(found, USDC)).toBe(true);
   });
 
-  it('stands whatever it says about time, since no signature depends on it', () => {
+  it('an x402 offer is valid with any maxTimeoutSeconds, and an odd one is dropped', () => {
     expect(requireOffer({ maxTimeoutSeconds: 300 }).maxTimeoutSeconds).toBe(300);
     for (const maxTimeoutSeconds of [undefined, -1, 1e300, '60', 0.5]) {
       expect(requireOffer({ maxTimeoutSeconds }).maxTimeoutSeconds).toBeUndefined();
     }
   });
 
-  it('keeps its entry as it came', () => {
+  it('an x402 offer keeps its entry unchanged', () => {
     const entry = entryV2({ extra: { version: '2', name: 'USD Coin', more: [1, { a: null }] } });
     expect(parseOffer(entry, 2, TERMS)?.entry).toBe(entry);
   });
 });
 
 describe('chooseOffer', () => {
-  it('takes the cheapest, and the first of those', () => {
+  it('chooseOffer takes the cheapest offer, and the first of equals', () => {
     expect(chooseOffer([])).toBeUndefined();
     fc.assert(
       fc.property(fc.array(fc.bigInt(0n, 5n), { minLength: 1 }), (amounts) => {

@@ -36,14 +36,14 @@ async function pay(answer: VendorAnswer, signature: string = vectors.signature) 
 const decode = (value: string) => JSON.parse(Buffer.from(value, 'base64').toString('utf8'));
 
 describe('a payment header', () => {
-  it('has the bytes of the golden vector in version 2', async () => {
+  it('a version 2 payment header has the bytes of the golden vector', async () => {
     expect(await pay(withHeader(vectors.v2.challengeHeader))).toEqual({
       name: 'PAYMENT-SIGNATURE',
       value: vectors.v2.paymentHeader,
     });
   });
 
-  it('has the bytes of the golden vector in version 1, wherever the challenge stood', async () => {
+  it('a version 1 payment header has the bytes of the golden vector, wherever the challenge was', async () => {
     for (const answer of [
       withBody(vectors.v1.challengeBody),
       withHeader(vectors.v1.challengeHeaderSingle),
@@ -53,12 +53,12 @@ describe('a payment header', () => {
     }
   });
 
-  it('answers a version 1 vendor with its own spelling of the network', async () => {
+  it('a version 1 payment header spells the network as the vendor does', async () => {
     const { value } = await pay(withHeader(base64(entryV1({ network: 'eip155:8453' }))));
     expect(decode(value)).toMatchObject({ x402Version: 1, network: 'eip155:8453' });
   });
 
-  it('sends back what version 2 wants back, whole, and leaves out what was not said', async () => {
+  it('a version 2 payment header echoes the entry, extensions and resource and leaves out what was absent', async () => {
     const entry = entryV2({
       extra: { version: '2', name: 'USD Coin', salt: '7', list: [1, null] },
     });
@@ -72,7 +72,7 @@ describe('a payment header', () => {
     expect(Object.keys(bare)).toEqual(['x402Version', 'accepted', 'payload']);
   });
 
-  it('passes the published decoder and schemas, and has the published bytes', async () => {
+  it('a payment header passes the published decoder and schemas and has the published bytes', async () => {
     const key = fc.string({ minLength: 1 });
     const amount = fc.bigInt(0n, 2n ** 63n - 1n).map(String);
     const signature = fc
@@ -99,7 +99,7 @@ describe('a payment header', () => {
     );
   });
 
-  it('is never written for another payee, another amount or another vendor', async () => {
+  it('a payment header is refused for another payee, another amount or another challenge than offered', async () => {
     const { challenge, offer } = negotiate(withHeader(vectors.v2.challengeHeader));
     const encode = (changes: Partial<Authorization>, from = challenge) =>
       encodePayment(from, offer, { ...GOLDEN, ...changes }, vectors.signature);

@@ -5,7 +5,7 @@ import { readRefusal } from '../../../src/x402/refusal.ts';
 import { base64, challengeV2, entryV2, withBody, withHeader } from '../../support/challenges.ts';
 
 describe("a vendor's reason to refuse a payment", () => {
-  it('is read from wherever either version puts it', () => {
+  it('a vendor’s reason to refuse a payment is read from the places of both x402 versions', () => {
     expect(readRefusal(withBody('{"x402Version":1,"error":"insufficient_funds"}'))).toBe(
       'insufficient_funds',
     );
@@ -15,7 +15,7 @@ describe("a vendor's reason to refuse a payment", () => {
     expect(readRefusal({ header, body: Buffer.from('{}') })).toBe('settlement_pending');
   });
 
-  it('is short, and absent where there is none', () => {
+  it('a vendor’s reason to refuse a payment is cut to `vendorReasonChars`, and undefined where there is none', () => {
     const long = JSON.stringify({ error: 'x'.repeat(10_000) });
     expect(readRefusal(withBody(long))).toHaveLength(LIMITS.vendorReasonChars);
     for (const text of ['', '{}', '{"error":7}', '{"error":""}', 'no', ' '.repeat(100_000)]) {

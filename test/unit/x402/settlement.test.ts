@@ -10,7 +10,7 @@ const settlement = (value: string, name = 'payment-response') =>
   decodeSettlement((asked) => (asked === name ? value : undefined));
 
 describe('a claimed settlement', () => {
-  it('is read from what the published servers write', () => {
+  it('a vendor’s claimed settlement is read as published servers write it', () => {
     const value = encodePaymentResponseHeader({
       success: true,
       transaction: HASH,
@@ -27,20 +27,20 @@ describe('a claimed settlement', () => {
     expect(settlement(value, 'x-payment-response')).toMatchObject(said);
   });
 
-  it('is read from the free forms of version 1', () => {
+  it('a vendor’s claimed settlement is read from the loose forms of version 1', () => {
     for (const value of [HASH, `{"txHash":"${HASH}"}`, base64({ transactionHash: HASH })]) {
       expect(settlement(value, 'x-payment-response')?.transaction).toBe(HASH.toLowerCase());
     }
   });
 
-  it('tells why a settlement failed, without more words than are kept', () => {
+  it('a vendor’s failed settlement keeps its reason, cut to `vendorReasonChars`', () => {
     const value = base64({ success: false, errorReason: 'x'.repeat(5_000), transaction: '' });
     const { errorReason, ...said } = settlement(value) ?? {};
     expect(said).toMatchObject({ success: false, transaction: undefined });
     expect(errorReason).toHaveLength(LIMITS.vendorReasonChars);
   });
 
-  it('is nothing where nothing is said, and never an exception', () => {
+  it('a vendor’s settlement that is missing or malformed is undefined and never throws', () => {
     for (const value of [
       '',
       ' ',
