@@ -83,7 +83,7 @@ const cap = (wanted: Omit<PolicyWish, 'accountId' | 'agentId'>, agentId?: null) 
   });
 
 describe('the budget advisory of a paid call', () => {
-  it('is not there where no cap applies', async () => {
+  it('a paid response has no budget advisory where no cap applies', async () => {
     const world = await told();
     await cap({ kind: 'task', matchKey: 'other', limitRaw: 500n });
     const answer = await ask(world);
@@ -91,7 +91,7 @@ describe('the budget advisory of a paid call', () => {
     expect(answer.headers.get(LEFT)).toBe('0.099900');
   });
 
-  it('tells the tightest cap as the call left it, and the balance no more than that', async () => {
+  it('a paid response’s budget advisory shows the tightest cap after the call, which bounds the remaining balance', async () => {
     const world = await told();
     await cap({ kind: 'session', limitRaw: 5_000n });
     await cap({ kind: 'task', matchKey: 'errand', limitRaw: 1_000n, windowSeconds: 3_600 });
@@ -120,14 +120,14 @@ describe('the budget advisory of a paid call', () => {
     expect(other.headers.get(LEFT)).toBe('0.004700');
   });
 
-  it('says that the limit is near from the share on that is configured', async () => {
+  it('a budget advisory says near_limit from the configured used share on', async () => {
     const world = await told(2_500);
     await cap({ kind: 'session', limitRaw: 800n });
     expect(advisory(await ask(world))).toMatchObject({ near_limit: false, used_bps: 1_250 });
     expect(advisory(await ask(world))).toMatchObject({ near_limit: true, used_bps: 2_500 });
   });
 
-  it('tells what the task is worth: a cap that its value moves leaves more', async () => {
+  it('a budget advisory shows more remaining where the value of the task raises the cap', async () => {
     const world = await told();
     const id = await cap({ kind: 'session', limitRaw: 1_000n });
     await database.sql`update policies set limit_ceiling_raw = 5000 where id = ${id}`;
@@ -138,7 +138,7 @@ describe('the budget advisory of a paid call', () => {
     expect(advisory(await ask(world))).toMatchObject({ remaining_raw: '800' });
   });
 
-  it('counts what other agents of the team spend, at most a second late', async () => {
+  it('a budget advisory counts the spending of the team’s other agents, at most a second late', async () => {
     const world = await told();
     await cap({ kind: 'session', limitRaw: 2_000n }, null);
     for (let i = 0; i < 3; i++) expect((await ask(world, {}, 1)).status).toBe(200);
@@ -150,7 +150,7 @@ describe('the budget advisory of a paid call', () => {
     expect(later.headers.get(LEFT)).toBe('0.001500');
   });
 
-  it('never tells of less than is spent, with forty callers at once', async () => {
+  it('forty concurrent budget advisories never show less spending than there was', async () => {
     const world = await told();
     await cap({ kind: 'session', limitRaw: 10_000n });
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(world)));
@@ -159,7 +159,7 @@ describe('the budget advisory of a paid call', () => {
     expect(breaker.every((rest) => rest <= 9_900n)).toBe(true);
   });
 
-  it('is neither on a refusal nor on an answer that cost nothing because it failed', async () => {
+  it('a refusal or a failed response that cost nothing has no budget advisory', async () => {
     const world = await told();
     await cap({ kind: 'session', limitRaw: 150n });
     upstream.faults.push({ kind: 'status', status: 400 });
@@ -172,7 +172,7 @@ describe('the budget advisory of a paid call', () => {
 });
 
 describe('an agent whose caps are its own', () => {
-  it('costs no look at the database beyond its hold and its settlement', async () => {
+  it('a budget advisory of caps that only the agent has costs no further database read', async () => {
     const asked: string[] = [];
     const sql = new Proxy(database.sql, {
       apply(target, self, given) {
@@ -191,7 +191,7 @@ describe('an agent whose caps are its own', () => {
 });
 
 describe('the switch', () => {
-  it('off leaves no trace: neither in the answer nor in what browsers may read', async () => {
+  it('a response with advisories switched off names them in no header', async () => {
     await using world = await startWorld();
     const agent = await world.fund('quiet');
     const account = await world.sql<{ id: string }[]>`
@@ -210,7 +210,7 @@ describe('the switch', () => {
     expect(answer.headers.get(LEFT)).toBe(`0.${500_000n - cost}`.padEnd(8, '0'));
   });
 
-  it('on tells, and lets browsers read it', async () => {
+  it('a response with advisories switched on has one and lets browsers read it', async () => {
     await using world = await startWorld({
       BUDGET_ADVISORY_ENABLED: '1',
       BUDGET_ADVISORY_NEAR_LIMIT_BPS: '9000',

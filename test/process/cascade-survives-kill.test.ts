@@ -231,7 +231,7 @@ const turnRaw = (kind: CascadeKind) => sumOf(Object.values(TURN_RAW[kind]));
 
 describe('a server with sessions that several makers are paid for, that is killed', () => {
   it.each(POINTS.map((point) => [point.says, point] as const))(
-    '%s has journaled all that a client was told, at its maker',
+    'a server with cascade sessions that is killed %s has journaled each cost that a client got, by provider',
     async (_, point) => {
       const sessions = await killAt(point);
       left.push({ point, sessions });
@@ -255,7 +255,7 @@ describe('a server with sessions that several makers are paid for, that is kille
     90_000,
   );
 
-  it('leaves each hold to others, one of which settles it to its journal, with nothing held', async () => {
+  it('each hold that a killed server’s cascade sessions left is settled to its journal by one of two others', async () => {
     expect(left).toHaveLength(POINTS.length);
     // Both find what is left, and only one of them may settle a hold.
     await using _ = await start();

@@ -45,7 +45,7 @@ async function watched(creditRaw: bigint, ...bps: number[]) {
 }
 
 describe('a threshold that is crossed', () => {
-  it('is told once on the way up and once on the way down, in the commit that crosses it', async () => {
+  it('a credit threshold writes one event on the way up and one on the way down, in the commit that crosses it', async () => {
     const { agent, agentId, made } = await watched(100n, 5_000, 9_500);
     await using ledger = liveLedger(db.sql, 'a');
     await spendUnits(ledger, agent, 49, 'below');
@@ -80,7 +80,7 @@ describe('a threshold that is crossed', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('begins on the side that the agent is on, and is told of the next crossing', async () => {
+  it('a new credit threshold starts on the agent’s current side and reports the next crossing', async () => {
     const { agent, agentId } = await watched(100n);
     await using ledger = liveLedger(db.sql, 'a');
     await spendUnits(ledger, agent, 60, 'spent');
@@ -98,7 +98,7 @@ describe('a threshold that is crossed', () => {
     ]);
   });
 
-  it('is not reported any more once it is removed, in a ledger that knew it', async () => {
+  it('a removed credit threshold reports nothing in a ledger that knew it', async () => {
     const { agent, agentId, made } = await watched(10n, 5_000);
     await using ledger = liveLedger(db.sql, 'a');
     await spendUnits(ledger, agent, 1, 'known');
@@ -107,7 +107,7 @@ describe('a threshold that is crossed', () => {
     expect(await toldOf(agentId)).toEqual([]);
   });
 
-  it('is told exactly once of 200 settlements at once in two ledgers', async () => {
+  it('a credit threshold is reported exactly once with 200 concurrent settlements in two ledgers', async () => {
     const shares = [1_000, 2_500, 5_000, 7_500, 9_500, 10_000];
     const { agent, agentId } = await watched(200n, ...shares);
     await using here = liveLedger(db.sql, 'here');
@@ -120,7 +120,7 @@ describe('a threshold that is crossed', () => {
     expect(await checkInvariants(db.sql)).toEqual([]);
   });
 
-  it('is told exactly once by two processes, and as its row says', async () => {
+  it('a credit threshold is reported exactly once by two processes and ends in the state above', async () => {
     const shares = [500, 5_000, 9_999];
     const { agent, agentId } = await watched(400n, ...shares);
     await using a = await ledgerProcess(db.target, 'process a');
@@ -133,7 +133,7 @@ describe('a threshold that is crossed', () => {
     }
   });
 
-  it('is created while money moves, on the side that the next commit starts from', async () => {
+  it('a credit threshold that is created while money moves starts on the side that the next commit sees', async () => {
     const { agent, agentId } = await watched(400n);
     await using ledger = liveLedger(db.sql, 'a');
     const spending = spendUnits(ledger, agent, 400, 'moving');
@@ -149,7 +149,7 @@ describe('a threshold that is crossed', () => {
     for (const { id, lastState } of made) expect(told.has(id), `${id}`).toBe(lastState === 'below');
   });
 
-  it('is never lost and never told twice by processes that are killed', async () => {
+  it('a credit threshold’s event is never lost or repeated by processes that are killed', async () => {
     const shares = Array.from({ length: 20 }, (_, i) => (i + 1) * 5);
     const { agent, agentId } = await watched(100_000n, ...shares);
     for (let round = 0; round < 5; round++) {
@@ -185,7 +185,7 @@ const onceEach = (shares: readonly number[]): Record<string, number> =>
   );
 
 describe('the bound on thresholds', () => {
-  it('holds when many are asked for at once', async () => {
+  it('concurrent requests create no more than `thresholdsPerAgent` credit thresholds', async () => {
     const { agentId } = await watched(1n);
     const asked = await Promise.allSettled(
       Array.from({ length: LIMITS.thresholdsPerAgent + 10 }, (_, i) =>

@@ -43,7 +43,7 @@ async function openIdle(port: number, localAddress: string, count: number): Prom
 }
 const alive = (sockets: readonly Socket[]) => sockets.filter(({ destroyed }) => !destroyed);
 
-it('one address holds as many connections as it may, and the others their own', async () => {
+it('one client address holds up to `perNetwork` connections and takes none from other addresses', async () => {
   await using edge = await startEdge({
     routes: [fine],
     connectionCaps: { most: 100, perNetwork: 20 },
@@ -68,7 +68,7 @@ it('one address holds as many connections as it may, and the others their own', 
   for (const socket of [...other, ...again]) socket.destroy();
 });
 
-it('a WebSocket counts as one connection for as long as it is open', async () => {
+it('a WebSocket counts as one connection while it is open', async () => {
   await using edge = await startEdge({
     routes: [fine],
     sockets: [live],
@@ -94,7 +94,7 @@ async function ticksOf(pid: number): Promise<number> {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-it('a server of few descriptors rests while more clients knock than it can take, and serves on', async () => {
+it('a server with few file descriptors stays idle under excess connections and serves afterwards', async () => {
   await using place = await processPlace();
   await using server = await startServerProcess(place.environment, { descriptors: 800 });
   const port = Number(new URL(server.url).port);

@@ -100,7 +100,7 @@ async function killAt(
 }
 
 it(
-  'a keyed purchase whose process dies after it paid the router is told what to look up, and is not paid again',
+  'a keyed request whose process dies after paying the router answers the reservation and is not paid again',
   async () => {
     const before = router.nonces().length;
     const { told, funds, violations } = await killAt('answering', async () => {});
@@ -117,7 +117,7 @@ it(
 );
 
 it(
-  'one whose process dies before anything was sent runs again once the chain has voided its payment',
+  'a keyed request whose process dies before sending anything runs again once the chain voids its payment',
   async () => {
     const before = router.nonces().length;
     const { told, funds, violations } = await killAt('reserved', async (validBefore) => {

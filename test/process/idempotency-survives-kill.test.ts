@@ -109,7 +109,7 @@ async function untilDecided(server: ServerProcess, agent: FundedAgent): Promise<
   }
 }
 
-it('work under a key whose process is killed runs again only where it was not paid for', async () => {
+it('a request under an idempotency key whose process is killed runs again only where it was not charged', async () => {
   await using dying = await startServerProcess(environment);
   sql = openSql(place.target, 6);
   const unheld = await fund(dying, 'before its hold');

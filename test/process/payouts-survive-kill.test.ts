@@ -95,7 +95,7 @@ async function expectPaidOnce(...scenes: readonly Scene[]): Promise<void> {
 }
 
 describe('a process that is killed', { timeout: 180_000 }, () => {
-  it('between planning a payout and handing it over has not lost it', async () => {
+  it('a process killed between planning a payout and sending it has not lost the payout', async () => {
     await using server = await start();
     const scene = await funded(server);
     node.forget();
@@ -110,7 +110,7 @@ describe('a process that is killed', { timeout: 180_000 }, () => {
     await expectPaidOnce(scene);
   });
 
-  it('between handing a payout over and writing that down does not pay it again', async () => {
+  it('a process killed between sending a payout and recording that does not pay it again', async () => {
     await using server = await start();
     const scene = await funded(server);
     node.mode = { kind: 'swallowing', methods: [SEND] };
@@ -129,7 +129,7 @@ describe('a process that is killed', { timeout: 180_000 }, () => {
     await expectPaidOnce(scene);
   });
 
-  it('and followed by one that tries before the transaction is mined does not pay it again', async () => {
+  it('a process killed after sending a payout and followed by another attempt before mining does not pay it again', async () => {
     await using server = await start();
     const scene = await funded(server);
     node.mode = { kind: 'swallowing', methods: [SEND] };
@@ -154,7 +154,7 @@ describe('a process that is killed', { timeout: 180_000 }, () => {
     await expectPaidOnce(scene);
   });
 
-  it('again and again, at any moment, pays each agent once', async () => {
+  it('processes killed again and again at any moment pay each agent’s payout once', async () => {
     const scenes: Scene[] = [];
     for (let round = 0; round < 3; round++) {
       await using server = await start();

@@ -25,7 +25,7 @@ async function deadlocks(): Promise<number> {
 }
 
 describe('policies that come and go while money is held under them', () => {
-  it('never deadlock with overlapping batches of two processes, and count to zero in the end', async () => {
+  it('policies that change while two processes hold money under them never deadlock and end with nothing held', async () => {
     const { sql } = database;
     const agents = await seedAgents(sql, 5);
     const [account] = await sql<{ account_id: string }[]>`

@@ -51,7 +51,7 @@ afterAll(async () => {
 
 describe.each(batches)('a server that is killed $point.says', ({ point, rows }) => {
   it(
-    `has paid each of ${rows.length} vendors once or not at all, and every book says the same`,
+    `a server that is killed ${point.says} paid each of ${rows.length} vendors at most once, and all books agree`,
     async () => {
       const outcome = await played.get(point);
       const wrong = outcome?.rows.filter(({ problems }) => problems.length > 0);

@@ -51,7 +51,7 @@ function niceness(pid: number): Map<number, number> {
 }
 
 describe('starting', () => {
-  it('is complete with nothing configured, and a stop by SIGTERM ends with 0', async () => {
+  it('a server starts with nothing configured and exits with 0 on SIGTERM', async () => {
     const environment = { DATABASE_URL: join(directory, 'new') };
     await using first = await startServerProcess(environment);
     const health = await request(`${first.url}/v1/health`);
@@ -69,7 +69,7 @@ describe('starting', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'has the threads that collect garbage and compile give way to the one that serves',
+    'a server’s garbage collection and compiler threads run at a lower priority than its main thread',
     async () => {
       // As `nice` starts it: they stand behind that thread, wherever it stands.
       const own = Math.max(getPriority(), 5);
@@ -85,7 +85,7 @@ describe('starting', () => {
     },
   );
 
-  it('is refused on a directory that another server holds, by the name of the directory', async () => {
+  it('a server start is refused on a directory that another server holds, and the error names the directory', async () => {
     const environment = { DATABASE_URL: join(directory, 'db') };
     await using holder = await startServerProcess(environment);
     const refused = refusedStart({ ...environment, PORT: String(await freePort()) });
@@ -96,7 +96,7 @@ describe('starting', () => {
     expect(await holder.stop()).toBe(0);
   });
 
-  it('is refused on a port that is taken, and leaves no database running', async () => {
+  it('a server start is refused on a port that is taken and leaves no database running', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as { port: number };
@@ -109,7 +109,7 @@ describe('starting', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('names the variable that production misses, in one line, with code 1 and nothing started', () => {
+  it('a production start without a required variable names it in one line and exits with 1', () => {
     for (const name of [
       'JWT_SECRET',
       'API_KEY_HMAC_SECRET',

@@ -46,7 +46,7 @@ async function speak(client: RealtimeClient, pcm: Int16Array): Promise<void> {
 }
 
 describe('a server that records', () => {
-  it('writes sessions that replay to the same bytes, with the real engines, and tells what has changed', async () => {
+  it('a recorded realtime session replays to the same bytes with the real engines, and a cut recording is refused', async () => {
     await using world = await startWorld({ RECORD_SESSIONS_DIR: directory });
     const agent = await world.fund('recorded');
     const url = `${world.wsUrl}/v1/realtime?model=local/realtime`;
@@ -92,7 +92,7 @@ describe('a server that records', () => {
 });
 
 describe('a server that records live transcriptions', () => {
-  it('writes those of both routes so that they replay to the same bytes, with the real recogniser', async () => {
+  it('recorded transcriptions of both live routes replay to the same bytes with the real recogniser', async () => {
     await using world = await startWorld({ RECORD_SESSIONS_DIR: directory });
     const agent = await world.fund('recorded');
     const question = await synthesise('What is my balance?', RATE);
@@ -143,7 +143,7 @@ const isWhole = (file: string): boolean => {
 };
 
 describe('a relayed session', () => {
-  it('replays to the same frames on both sides', async () => {
+  it('a recorded relayed session replays to the same frames on both sides', async () => {
     const tapes = memoryTapes();
     await using world = await relayWorld({ tapes });
     const client = await world.connect();
@@ -186,7 +186,7 @@ describe.each([
   ['/v1/listen', `${LISTEN}alone`],
   ['the plain route', `${STREAM}deepgram/alone`],
 ])('a relayed transcription on %s', (_, path) => {
-  it('replays to the same frames on both sides, without the credential at its upstream', async () => {
+  it('a recorded relayed transcription replays to the same frames on both sides and holds no credential', async () => {
     const tapes = memoryTapes();
     await using world = await listenWorld({ tapes });
     const client = await world.connect(path, { 'x-svc-provider-key': 'sk-hidden' });

@@ -34,7 +34,7 @@ const gatewayOf = (agents: readonly { agentId: number; keyId: number }[]) =>
   });
 
 describe('a thousand calls at once against a cap that fits a hundred', () => {
-  it.each(RACE_KINDS)('lets exactly a hundred pass: $name', async (kind) => {
+  it.each(RACE_KINDS)('exactly 100 of 1000 concurrent calls pass a cap that fits 100: $name', async (kind) => {
     const { agents, policyId } = await prepareRace(database.sql, kind, CALLS, ROOM);
     await using gateway = await gatewayOf(agents);
     upstream.seen.length = 0;
@@ -53,7 +53,7 @@ describe('a thousand calls at once against a cap that fits a hundred', () => {
     });
   });
 
-  it.each(RACE_KINDS)('leaves nothing where nothing is bought: $name', async (kind) => {
+  it.each(RACE_KINDS)('concurrent calls that the vendor declines leave no hold and no counted spending: $name', async (kind) => {
     const { agents, policyId } = await prepareRace(database.sql, kind, 200, ROOM);
     await using gateway = await gatewayOf(agents);
     // Each admitted call is declined by the vendor, so that its hold goes back whole.

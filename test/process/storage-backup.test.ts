@@ -71,7 +71,7 @@ async function oddDatabase(rows: 'with rows' | 'empty') {
 }
 
 describe('backup and restore', () => {
-  it('bring back every row exactly, and new rows take numbers after the old', async () => {
+  it('a backup and its restore keep every row exactly, and new rows get ids after the old ones', async () => {
     await using source = await oddDatabase('with rows');
     await using target = await oddDatabase('empty');
     const counts = await restore(target.sql, await backupText(source.sql));
@@ -89,7 +89,7 @@ describe('backup and restore', () => {
     );
   });
 
-  it('hold the state of one instant while others go on writing', async () => {
+  it('a backup holds the state of one instant while others write', async () => {
     await using source = await oddDatabase('with rows');
     let text = '';
     await backupDatabase(source.sql, { clock: systemClock, onTable: () => {} }, async (parts) => {
@@ -104,7 +104,7 @@ describe('backup and restore', () => {
     expect((await restore(target.sql, Buffer.from(text))).get('parents')).toBe(2_003);
   });
 
-  it('change nothing when the backup is cut off, altered or of another schema', async () => {
+  it('a restore changes nothing when the backup is cut off, altered or of another schema', async () => {
     await using source = await oddDatabase('with rows');
     await using target = await oddDatabase('empty');
     const whole = await backupText(source.sql);
@@ -129,7 +129,7 @@ describe('backup and restore', () => {
     expect((await restore(target.sql, whole)).get('children')).toBe(1);
   });
 
-  it('refuse a database that holds anything', async () => {
+  it('a restore is refused for a database that is not empty', async () => {
     await using source = await oddDatabase('with rows');
     const text = await backupText(source.sql);
     const before = await printed(source.sql, 'parents');
@@ -156,7 +156,7 @@ function command(name: string, database: string, ...args: string[]) {
 }
 
 describe('the storage commands', () => {
-  it('set up, back up and restore a directory, and say what they did', async () => {
+  it('the commands migrate, backup and restore work on a directory and say what they did', async () => {
     using folder = scratchFolder();
     const [from, to] = [`${folder.path}/from`, `${folder.path}/to`];
     const file = `${folder.path}/all.gz`;
@@ -170,7 +170,7 @@ describe('the storage commands', () => {
     expect(restored.said).toContain('holds 0 rows');
   });
 
-  it('end with 1 and one sentence, or with 2 and their usage', async () => {
+  it('the commands backup and restore exit with 1 and one sentence, or with 2 for wrong usage', async () => {
     using folder = scratchFolder();
     const file = `${folder.path}/all.gz`;
     writeFileSync(file, 'no gzip');

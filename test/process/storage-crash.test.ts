@@ -12,7 +12,7 @@ const pause = (ms: number) =>
   new Promise((resolve) => systemClock.setTimeout(() => resolve(0), ms));
 
 describe('a server killed at any moment', () => {
-  it('starts again at once with every commit that was answered, five times over', async () => {
+  it('a server killed at five moments starts again with every commit that it acknowledged', async () => {
     using folder = scratchFolder();
     const acknowledged: number[] = [];
     for (const aliveMs of [3, 211, 47, 0, 118]) {
@@ -32,7 +32,7 @@ describe('a server killed at any moment', () => {
     expect(acknowledged.filter((n) => !kept.has(n))).toEqual([]);
   });
 
-  it('starts again when it died while making, opening or first using its database', async () => {
+  it('a server killed while making, opening or first using its database starts again', async () => {
     using folder = scratchFolder();
     const makes = (name: string) => name.startsWith('postgres-18.init-');
     const moments: readonly (() => boolean)[] = [
@@ -54,7 +54,7 @@ describe('a server killed at any moment', () => {
     expect(await last.exited).toBe(0);
   });
 
-  it('leaves no database process behind', async () => {
+  it('a killed server leaves no database process behind', async () => {
     using folder = scratchFolder();
     const child = startChild(folder.path);
     await child.firstRow;
@@ -65,7 +65,7 @@ describe('a server killed at any moment', () => {
 });
 
 describe('a database killed under a server that lives', () => {
-  it('comes back by itself, and the same pool answers again', async () => {
+  it('a database killed under a running server restarts, and the same pool works again', async () => {
     using folder = scratchFolder();
     await using database = await openDatabase({
       database: { kind: 'directory', path: folder.path },
@@ -88,7 +88,7 @@ describe('a database killed under a server that lives', () => {
     expect(await database.ping()).toBeLessThan(5_000);
   });
 
-  it('comes back when its watchdog was killed instead', async () => {
+  it('a database whose watchdog is killed restarts', async () => {
     using folder = scratchFolder();
     await using database = await openDatabase({
       database: { kind: 'directory', path: folder.path },

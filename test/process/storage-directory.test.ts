@@ -14,7 +14,7 @@ const LEFT_BEHIND: readonly { what: string; pid: () => Promise<string> }[] = [
 ];
 
 describe('a database directory', () => {
-  it('that another server holds is refused by name, and goes on serving it', async () => {
+  it('a database directory that another server holds is refused with that process’s id, and its server goes on', async () => {
     using folder = scratchFolder();
     const holder = startChild(folder.path);
     await holder.firstRow;
@@ -33,14 +33,14 @@ describe('a database directory', () => {
     }
   });
 
-  it('that this process holds is refused as well', async () => {
+  it('a database directory that this process holds already is refused', async () => {
     using folder = scratchFolder();
     await using server = await startIn(folder.path);
     await expect(startIn(folder.path)).rejects.toThrow(`in use by process ${process.pid}`);
     expect(await addRow(server)).toBe(1);
   });
 
-  it('that is held serves a command-line tool, which leaves it running', async () => {
+  it('a database directory that is held serves a command-line tool, which leaves its server running', async () => {
     using folder = scratchFolder();
     await using server = await startIn(folder.path);
     {
@@ -51,7 +51,7 @@ describe('a database directory', () => {
     expect(await addRow(server)).toBe(2);
   });
 
-  it('goes to exactly one of two that start in it at once', async () => {
+  it('a database directory goes to exactly one of two concurrent starts', async () => {
     using folder = scratchFolder();
     const outcomes = await Promise.allSettled([startIn(folder.path), startIn(folder.path)]);
     const started = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -64,7 +64,7 @@ describe('a database directory', () => {
     expect(String(refused[0])).toContain('is in use by');
   });
 
-  it('starts over whatever a crash left in the lock file', async () => {
+  it('a database directory starts whatever a crash left in its lock file', async () => {
     using folder = scratchFolder();
     {
       await using server = await startIn(folder.path);
@@ -80,7 +80,7 @@ describe('a database directory', () => {
     }
   });
 
-  it('starts over a zombie that its parent has not reaped', async () => {
+  it('a database directory starts although its lock names a zombie process', async () => {
     using folder = scratchFolder();
     await (await startIn(folder.path))[Symbol.asyncDispose]();
     // The shell becomes `sleep`, which never waits for the child that it inherits. The child ends
@@ -103,7 +103,7 @@ describe('a database directory', () => {
     }
   });
 
-  it('made by another version, or by another PostgreSQL, is refused and left alone', async () => {
+  it('a database directory made by another version or another PostgreSQL is refused', async () => {
     using folder = scratchFolder();
     mkdirSync(join(folder.path, 'old/postgres-17'), { recursive: true });
     mkdirSync(join(folder.path, 'foreign'));

@@ -26,33 +26,33 @@ async function ordinaryUser() {
 }
 
 describe('the embedded database runs as the user who starts it', () => {
-  it('works for this user in an open folder', async () => {
+  it('the embedded database works for its user in an open folder', async () => {
     using folder = scratchFolder('open');
     await worksTwice(`${folder.path}/db`);
     const data = statSync(`${folder.path}/db/postgres-18`);
     expect(data.mode & 0o077).toBe(0);
   });
 
-  it('works in a folder that no other user may enter', async () => {
+  it('the embedded database works in a folder that no other user may enter', async () => {
     using folder = scratchFolder('closed');
     await worksTwice(`${folder.path}/db`);
   });
 
-  it('works in a closed folder where user namespaces are refused', async () => {
+  it('the embedded database works in a closed folder where user namespaces are refused', async () => {
     using folder = scratchFolder('closed');
     await worksTwice(`${folder.path}/db`, {
       system: { ...system, mayUnshare: async () => false },
     });
   });
 
-  it('works where the binaries lie in a closed folder as well', async () => {
+  it('the embedded database works where its binaries lie in a closed folder as well', async () => {
     using folder = scratchFolder('closed');
     await worksTwice(`${folder.path}/db`, {
       system: { ...system, othersMayEnter: () => false, mayUnshare: async () => false },
     });
   });
 
-  it('keeps its rows when the way of running changes between two starts', async () => {
+  it('the embedded database keeps its rows when the way it is run changes between two starts', async () => {
     using folder = scratchFolder('closed');
     const refused = { system: { ...system, mayUnshare: async () => false } };
     const rows: number[] = [];
@@ -63,7 +63,7 @@ describe('the embedded database runs as the user who starts it', () => {
     expect(rows).toEqual([1, 2, 3, 4]);
   });
 
-  it('works for an ordinary user', async () => {
+  it('the embedded database works for an ordinary user', async () => {
     using folder = scratchFolder('open');
     const as = await ordinaryUser();
     const directory = `${folder.path}/db`;
@@ -75,7 +75,7 @@ describe('the embedded database runs as the user who starts it', () => {
     expect(await child.exited).toBe(0);
   });
 
-  it('works at a path too long for a socket', async () => {
+  it('the embedded database works at a path too long for a socket', async () => {
     using folder = scratchFolder('open');
     const deep = `${folder.path}/${'a-long-name/'.repeat(12)}db`;
     await using server = await startIn(deep);

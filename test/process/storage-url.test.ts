@@ -21,7 +21,7 @@ const open = (target: DatabaseTarget) =>
   awaitServer(target, { clock: new HurriedClock(), log: silentLog });
 
 describe('a database that cannot be used', () => {
-  it('is waited for half a minute and then named, never with its password', async () => {
+  it('a database that does not answer is retried for 30 seconds and then named without its password', async () => {
     const url = `postgres://alice:s3cret@127.0.0.1:${await freePort()}/money`;
     const error = await open({ kind: 'url', url }).catch((thrown: Error) => thrown);
     expect(String(error)).toMatch(/Cannot use PostgreSQL at 127\.0\.0\.1:\d+\/money as alice/);
@@ -29,7 +29,7 @@ describe('a database that cannot be used', () => {
     expect(String(error)).not.toContain('s3cret');
   });
 
-  it('is refused at once when it does not exist', async () => {
+  it('a database that does not exist is refused at once', async () => {
     await using database = await testDatabase(1);
     await expect(open(targetOn(database.target, 'no_such_database'))).rejects.toThrow(
       'there is no such database (3D000)',
@@ -38,7 +38,7 @@ describe('a database that cannot be used', () => {
 });
 
 describe('a database that answers', () => {
-  it('is pinged through its pool and closed when disposed of', async () => {
+  it('an open database answers a ping and closes its connections when disposed of', async () => {
     await using scratch = await testDatabase(1);
     if (scratch.target.kind === 'url') {
       const database = await openDatabase({ database: scratch.target, log: silentLog });

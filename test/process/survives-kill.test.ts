@@ -154,7 +154,7 @@ async function firstPurchase({ debits }: CrashLedger): Promise<void> {
 }
 
 describe('a server that is killed under load', () => {
-  it(`keeps every acknowledged credit and debit through ${ROUNDS} kills, and resolves what they left`, async () => {
+  it(`a loaded server keeps every acknowledged credit and debit through ${ROUNDS} kills and resolves all open holds`, async () => {
     const ledger: CrashLedger = { credits: new Map(), debits: new Map() };
     let agents: FundedAgent[] = [];
     for (let round = 0; round < ROUNDS; round++) {

@@ -67,13 +67,13 @@ async function follow(page: string, more: Record<string, string> = {}) {
 }
 
 describe('the pages of tasks', () => {
-  it('the page of webhooks leads to a signed event at the receiver', async () => {
+  it('the task page for webhooks leads to a signed event at the receiver', async () => {
     const { out } = await follow('webhooks.md', { RECEIVER_PORT: String(await freePort()) });
     expect(out).toMatch(/key\.created svc_live_\w+\.\.\.$/m);
     expect(out).toContain('"event":"key.created","statusCode":200,"status":"success"');
   });
 
-  it('the page of a team budget lets requests of a task through until its cap refuses', async () => {
+  it('the task page for a team budget lets requests of a task through until its cap refuses', async () => {
     const { out } = await follow('team-budget.md');
     expect(out).toMatch(
       /200\n(402\n)+A task team policy "report-7" does not cover this request\.$/m,
@@ -81,13 +81,13 @@ describe('the pages of tasks', () => {
     expect(out).toContain('"action":"suspend_agent"');
   });
 
-  it('the page of a phone agent places a call and reads what was said', async () => {
+  it('the task page for a phone agent places a call and reads what was said', async () => {
     const { out } = await follow('phone-agent.md');
     expect(out).toContain('"number":{');
     expect(out).toContain('Your book is ready.');
   });
 
-  it('the page of a browser hands out a secret, and its script talks and is heard', async () => {
+  it('the task page for browser voice issues a secret, and its script sends and plays audio', async () => {
     const { out, files } = await follow('browser-voice.md', {
       PAGE_PORT: String(await freePort()),
     });

@@ -121,7 +121,7 @@ async function bookOf(agentId: number) {
 
 describe('a server with a session of each kind that is killed', () => {
   it.each(POINTS.map((point) => [point.says, point] as const))(
-    '%s has journaled all that a client was told',
+    'a server with a voice session of each kind that is killed %s has journaled every cost that a client got',
     async (_, point) => {
       const sessions = await killAt(point);
       left.push({ point, sessions });
@@ -137,7 +137,7 @@ describe('a server with a session of each kind that is killed', () => {
     90_000,
   );
 
-  it('leaves sessions that another settles to their journals, once, with nothing held', async () => {
+  it('voice sessions of a killed server are settled once to their journals by another server, with nothing held', async () => {
     expect(left).toHaveLength(POINTS.length);
     await using _ = await start();
     const held = async () => {

@@ -25,7 +25,7 @@ async function beginKeys(url: string, name: string, endpoint: string) {
   return { made: Promise.allSettled(keys) };
 }
 
-test(`every key is one event and every event arrives, through ${ROUNDS} kills at any moment`, async () => {
+test(`every created key is one webhook event, and every event arrives through ${ROUNDS} kills at any moment`, async () => {
   await using place = await processPlace();
   await using receiver = await startReceiver();
   const environment = { ...place.environment, SSRF_ALLOW_LOCALHOST: '1' };

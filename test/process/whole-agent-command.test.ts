@@ -51,7 +51,7 @@ function wordsOf(line: string): string[] {
 }
 
 describe('npm run agent', () => {
-  it('prints a key that works, its balance, and a curl line that does what it says', async () => {
+  it('npm run agent prints a working key, its balance and a curl line that works', async () => {
     const ran = await agent(['--name', 'first', '--usd', '5']);
     expect(ran.code, ran.err).toBe(0);
     expect(ran.out).toContain('balance 5.000000 USDC');
@@ -82,13 +82,13 @@ describe('npm run agent', () => {
     await socket.closed;
   });
 
-  it('without a server says so in one sentence, and ends with 1', async () => {
+  it('npm run agent without a server says so in one sentence and exits with 1', async () => {
     const ran = await agent(['--name', 'x', '--usd', '5'], { PORT: String(await freePort()) });
     expect([ran.code, ran.out]).toEqual([1, '']);
     expect(ran.err.trim()).toBe('No server answers; start one with: npm start');
   });
 
-  it('shows its usage for arguments that it cannot read, and ends with 1', async () => {
+  it('npm run agent with invalid arguments shows its usage and exits with 1', async () => {
     const ran = [{ given: 'no arguments', ...(await agent([])) }];
     for (const given of [
       ['--name', 'x'],
@@ -106,7 +106,7 @@ describe('npm run agent', () => {
     }
   });
 
-  it('shows what the server refused, and ends with 1', async () => {
+  it('npm run agent shows the server’s refusal and exits with 1', async () => {
     const wrongKey = await agent(['--name', 'x', '--usd', '5'], { ADMIN_API_KEY: 'another-key' });
     expect(wrongKey.code).toBe(1);
     expect(wrongKey.err).toContain('answered 401');

@@ -92,7 +92,7 @@ async function lookAfterwards(agentId: number) {
 const FINE = { violations: [], holds: 0 };
 
 describe('a stop by SIGTERM', () => {
-  it('lets what is under way finish, takes no new connection, closes sockets 1012 and ends with 0', async () => {
+  it('SIGTERM lets running requests finish, refuses new connections, closes sockets with 1012 and exits with 0', async () => {
     await using server = await start();
     const { agent, sockets, completion } = await makeBusy(server, 'drained', {
       kind: 'late',
@@ -122,7 +122,7 @@ describe('a stop by SIGTERM', () => {
     expect(money).toMatchObject({ held: 0n, spendable: FUNDS - money.charged });
   });
 
-  it('gives up at its deadline on what does not finish, and holds nothing for it', async () => {
+  it('SIGTERM gives up running requests at the drain deadline and leaves nothing held', async () => {
     await using server = await start({ DRAIN_SECONDS: '1' });
     const { agent, completion } = await makeBusy(server, 'given up', { kind: 'silence' });
     completion.catch(() => {});
@@ -137,7 +137,7 @@ describe('a stop by SIGTERM', () => {
     expect(money).toMatchObject({ charged: 0n, held: 0n, spendable: FUNDS });
   });
 
-  it('is obeyed at once when it comes a second time, and the next start settles what that left', async () => {
+  it('a later SIGTERM ends a draining server at once, and the next start settles what was left', async () => {
     await using server = await start();
     const { agent, completion } = await makeBusy(server, 'hurried', { kind: 'silence' });
     completion.catch(() => {});

@@ -86,7 +86,7 @@ const happened = async (name: string): Promise<boolean> => {
 const forwarded = (path: string) => receiver.received.filter((one) => one.path === path);
 
 describe('npm run listen', () => {
-  it('prints what happens from now on, and posts it as a webhook is signed, until Ctrl-C', async () => {
+  it('npm run listen prints new events and posts each one signed like a webhook, until Ctrl-C', async () => {
     await developer.createAgent('before');
     await expect.poll(() => happened('agent.created'), { timeout: WAIT_MS }).toBe(true);
     const listening = listen(ofServer('--forward', `${receiver.url}/hook`, '--events', 'agent.*'));
@@ -116,7 +116,7 @@ describe('npm run listen', () => {
     expect(listening.lines()).toHaveLength(4);
   });
 
-  it('prints all that was before from a sequence on, with a key of the environment', async () => {
+  it('npm run listen prints earlier events after a sequence number, with a key from the environment', async () => {
     await developer.createAgent('old');
     const listening = listen(['--server', world.url, '--after', '0'], { DEVELOPER_KEY: key });
     const lines = await listening.until(/ key\.created +keyId=\d+$/m, / agent\.created +0x/);
@@ -125,7 +125,7 @@ describe('npm run listen', () => {
     expect(await listening.end('SIGINT')).toBe(0);
   });
 
-  it('goes on where a receiver is down, fails or is slow, and ends at once all the same', async () => {
+  it('npm run listen goes on while its receiver is down, fails or is slow, and still ends at once', async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}/`;
     const down = listen(ofServer('--after', '0', '--forward', nowhere));
     const lines = await down.until(/ECONNREFUSED.*ECONNREFUSED/s);
@@ -149,7 +149,7 @@ describe('npm run listen', () => {
     expect(slow.lines().join('\n')).not.toMatch(/->|at .*\.ts/);
   });
 
-  it('waits for a server that is away, and says so once', async () => {
+  it('npm run listen waits for a server that is away and says so once', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const listening = listen(['--server', url, '--key', key, '--after', '7']);
@@ -166,7 +166,7 @@ describe('npm run listen', () => {
     ]);
   });
 
-  it('ends with one line that says what to do where it cannot go on', async () => {
+  it('npm run listen ends with one line that says what to do where it cannot go on', async () => {
     const { agentKey } = await world.fund('not a developer');
     const port = await freePort();
     await using _other = await answering(port, { hello: 'world' });

@@ -73,7 +73,7 @@ async function brokenDatabase(): Promise<{ server: Server; url: string; sockets:
 }
 
 describe('a start', () => {
-  it('that waits for its database is given up by SIGTERM at once, with 0 and no complaint', async () => {
+  it('a start that waits for its database exits with 0 on SIGTERM at once, without an error', async () => {
     const { server, url, sockets } = await brokenDatabase();
     await using started = await begin({ DATABASE_URL: url });
     const { child, said, exited } = started;
@@ -87,7 +87,7 @@ describe('a start', () => {
     server.close();
   });
 
-  it('that is asked to stop in its middle leaves a place where the next one starts', async () => {
+  it('a start that is interrupted leaves a directory in which the next one starts', async () => {
     for (const afterMs of [700, 1_200, 1_700]) {
       await using started = await begin({});
       const { child, said, exited } = started;
@@ -104,7 +104,7 @@ describe('a start', () => {
 });
 
 describe('npm start', () => {
-  it('hands SIGTERM on: the server drains, nothing stays behind, and npm ends with 0', async () => {
+  it('npm start passes SIGTERM on: the server drains, leaves nothing running, and npm exits with 0', async () => {
     await using started = await begin({}, ['npm', 'start']);
     const { child, said, exited } = started;
     await expect.poll(() => said.out, { timeout: START_TIMEOUT_MS }).toContain('"listening"');
@@ -119,7 +119,7 @@ describe('npm start', () => {
 });
 
 describe('an uncaught error', () => {
-  it('is logged, ends the process with 1, and does not keep another process from starting', async () => {
+  it('an uncaught error is logged and ends the process with 1, and another process can start', async () => {
     for (const bug of [
       "process.on('SIGUSR2', () => { throw new Error('a bug of the test'); });",
       "process.on('SIGUSR2', () => { Promise.reject(new Error('a bug of the test')); });",
