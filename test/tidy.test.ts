@@ -195,19 +195,19 @@ function longFunctions(path: string): string[] {
 const GRAPH: Graph = new Map(SOURCES.map((path) => [path, importsOf(path)]));
 
 describe('the source tree', () => {
-  it('has a domain for every source file, and a file in every domain that is not planned', () => {
+  it('every source file belongs to a domain, and every domain that is not planned has a file', () => {
     expect(SOURCES.filter((path) => domainOf(path) < 0)).toEqual([]);
     const used = new Set(SOURCES.map(domainOf));
     expect(DOMAINS.filter((_, i) => !used.has(i))).toEqual(PLANNED);
   });
 
-  it('imports down the order of the domains only', () => {
+  it('source files import only down the order of the domains', () => {
     expect(upwardImports(GRAPH)).toEqual([]);
     expect(upwardImports(new Map([['src/spend/a.ts', ['src/models/b.ts']]]))).toHaveLength(1);
     expect(upwardImports(new Map([['src/models/b.ts', ['src/spend/a.ts']]]))).toEqual([]);
   });
 
-  it('has no ring of files', () => {
+  it('source files import each other without cycles', () => {
     expect(fileRings(GRAPH)).toEqual([]);
     const ring = new Map([
       ['a', ['b']],
@@ -217,20 +217,20 @@ describe('the source tree', () => {
     expect(fileRings(ring)).toEqual([['b', 'c', 'b']]);
   });
 
-  it('imports the store of no other domain', () => {
+  it('source files import the store of no other domain', () => {
     expect(foreignStores(GRAPH)).toEqual([]);
     const store = 'src/accounts/keys/key-store.ts';
     expect(foreignStores(new Map([['src/spend/a.ts', [store]]]))).toHaveLength(1);
     expect(foreignStores(new Map([['src/accounts/a.ts', [store]]]))).toEqual([]);
   });
 
-  it('keeps folders small enough to be read at a glance', () => {
+  it('source folders stay small enough to be read at a glance', () => {
     expect(crowdedFolders(SOURCES)).toEqual([]);
     const crowd = Array.from({ length: MAX_FILES_IN_A_FOLDER + 1 }, (_, i) => `src/a/${i}.ts`);
     expect(crowdedFolders(crowd)).toEqual(['src/a']);
   });
 
-  it('keeps every file and function to a readable size', () => {
+  it('code files and source functions stay within their size limits', () => {
     const lines = (path: string) => read(path).split('\n').length;
     expect(ALL_CODE.filter((path) => lines(path) > MAX_FILE_LINES)).toEqual([]);
     expect(SOURCES.flatMap(longFunctions)).toEqual([]);
@@ -238,7 +238,7 @@ describe('the source tree', () => {
     expect(sizes[Math.floor(sizes.length * 0.9)]).toBeLessThanOrEqual(240);
   });
 
-  it('shows nothing at the top level beyond the fixed map', () => {
+  it('the top level of the repository shows nothing beyond the fixed list', () => {
     const visible = readdirSync(ROOT).filter(
       (name) =>
         !name.startsWith('.') &&
@@ -247,7 +247,7 @@ describe('the source tree', () => {
     expect(visible.filter((name) => !VISIBLE_TOP_LEVEL.includes(name))).toEqual([]);
   });
 
-  it('has no folder for odds and ends and no barrel', () => {
+  it('the source tree has no folder for odds and ends and no barrel file', () => {
     const folders = SOURCES.flatMap((path) => path.split('/').slice(0, -1));
     expect(
       folders.filter((name) => /^(utils?|helpers?|common|managers?|misc|lib)$/.test(name)),
@@ -285,7 +285,7 @@ const RESERVED: readonly { what: string; pattern: RegExp; allowed: RegExp }[] = 
 
 describe('the rules of the source tree', () => {
   for (const { what, pattern, allowed } of RESERVED) {
-    it(`reaches ${what} in its own place only`, () => {
+    it(`source files use ${what} in one allowed place only`, () => {
       const offenders = SOURCES.filter(
         (path) => path.endsWith('.ts') && !allowed.test(path),
       ).filter((path) =>
@@ -297,7 +297,7 @@ describe('the rules of the source tree', () => {
     });
   }
 
-  it('keeps SQL with the database and in *-store files', () => {
+  it('source files have SQL only with the database and in *-store files', () => {
     const sql = /\b(sql|tx)`|`\s*(select|insert into|update|delete from) /i;
     const offenders = SOURCES.filter(
       (path) =>
@@ -308,7 +308,7 @@ describe('the rules of the source tree', () => {
     expect(offenders).toEqual([]);
   });
 
-  it('spreads no literal into a literal: that makes an object slow (docs/decisions/0075) and hides its members', () => {
+  it('code files spread no literal into a literal, which is slow and hides members (docs/decisions/0075)', () => {
     expect(ALL_CODE.filter((path) => spreadsLiteral(read(path)))).toEqual([]);
     const [inObject, inList, inCall] = ['f({ #{ a }, b })', '[#[a], b]', 'f(#[a, b])'];
     const free = 'f([#[a].map(g)], (#[a, b]: T) => 1, { #c })';
@@ -318,7 +318,7 @@ describe('the rules of the source tree', () => {
     expect(told.map(spreadsLiteral)).toEqual([true, true, true, false]);
   });
 
-  it('begins comments with a noun or a verb, and names persons and quantities', () => {
+  it('source comments begin with a noun or a verb and name persons and quantities', () => {
     const offenders = SOURCES.filter((path) => path.endsWith('.ts')).flatMap((path) =>
       riddlesOf(read(path)).map((line) => `${path}: ${line}`),
     );
@@ -332,7 +332,7 @@ describe('the rules of the source tree', () => {
     expect(told.map((text) => riddlesOf(text).length)).toEqual([1, 1, 1, 0]);
   });
 
-  it('leaves no marker, no focused and no skipped test behind', () => {
+  it('code files have no marker, and test files no focused or skipped test', () => {
     const marker = new RegExp(
       ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].map((word) => `\\b${word}\\b`).join('|'),
     );
@@ -345,7 +345,7 @@ describe('the rules of the source tree', () => {
     ).toEqual([]);
   });
 
-  it('gives every source file a test of its own, or names why not', () => {
+  it('every source file has a test of its own or is listed in test/untested.json', () => {
     const tests = filesBelow('test').filter((path) => path.endsWith('.test.ts'));
     const reached = reachedByTests(tests);
     const exempt = Object.keys(JSON.parse(read('test/untested.json')) as Record<string, string>);
