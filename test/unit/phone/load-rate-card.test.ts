@@ -12,11 +12,11 @@ function file(text: string): string {
 }
 
 describe('the rate card of an operator', () => {
-  it('is the published one without a file', async () => {
+  it('loadRateCard returns the published rate card without a file', async () => {
     expect(await loadRateCard(undefined)).toEqual(RATE_CARD);
   });
 
-  it('replaces the named prices and no other', async () => {
+  it('loadRateCard replaces the prices that the file names and no other', async () => {
     const path = file(
       '{"outboundMinuteRaw": 20000, "rentalRaw": "1500000", "incrementSeconds": 6}',
     );
@@ -36,14 +36,14 @@ describe('the rate card of an operator', () => {
     ['a step that is none', '{"incrementSeconds": 7}', /incrementSeconds/],
     ['what is not JSON', '{', /JSON/],
     ['a file without end', `"${'x'.repeat(70_000)}"`, /larger than 65536/],
-  ])('refuses %s, and names the file and the place', async (_, text, place) => {
+  ])('loadRateCard refuses %s, and names the file and the place', async (_, text, place) => {
     const path = file(text);
     const refused = loadRateCard(path);
     await expect(refused).rejects.toThrow(place);
     await expect(refused).rejects.toThrow(`PHONE_RATE_CARD_FILE ${path}`);
   });
 
-  it('refuses a file that is not there', async () => {
+  it('loadRateCard refuses a file that does not exist', async () => {
     await expect(loadRateCard('/nowhere/rates.json')).rejects.toThrow(/ENOENT/);
   });
 });

@@ -22,7 +22,7 @@ const part = () => fc.double({ min: 0, max: 1, noNaN: true });
 const NOTHING = { lineSeconds: 0, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 0 };
 
 describe('the rate card', () => {
-  it('charges a minute of each direction what is published', () => {
+  it('the rate card charges the published price for a minute of each direction', () => {
     const use = { lineSeconds: 60, sttSeconds: 60, ttsCharacters: 1_000, recordedSeconds: 0 };
     const inbound = legCosts(RATE_CARD, { ...OUTBOUND, direction: 'inbound' }, use);
     expect(inbound).toEqual({ transportRaw: 8_900n, sttRaw: 4_500n, ttsRaw: 52_500n });
@@ -30,7 +30,7 @@ describe('the rate card', () => {
     expect(minuteRaw(RATE_CARD, OUTBOUND, true)).toBe(19_200n);
   });
 
-  it('counts the line in the steps of the carrier, and nothing of a line that never stood', () => {
+  it("the rate card bills a line in the carrier's increments, and nothing for a line that was never connected", () => {
     const steps = (incrementSeconds: 1 | 6 | 60) =>
       [0, 0.2, 6, 61].map((seconds) => billedSeconds(seconds, { incrementSeconds }));
     expect(steps(1)).toEqual([0, 1, 6, 61]);
@@ -38,7 +38,7 @@ describe('the rate card', () => {
     expect(steps(60)).toEqual([0, 60, 60, 120]);
   });
 
-  it('adds the surcharges of the carrier to the line', () => {
+  it('the rate card adds the surcharges of the carrier to the line', () => {
     const card = {
       ...RATE_CARD,
       streamMinuteRaw: 4_000n,
@@ -56,7 +56,7 @@ describe('the rate card', () => {
   });
 });
 
-it('tells how many seconds of a line an amount pays for, and never one too many', () => {
+it('secondsWithin returns how many seconds of a line an amount pays for, and never one too many', () => {
   const card = fc
     .constantFrom(1, 6, 60)
     .map((incrementSeconds) => ({ ...RATE_CARD, incrementSeconds }));
@@ -88,7 +88,7 @@ describe('the meter of a call', () => {
     { maxLength: 30 },
   );
 
-  it('charges in any pieces exactly what the use as a whole costs', () => {
+  it('the meter of a call charges the same total for use in pieces as for the use as a whole', () => {
     fc.assert(
       fc.property(pieces, (used) => {
         const meter = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
@@ -104,7 +104,7 @@ describe('the meter of a call', () => {
     );
   });
 
-  it('goes on where the journal of another process ends', () => {
+  it('the meter of a call continues where the journal of another process ends', () => {
     const first = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
     const { usage, costRaw } = first.charge({ lineSeconds: 7, sttSeconds: 2, ttsCharacters: 50 });
     const before = useOfJournal(usage);
@@ -114,7 +114,7 @@ describe('the meter of a call', () => {
     expect(costRaw + more.costRaw).toBe(sumOf(second.legs));
   });
 
-  it('charges no increment twice at whatever instants other processes go on', () => {
+  it('the meter of a call charges no increment twice, at whatever instants other processes take over', () => {
     // Just after a second is where a length that is rounded and one that is not are billed differently.
     const instant = fc
       .tuple(
@@ -169,7 +169,7 @@ describe('the meter of a call', () => {
     const lineRaw = (seconds: number) =>
       legCosts(RATE_CARD, OUTBOUND, { ...NOTHING, lineSeconds: seconds }).transportRaw;
 
-    it('charges the recording from its begin to its end, and nothing before and after', () => {
+    it('the meter of a recorded call charges the recording from its begin to its end, and nothing before and after', () => {
       const meter = new CallMeter({ card, line: OUTBOUND });
       meter.charge({ lineSeconds: 10 });
       expect(meter.legs.transportRaw).toBe(lineRaw(10));
@@ -181,7 +181,7 @@ describe('the meter of a call', () => {
       expect(meter.legs.transportRaw).toBe(lineRaw(120) + recordedRaw(60));
     });
 
-    it('goes on at another process without a second charged twice', () => {
+    it('the meter of a recorded call continues at another process without a second charged twice', () => {
       const first = new CallMeter({ card, line: OUTBOUND });
       first.recordingBegan(20);
       const { usage, costRaw } = first.charge({ lineSeconds: 60 });
@@ -196,7 +196,7 @@ describe('the meter of a call', () => {
       expect(costRaw + more.costRaw).toBe(lineRaw(120) + recordedRaw(100));
     });
 
-    it('quotes a recording that will begin, until it is known that none will', () => {
+    it('the meter of a recorded call quotes an expected recording, until it is known that none will begin', () => {
       const meter = new CallMeter({ card, line: OUTBOUND, expectsRecording: true });
       const minute = { lineSeconds: 60, sttSeconds: 0, ttsCharacters: 0 };
       expect(meter.quoteRaw(minute)).toBe(lineRaw(60) + recordedRaw(60));
@@ -205,13 +205,13 @@ describe('the meter of a call', () => {
     });
   });
 
-  it('never charges a line for a clock that is behind', () => {
+  it('the meter of a call charges nothing when the clock is behind', () => {
     const meter = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
     meter.charge({ lineSeconds: 30 });
     expect(meter.charge({ lineSeconds: 10 }).costRaw).toBe(0n);
   });
 
-  it('quotes what it would charge, and charges nothing by it', () => {
+  it("the quote of a call's meter equals its next charge, and charges nothing", () => {
     const meter = new CallMeter({ card: RATE_CARD, line: OUTBOUND });
     const use = { lineSeconds: 30, sttSeconds: 3, ttsCharacters: 100 };
     const quoteRaw = meter.quoteRaw(use);
@@ -220,7 +220,7 @@ describe('the meter of a call', () => {
   });
 });
 
-it('legs of which less was taken than they cost lose speech first, and sum to what was taken', () => {
+it('the legs of a call that was charged less than its cost are cut from speech first, and sum to the charge', () => {
   const legs = { transportRaw: 100n, sttRaw: 20n, ttsRaw: 30n };
   expect(legsWithin(legs, 150n)).toEqual(legs);
   expect(legsWithin(legs, 130n)).toEqual({ transportRaw: 100n, sttRaw: 20n, ttsRaw: 10n });

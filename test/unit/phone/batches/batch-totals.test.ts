@@ -7,7 +7,7 @@ const counted = [
   { batchId: 'b', state: 'waiting', outcome: null, recipients: 3, costRaw: 5n },
 ] as const;
 
-it('totals count recipients by state and outcome, and sum their costs', () => {
+it('batch totals count recipients by state and outcome, and sum their costs', () => {
   expect(totalsOf(counted)).toEqual({
     recipients: 6,
     costRaw: 75n,

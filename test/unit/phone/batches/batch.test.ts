@@ -16,7 +16,7 @@ describe('the outcome of a call', () => {
     ['failed', 'dial_invalid', 'invalid'],
     ['pending', 'agent_ended', 'canceled'],
     ['pending', 'dial_canceled', undefined],
-  ] as const)('that is %s with %s is %s', (status, endReason, outcome) => {
+  ] as const)('a batch call that is %s with %s has the outcome %s', (status, endReason, outcome) => {
     expect(outcomeOf({ status, endReason })).toBe(outcome);
   });
 });
@@ -24,7 +24,7 @@ describe('the outcome of a call', () => {
 describe('a retry', () => {
   const retries = { busy: { count: 2, waitSeconds: 60 } };
 
-  it('follows the outcomes that the batch names, as often as it says', () => {
+  it('a batch retries the outcomes that it names, up to its number of retries', () => {
     expect([1, 2, 3].map((calls) => retryAfter(retries, 'busy', calls))).toEqual([
       60,
       60,
@@ -34,7 +34,7 @@ describe('a retry', () => {
     expect(retryAfter({}, 'busy', 1)).toBeUndefined();
   });
 
-  it('never follows a conversation', () => {
+  it('a batch never retries a call that was a conversation', () => {
     const all = { ...retries, completed: { count: 9, waitSeconds: 1 } };
     expect(retryAfter(all, 'completed', 1)).toBeUndefined();
   });
@@ -44,7 +44,7 @@ describe('the order of one call of a batch', () => {
   const owner = { agentId: 1, accountId: 'acct', spender: { keyId: 3 } };
   const none = PLAIN_ORDER.overrides;
 
-  it('has what its recipient names in the place of what all have', () => {
+  it("a batch call takes its recipient's values in place of the batch's values", () => {
     const common = {
       ...none,
       texts: { systemPrompt: 'Common.', beginMessage: 'Hi.' },
@@ -73,13 +73,13 @@ describe('the order of one call of a batch', () => {
     });
   });
 
-  it('has no variables where neither has any', () => {
+  it('a batch call has no variables when neither batch nor recipient has any', () => {
     const plain = orderOf({ ...owner, shared: PLAIN_ORDER }, { to: '+1', overrides: none });
     expect(plain.overrides?.variables).toBeUndefined();
   });
 });
 
-it('the work of an attempt of a row is that of no other attempt', () => {
+it('each attempt of each batch row has its own work id', () => {
   const ids = [workIdOf('b', 1, 11), workIdOf('b', 11, 1), workIdOf('b', 1, 1)];
   expect(new Set(ids).size).toBe(3);
 });

@@ -14,12 +14,12 @@ const unwritten = { ...row, callId: null, isOver: null, status: null, endReason:
 const terms = { retries: { busy: { count: 1, waitSeconds: 30 } }, isStopped: false };
 
 describe('a row of a batch that is called', () => {
-  it('stays while its call is under way, or is being placed', () => {
+  it('a batch row stays unchanged while its call is in progress or is being placed', () => {
     expect(planRow(terms, { ...row, isOver: false })).toBeUndefined();
     expect(planRow(terms, unwritten)).toBeUndefined();
   });
 
-  it('is called anew where no call of it was written in time', () => {
+  it('a batch row is called again when its call was not written in time', () => {
     const lost = { ...unwritten, isOverdue: true };
     expect(planRow(terms, lost)).toMatchObject({
       seq: 4,
@@ -33,7 +33,7 @@ describe('a row of a batch that is called', () => {
     });
   });
 
-  it('waits for its retry, and is done after the last one', () => {
+  it('a batch row waits for its retry, and is done after the last one', () => {
     expect(planRow(terms, row)).toEqual({
       seq: 4,
       state: 'waiting',
@@ -45,11 +45,11 @@ describe('a row of a batch that is called', () => {
     expect(planRow(terms, { ...row, calls: 2 })).toMatchObject({ state: 'done', outcome: 'busy' });
   });
 
-  it('is not called again by a batch that is stopped', () => {
+  it('a batch row is not called again when its batch is stopped', () => {
     expect(planRow({ ...terms, isStopped: true }, row)).toMatchObject({ state: 'done' });
   });
 
-  it('is called anew where its call never went to the carrier', () => {
+  it('a batch row is called again when its call never went to the carrier', () => {
     const never = { ...row, endReason: 'dial_canceled' } as const;
     expect(planRow(terms, never)).toMatchObject({ state: 'waiting', callId: null, inMs: 0 });
   });

@@ -5,7 +5,7 @@ const PENDING = { status: 'pending', terminal: false, endReason: null, startedAt
 const LIVE = { ...PENDING, status: 'in_progress', startedAt: new Date(0) } as const;
 
 describe('the row of a call', () => {
-  it('stays pending for ever where the call was never answered', () => {
+  it('the row of a call that was never answered stays pending to its end', () => {
     expect(advanceCall(PENDING, { type: 'carrier.ended', status: 'no-answer' })).toEqual({
       status: 'pending',
       terminal: true,
@@ -13,7 +13,7 @@ describe('the row of a call', () => {
     });
   });
 
-  it('is in progress from the first sound on, and completed with its conversation', () => {
+  it('the row of a call is in progress from the first audio on, and completed with its conversation', () => {
     expect(advanceCall(PENDING, { type: 'media.opened' })).toEqual({
       status: 'in_progress',
       terminal: false,
@@ -26,7 +26,7 @@ describe('the row of a call', () => {
     });
   });
 
-  it('was answered where it has a start, and ends accordingly', () => {
+  it('the row of a call that ended without a start is pending, and one with a start is left to its conversation', () => {
     const ending = { status: 'ending', terminal: false, endReason: 'agent_ended' } as const;
     const over = { type: 'carrier.ended', status: 'completed' } as const;
     expect(advanceCall({ ...ending, startedAt: null }, over)).toEqual({
@@ -37,7 +37,7 @@ describe('the row of a call', () => {
     expect(advanceCall({ ...ending, startedAt: new Date(0) }, over)).toBeUndefined();
   });
 
-  it('does not change for what comes late, twice or after the end', () => {
+  it('the row of a call does not change for events that are late, duplicate or after the end', () => {
     const over = { ...LIVE, status: 'completed', terminal: true, endReason: 'call_ended' } as const;
     const unanswered = { ...PENDING, terminal: true, endReason: 'dial_busy' } as const;
     expect([

@@ -30,7 +30,7 @@ function expectSilent({ clearMs = 0, leakedMs, silentMs }: BargeIn): void {
 }
 
 describe('a caller who interrupts', () => {
-  it('while the answer is being made hears none of it, and gets one answer to both utterances', async () => {
+  it('a caller who interrupts before the first sound of an answer hears none of it, and gets one answer to both utterances', async () => {
     const phone = await phoneCall();
     const { callee, prompt } = phone;
     expectSilent(await BARGE_INS.whileMade.run(phone));
@@ -38,7 +38,7 @@ describe('a caller who interrupts', () => {
     expect(prompt()).toEqual(['count', 'wait a moment please']);
   });
 
-  it('while it plays hears silence within 40 ms of the clear, and the history ends with the words that were heard', async () => {
+  it('a caller who interrupts an answer hears silence within 40 ms of the clear, and the history ends with the heard words', async () => {
     const phone = await phoneCall();
     const bargeIn = await BARGE_INS.whilePlayed.run(phone);
     expectSilent(bargeIn);
@@ -48,7 +48,7 @@ describe('a caller who interrupts', () => {
     expectHeard(history, bargeIn.heardUntilClearMs);
   });
 
-  it('between two sentences hears nothing of the second, which is not bought', async () => {
+  it('a caller who interrupts between two sentences hears nothing of the second, which is not synthesized', async () => {
     const phone = await phoneCall();
     const bargeIn = await BARGE_INS.betweenSentences.run(phone);
     expectSilent(bargeIn);
@@ -61,7 +61,7 @@ describe('a caller who interrupts', () => {
     ['is still being made', BARGE_INS.beforeNextIsMade],
     ['was sent whole', BARGE_INS.beforeNextIsPlayed],
   ])(
-    'between an answer and the next, which %s, has heard a part of the first',
+    'a caller who interrupts between an answer and the next, which %s, has heard a part of the first',
     async (_, { run }) => {
       const phone = await phoneCall();
       const { cuts, interruptions, prompt } = phone;
@@ -76,7 +76,7 @@ describe('a caller who interrupts', () => {
     },
   );
 
-  it('hears no sound that is made after the clear', async () => {
+  it('a caller who interrupts hears no sound that is made after the clear', async () => {
     const phone = await phoneCall();
     const bargeIn = await BARGE_INS.beforeLateSound.run(phone);
     expectSilent(bargeIn);
@@ -85,7 +85,7 @@ describe('a caller who interrupts', () => {
     );
   });
 
-  it('within the greeting is answered, and the greeting is cut to what was heard', async () => {
+  it('a caller who interrupts the greeting is answered, and the history has the greeting as far as it was heard', async () => {
     const { beginMessage, run } = BARGE_INS.withinGreeting;
     const phone = await phoneCall({ beginMessage });
     const bargeIn = await run(phone);
@@ -95,7 +95,7 @@ describe('a caller who interrupts', () => {
     expectHeard(history, bargeIn.heardUntilClearMs);
   });
 
-  it('twice in a second is answered once, and hears nothing of what was interrupted', async () => {
+  it('a caller who interrupts twice in a second gets one answer per utterance, and hears no more of the interrupted ones', async () => {
     const phone = await phoneCall();
     const { clears, prompt } = phone;
     expectSilent(await BARGE_INS.twiceInASecond.run(phone));
@@ -110,7 +110,7 @@ describe('a caller who interrupts', () => {
   it.each([
     ['a sign of listening', BARGE_INS.afterASign],
     ['a noise', BARGE_INS.afterANoise],
-  ])('right after %s, before the words of that are known, is answered', async (_, { run }) => {
+  ])('a caller who interrupts right after %s, before the words of that are known, is answered', async (_, { run }) => {
     const phone = await phoneCall();
     const { callee, engines, prompt } = phone;
     const bargeIn = await run(phone);
@@ -122,7 +122,7 @@ describe('a caller who interrupts', () => {
     expect(callee.heardMs()).toBeLessThan(2 * 1_200);
   });
 
-  it('twice, before the words of the first are known, gets one answer to both', async () => {
+  it('a caller who interrupts twice, before the words of the first are known, gets one answer to both', async () => {
     const phone = await phoneCall();
     const { engines, prompt } = phone;
     expectSilent(await BARGE_INS.twiceUnknown.run(phone));
@@ -130,7 +130,7 @@ describe('a caller who interrupts', () => {
     expect(engines.tts.flite.spoken.slice(-1)).toEqual([ANSWER]);
   });
 
-  it('pays for the sentences that were bought, and for none after them', async () => {
+  it('a caller who interrupts pays for the sentences that were synthesized, and for none after them', async () => {
     const phone = await phoneCall();
     const { answers, call, engines, ledger, passes, says } = phone;
     engines.tts.flite.between = () => {

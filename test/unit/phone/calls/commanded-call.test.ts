@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { phoneCall } from '../../../support/phone-line.ts';
 
 describe('a live call that a developer follows and commands', () => {
-  it('words are told as they are heard and as they are said, before the turn is complete', async () => {
+  it('a live call publishes words as they are heard and as they are spoken, before the turn is complete', async () => {
     const words: string[] = [];
     const { answers, engines, passes, says } = await phoneCall({
       events: { words: (role, text) => words.push(`${role}: ${text}`) },
@@ -17,7 +17,7 @@ describe('a live call that a developer follows and commands', () => {
     ]);
   });
 
-  it('a system message is read by the model with its next answer, also after another process has taken the call over', async () => {
+  it('the model reads a system message with its next answer, also after another process has taken the call over', async () => {
     const before = await phoneCall({ change: { injected: ['The caller is Ann.'] } });
     before.call.command({ kind: 'inject', text: 'Offer a refund.', respond: false });
     before.answers('Fine thanks.');
@@ -26,7 +26,7 @@ describe('a live call that a developer follows and commands', () => {
     expect(before.prompt()).toEqual(['The caller is Ann.', 'Offer a refund.', 'how are you']);
   });
 
-  it('a text that interrupts is said in the place of the present answer', async () => {
+  it('a say command that interrupts replaces the present answer of a live call', async () => {
     const { answers, call, passes, says, turns } = await phoneCall();
     answers('One two three four. Five six seven eight.');
     await says('count');
@@ -36,7 +36,7 @@ describe('a live call that a developer follows and commands', () => {
     expect(turns.at(-1)).toBe('assistant: Stop there.');
   });
 
-  it('a call whose line was left to a machine takes no commands', async () => {
+  it('a live call that waits for an answering machine ignores say commands', async () => {
     const { call, passes, turns } = await phoneCall();
     call.actions.mute();
     call.command({ kind: 'say', text: 'Hello.', interrupt: false });

@@ -18,7 +18,7 @@ const CUTS: readonly (readonly [string, (call: LiveCall) => void])[] = [
 
 describe('an answer that is cut short', () => {
   for (const answer of [SENT_WHOLE, STILL_MADE]) {
-    it.each(CUTS)('is known as far as it was heard where %s', async (_, cut) => {
+    it.each(CUTS)('an answer that is cut short is recorded as far as it was heard when %s', async (_, cut) => {
       const { answers, call, callee, cuts, interruptions, passes, says, turns } = await phoneCall();
       answers(answer);
       await says('count');
@@ -42,7 +42,7 @@ describe('an answer that is cut short', () => {
   it.each([
     ['ended', (call: LiveCall) => call.end('agent_ended')],
     ['hung up at the end of it', (call: LiveCall) => call.hungUp()],
-  ])('is not one that was heard whole before the call was %s', async (what, end) => {
+  ])('an answer that was heard whole before the call was %s is not recorded as cut', async (what, end) => {
     const { answers, call, callee, cuts, over, passes, says } = await phoneCall();
     answers(SENT_WHOLE);
     await says('count');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { reasonOf } from '../../../../src/phone/calls/end-reason.ts';
 
-it('the ending of a voice session is one reason of its call', () => {
+it('each ending of a voice session maps to one end reason of its call', () => {
   expect(reasonOf('client left', false)).toBe('call_ended');
   expect(reasonOf('budget_exhausted', false)).toBe('budget_exhausted');
   expect(reasonOf('budget_exhausted', true)).toBe('reserve_exhausted');

@@ -23,7 +23,7 @@ async function talking() {
 
 describe('the end of a call', () => {
   it.each(['budget_exhausted', 'max_duration', 'inactivity'])(
-    'by %s is settled once its last words were heard, which are billed by their characters',
+    'a call that ends by %s settles once its last words were heard, and bills them by the character',
     async (reason) => {
       const { call, callee, clock, ledger, order, passes, spoken } = await talking();
       const endedMs = clock.monotonicMs();
@@ -38,7 +38,7 @@ describe('the end of a call', () => {
     },
   );
 
-  it('at the wish of its agent is settled once the answer in progress was heard', async () => {
+  it('a call that its agent ends settles once the answer in progress was heard', async () => {
     const { call, ledger, order, passes, spoken } = await talking();
     call.end('agent_ended');
     await passes(200);
@@ -50,7 +50,7 @@ describe('the end of a call', () => {
   it.each([
     ['hangs up', (call: Awaited<ReturnType<typeof talking>>['call']) => call.hungUp()],
     ['loses its stream', (call: Awaited<ReturnType<typeof talking>>['call']) => call.detached()],
-  ])('is settled at once where the far side %s within the last words', async (_, leave) => {
+  ])('a call settles at once when its callee %s within the last words', async (_, leave) => {
     const { call, ledger, order, passes } = await talking();
     call.end('max_duration');
     await passes(400);
@@ -61,7 +61,7 @@ describe('the end of a call', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('is settled at once where its process stops within the last words', async () => {
+  it('a call settles at once when its process stops within the last words', async () => {
     const { call, ledger, order, passes } = await talking();
     call.end('max_duration');
     await passes(400);
@@ -71,7 +71,7 @@ describe('the end of a call', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('bills no last words that could not be said', async () => {
+  it('a call bills no last words that could not be spoken', async () => {
     const { call, engines, order, passes, spoken } = await talking();
     engines.tts.flite.between = () => Promise.reject(new Error('no voice'));
     call.end('max_duration');

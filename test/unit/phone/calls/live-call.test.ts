@@ -15,7 +15,7 @@ const goodbye = (text: string) => ({
 });
 
 describe('a live call', () => {
-  it('greets, hears, and answers', async () => {
+  it('a live call greets, transcribes, and answers', async () => {
     const { answers, callee, passes, prompt, says, turns } = await phoneCall({
       beginMessage: 'Hello there.',
     });
@@ -33,7 +33,7 @@ describe('a live call', () => {
     ]);
   });
 
-  it('goes on through a cough, without a gap', async () => {
+  it('a live call continues its answer through a cough, without a gap', async () => {
     const { answers, callee, clears, engines, passes, says } = await phoneCall();
     answers(COUNT);
     await says('count');
@@ -44,7 +44,7 @@ describe('a live call', () => {
     expect(callee.heardMs()).toBe(800);
   });
 
-  it('goes on where it was heard after a sign of listening, and does not answer it', async () => {
+  it('a live call continues its answer after a backchannel from the caller, and does not answer the backchannel', async () => {
     const { answers, callee, clears, engines, passes, prompt, says } = await phoneCall();
     answers(`${COUNT} ${COUNT}`);
     await says('count');
@@ -58,7 +58,7 @@ describe('a live call', () => {
     expect(prompt()).toEqual(['count']);
   });
 
-  it('hangs up once the goodbye was heard whole', async () => {
+  it('a live call hangs up once the goodbye was heard whole', async () => {
     const { callee, engines, over, passes, says } = await phoneCall();
     engines.guide.answers.push(goodbye('Goodbye my friend.'));
     await says('bye');
@@ -68,7 +68,7 @@ describe('a live call', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('does not hang up where the caller speaks over the goodbye', async () => {
+  it('a live call does not hang up when the caller speaks over the goodbye', async () => {
     const { callee, engines, over, passes, says } = await phoneCall();
     engines.guide.answers.push(goodbye('Goodbye my dear old friend from the far far away.'));
     await says('bye');
@@ -85,7 +85,7 @@ describe('a live call', () => {
     ['', 600],
     ['the', 160],
   ])(
-    'hangs up after the goodbye where a caller says no more than "%s" over it',
+    'a live call hangs up after the goodbye when a caller says no more than "%s" over it',
     async (words, ms) => {
       const { callee, engines, over, passes, says } = await phoneCall();
       engines.guide.answers.push(goodbye('Goodbye my dear old friend from the far far away.'));
@@ -101,7 +101,7 @@ describe('a live call', () => {
     },
   );
 
-  it('does not hang up on a caller who begins to speak with the last word of the goodbye', async () => {
+  it('a live call does not hang up on a caller who begins to speak with the last word of the goodbye', async () => {
     const { callee, engines, over, passes, says } = await phoneCall();
     engines.guide.answers.push(goodbye('Goodbye my friend.'));
     await says('bye');
@@ -113,7 +113,7 @@ describe('a live call', () => {
     expect(engines.guide.asked).toHaveLength(2);
   });
 
-  it('does not hang up where a key is pressed over the goodbye', async () => {
+  it('a live call does not hang up when a key is pressed over the goodbye', async () => {
     const { call, engines, over, passes, says } = await phoneCall();
     engines.guide.answers.push(goodbye('Goodbye my dear old friend from the far far away.'));
     await says('bye');
@@ -123,7 +123,7 @@ describe('a live call', () => {
     expect(engines.guide.asked).toHaveLength(2);
   });
 
-  it('ends as the far side left where the stream does not come back', async () => {
+  it('a live call whose stream does not come back ends as left by the callee', async () => {
     const { answers, call, ledger, over, passes, says } = await phoneCall();
     answers(COUNT);
     await says('count');
@@ -138,7 +138,7 @@ describe('a live call', () => {
   it.each([
     ['', undefined],
     [', recorded', openLiveCall],
-  ])('goes on, and is billed, where another stream replaces a half-open one%s', async (_, open) => {
+  ])('a live call goes on, and is billed, when another stream replaces a half-open one%s', async (_, open) => {
     const detached: string[] = [];
     const { answers, call, callee, connection, over, passes, says } = await phoneCall({
       events: { detached: () => detached.push('detached') },
@@ -154,7 +154,7 @@ describe('a live call', () => {
     expect(callee.heardMs()).toBe(800);
   });
 
-  it('gives keys that are pressed to its responder as one entry', async () => {
+  it('a live call gives pressed keys to its responder as one entry', async () => {
     const { call, engines, passes, prompt } = await phoneCall();
     for (const digit of '12#') call.media({ kind: 'digit', digit });
     await passes(200);

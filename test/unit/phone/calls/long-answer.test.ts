@@ -34,7 +34,7 @@ async function longCall(options: Parameters<typeof phoneCall>[0] = {}) {
   return { ...world, journaled, plays, runs, spoken: engines.tts.flite.spoken };
 }
 
-it('an answer that waits for a long sound is spoken behind it, and the call goes on', async () => {
+it('an answer that waits for a long sound is spoken after it, and the call goes on', async () => {
   const { call, over, plays, runs, spoken } = await longCall();
   const soundMs = LIMITS.realtimeTurnMs + 4_000;
   plays(soundMs);
@@ -44,7 +44,7 @@ it('an answer that waits for a long sound is spoken behind it, and the call goes
   expect(over).toEqual([]);
 });
 
-it('an answer may take as long as all that it waits for, with the longest text behind it', () => {
+it('the time limit of an answer covers the longest queue of sounds and the longest text after it', () => {
   const { soundFetchMs, soundSeconds, soundsWaiting, turnMs, webhookMs, webhookSpokenChars } =
     LIMITS.phone;
   const soundsMs = soundsWaiting * (soundFetchMs + soundSeconds * 1_000);
@@ -52,7 +52,7 @@ it('an answer may take as long as all that it waits for, with the longest text b
   expect(turnMs).toBeGreaterThan(soundsMs + webhookMs + webhookSpokenChars * slowCharMs);
 });
 
-it('a caller who listens to a sound is not asked whether they are there, before it is heard', async () => {
+it('a caller who listens to a sound is prompted only after the sound was heard', async () => {
   const { call, plays, runs, spoken } = await longCall({ beginMessage: 'Hello there.' });
   const { turnDetection } = call.config;
   if (turnDetection?.type !== 'server_vad') throw new Error('the line detects turns');
@@ -68,7 +68,7 @@ it('a caller who listens to a sound is not asked whether they are there, before 
   expect(spoken).toEqual(['Hello there.', 'Are you there?']);
 });
 
-it('what an answer uses is journaled every 5 seconds while it is spoken, each character once', async () => {
+it('an answer in progress journals its usage every 5 seconds, each character once', async () => {
   const { answers, call, journaled, ledger, passes, says } = await longCall();
   const text = Array.from({ length: 20 }, () => 'One two three four five six.').join(' ');
   answers(text);

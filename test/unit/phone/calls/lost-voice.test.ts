@@ -22,7 +22,7 @@ async function speaking(isBroken: (text: string) => boolean) {
 }
 
 describe('a call whose voice breaks off in the middle of an answer', () => {
-  it('says so, goes on, and keeps and charges what was heard of the answer', async () => {
+  it('a call whose synthesizer breaks off says so, goes on, and keeps and charges what was heard of the answer', async () => {
     const w = await speaking((text) => text === LONG);
     w.answers(`${FIRST} ${LONG}`);
     await w.says('count', 400);
@@ -40,7 +40,7 @@ describe('a call whose voice breaks off in the middle of an answer', () => {
     expect(w.over).toEqual([]);
   });
 
-  it('ends with synthesizer_lost where the apology is not heard either', async () => {
+  it('a call whose synthesizer breaks off ends with synthesizer_lost when the apology is not heard either', async () => {
     const w = await speaking(() => true);
     w.answers(`${FIRST} ${LONG}`);
     await w.says('count', 400);

@@ -19,7 +19,7 @@ async function lossyCall() {
 }
 
 describe('a call whose transcriber is lost', () => {
-  it('asks the caller to say it again, and goes on where that is heard', async () => {
+  it('a call whose transcriber is lost asks the caller to repeat, and goes on when that is heard', async () => {
     const { answers, lose, passes, says, turns } = await lossyCall();
     for (let round = 0; round < 2; round++) {
       lose(true);
@@ -35,7 +35,7 @@ describe('a call whose transcriber is lost', () => {
     expect(spoken).toEqual([...round, ...round]);
   });
 
-  it('says that it ends, and ends, where two utterances in a row are lost', async () => {
+  it('a call whose transcriber loses two utterances in a row says that it ends, and ends', async () => {
     const { engines, lose, over, passes, says } = await lossyCall();
     lose(true);
     await says('hello');

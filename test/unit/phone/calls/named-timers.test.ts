@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { NamedTimers } from '../../../../src/phone/calls/named-timers.ts';
 
-it('a timer that is set again replaces the one of its name, and none fires after the end', () => {
+it('a named timer that is set again replaces the earlier one, and no timer fires after close', () => {
   const clock = new ManualClock();
   const timers = new NamedTimers(clock);
   const fired: string[] = [];

@@ -18,7 +18,7 @@ async function watched(options: Parameters<typeof phoneCall>[0] = {}) {
   return { ...phone, spoken: phone.engines.tts.flite.spoken };
 }
 
-it('a caller who never says anything to an agent without a greeting is asked, again and again', async () => {
+it('a caller who never speaks to an agent without a greeting is prompted again and again', async () => {
   const { passes, spoken } = await watched();
   await passes(promptAfterMs - SOON_MS);
   expect(spoken).toEqual([]);
@@ -32,7 +32,7 @@ it('a caller who never says anything to an agent without a greeting is asked, ag
 it.each([
   ['a sign of listening', 'mhm', 420],
   ['a noise', '', 420],
-])('a caller who is silent after %s in reply to an answer is asked', async (_, words, ms) => {
+])('a caller who is silent after %s in reply to an answer is prompted', async (_, words, ms) => {
   const { answers, callee, engines, passes, says, spoken } = await watched();
   answers('One two three four five six seven eight nine ten.');
   await says('count');
@@ -44,7 +44,7 @@ it.each([
   expect(spoken.slice(1)).toEqual([PROMPT]);
 });
 
-it('a caller who makes a noise into the silence is asked after 12 seconds of silence', async () => {
+it('a caller who makes a noise into the silence is prompted after 12 seconds of silence', async () => {
   const { answers, callee, engines, passes, says, spoken } = await watched();
   answers('Yes.');
   await says('hello');
@@ -57,7 +57,7 @@ it('a caller who makes a noise into the silence is asked after 12 seconds of sil
   expect(spoken).toEqual(['Yes.', PROMPT]);
 });
 
-it('a caller whose utterance is dropped by a change of settings is asked', async () => {
+it('a caller whose utterance is dropped by a change of settings is prompted', async () => {
   const { answers, call, callee, passes, says, spoken } = await watched();
   answers('Yes.');
   await says('hello');
@@ -90,7 +90,7 @@ async function givingUp() {
   return { ...phone, ended, press };
 }
 
-it('a caller who looks for what they are to key in is asked nothing, and neither is the responder', async () => {
+it('a caller who is to enter keys is not prompted, and the responder gets no request', async () => {
   const { answers, call, engines, passes, press, prompt, spoken } = await givingUp();
   answers('Right.');
   call.actions.gather(GATHER, () => {});
@@ -103,7 +103,7 @@ it('a caller who looks for what they are to key in is asked nothing, and neither
   expect(spoken).toEqual(['Right.']);
 });
 
-it('a caller who answers every prompt by a key is not given up, and one who answers none is', async () => {
+it('a caller who answers every prompt by a key is kept, and a caller who answers none is hung up for inactivity', async () => {
   const { answers, ended, passes, press, spoken } = await givingUp();
   for (let n = 0; n <= prompts; n++) {
     await passes(promptAfterMs + SOON_MS);
@@ -117,7 +117,7 @@ it('a caller who answers every prompt by a key is not given up, and one who answ
   expect(ended).toEqual(['inactivity']);
 });
 
-it('a caller is not asked while they press keys, and is asked after 12 seconds without one', async () => {
+it('a caller is not prompted while they press keys, and is prompted after 12 seconds without one', async () => {
   const { answers, passes, press, spoken } = await givingUp();
   await passes(promptAfterMs - SOON_MS / 2);
   answers('Fine.');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { phoneCall } from '../../../support/phone-line.ts';
 
-it('a line is silent from its last sound on, and not while its call is transferred or its stream is gone', async () => {
+it('a line counts as silent since its last sound, and never during a transfer or without its stream', async () => {
   const { call, connection, line, passes } = await phoneCall();
   await passes(500);
   expect(call.silentMs).toBeLessThanOrEqual(20);

@@ -19,14 +19,14 @@ async function openCall(options: Parameters<typeof phoneCall>[0] = {}) {
 }
 
 describe('the turn of a caller who pauses', () => {
-  it('ends soon after a complete sentence', async () => {
+  it('the turn of a caller who pauses ends soon after a complete sentence', async () => {
     const { answers, prompt, saysThenSilent } = await openCall();
     answers('It is five dollars.');
     await saysThenSilent('what is my balance', minSilenceMs + 300);
     expect(prompt()).toEqual(['what is my balance']);
   });
 
-  it('goes on over the groups of a number, which is answered once and as one text', async () => {
+  it('the turn of a caller who pauses continues over the groups of a number, which is answered once as one text', async () => {
     const { answers, callee, engines, passes, prompt, saysThenSilent } = await openCall();
     answers('Thanks.');
     await saysThenSilent('my phone number is four one five', 900);
@@ -38,7 +38,7 @@ describe('the turn of a caller who pauses', () => {
     expect(engines.guide.asked).toHaveLength(1);
   });
 
-  it('ends once the wait after digits is over, and a noise within that wait loses no words', async () => {
+  it('the turn of a caller ends after the wait that follows digits, and a noise within that wait loses no words', async () => {
     const { answers, engines, prompt, saysThenSilent } = await openCall();
     answers('Thanks.');
     await saysThenSilent('four one five', onNumberMs - 100);
@@ -54,7 +54,7 @@ const GREETING_MS = 1_300;
 
 describe('a short answer around the end of a question', () => {
   it.each([-900, -700, -500, -350, -200, -100, 0, 130, 250, 400, 700, 1_000])(
-    'is answered where it begins %i ms from there',
+    'a short answer that begins %i ms from the end of a question is answered',
     async (offsetMs) => {
       const call = await openCall({ beginMessage: GREETING });
       const { answers, callee, engines, passes, prompt } = call;
@@ -69,7 +69,7 @@ describe('a short answer around the end of a question', () => {
     },
   );
 
-  it('is a sign of listening in the middle of a longer answer, which goes on', async () => {
+  it('a short "yes" in the middle of a longer answer is a backchannel, and the answer goes on', async () => {
     const begin = 'One two three four five six seven eight nine ten. And so on until the end.';
     const { callee, engines, interruptions, passes } = await openCall({ beginMessage: begin });
     await passes(300);

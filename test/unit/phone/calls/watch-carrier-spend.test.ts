@@ -5,7 +5,7 @@ import { watchCarrierSpend } from '../../../../src/phone/calls/watch-carrier-spe
 it.each([
   ['a limit of spend', 500],
   ['that there is no limit', undefined],
-])('%s is put to the carrier until it has agreed, and then no more', async (_, limit) => {
+])('%s is sent to the carrier until it has agreed, and then no more', async (_, limit) => {
   const asked: (number | undefined)[] = [];
   const worker = watchCarrierSpend(
     {
@@ -22,7 +22,7 @@ it.each([
   expect(asked).toEqual([limit, limit]);
 });
 
-it('a limit of spend that the carrier cannot watch refuses the start, and names its variable', () => {
+it('a server refuses to start with a spend limit that its carrier cannot watch, and names the variable', () => {
   const unwatched = { name: 'telnyx', watchSpend: undefined } as const;
   expect(() => watchCarrierSpend(unwatched, 500)).toThrow(ConfigError);
   expect(() => watchCarrierSpend(unwatched, 500)).toThrow('PHONE_MONTHLY_CARRIER_LIMIT_USD');

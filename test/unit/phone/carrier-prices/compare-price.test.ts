@@ -8,7 +8,7 @@ import {
 const CALL = { chargedRaw: 14_700n, durationSeconds: 60, carrierPriceRaw: 14_000n };
 
 describe('the price of a carrier', () => {
-  it('exceeds what was charged from one raw unit more on', () => {
+  it("a carrier's price exceeds our charge from one raw unit more on", () => {
     const of = (carrierPriceRaw: bigint) =>
       comparePrice({ ...CALL, carrierPriceRaw, carrierSeconds: 60 });
     expect(of(14_700n)).toEqual({ excessRaw: 0n, isExceeded: false, isDurationOff: false });
@@ -16,13 +16,13 @@ describe('the price of a carrier', () => {
     expect(of(0n)).toMatchObject({ excessRaw: -14_700n, isExceeded: false });
   });
 
-  it('is of another duration when the carrier counts more than five seconds apart, in either direction', () => {
+  it("a carrier's duration is off when it differs by more than five seconds in either direction", () => {
     const off = (carrierSeconds: number | null) =>
       comparePrice({ ...CALL, carrierSeconds }).isDurationOff;
     expect([54, 55, 65, 66, null].map(off)).toEqual([true, false, false, true, false]);
   });
 
-  it('trips a wire for each way in which the record departs from the bill, and none where it agrees', () => {
+  it("a carrier's bill trips one tripwire for each difference from our record, and none when both agree", () => {
     const trips = (call: Parameters<typeof comparePrice>[0]) =>
       tripwiresOf(call, comparePrice(call)).map(({ tripwire }) => tripwire);
     expect(trips({ ...CALL, carrierSeconds: 60 })).toEqual([]);
@@ -33,7 +33,7 @@ describe('the price of a carrier', () => {
     expect(trips({ ...CALL, carrierSeconds: 70, carrierPriceRaw: 20_000n })).toHaveLength(2);
   });
 
-  it('is asked for ever more rarely, and no more after a day', () => {
+  it("a carrier's price is requested at growing intervals, and no more after a day", () => {
     let ageMs = 60_000;
     const waits: number[] = [];
     for (let wait = nextAskMs(ageMs); wait !== undefined; wait = nextAskMs(ageMs)) {

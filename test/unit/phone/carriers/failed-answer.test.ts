@@ -11,25 +11,25 @@ describe('the failure that an answer of a carrier reports', () => {
     ['to=%2B14155550199, from 415.555.0100', 'to=%2B#, from #'],
     ['dial 4155550199', 'dial #'],
     ['Try again in 30 seconds', 'Try again in 30 seconds'],
-  ])('has no number of %s', (words, kept) => {
+  ])('the error of a failed carrier response hides the phone number of %s', (words, kept) => {
     const error = failed(words);
     expect(error).toMatchObject({ kind: 'refused', code: '21211', cause: { status: 400 } });
     expect(error.message).toBe(`twilio answered 400: ${kept}`);
   });
 
-  it.each(['taken', 'invalid'] as const)('says that the number is %s', (number) => {
+  it.each(['taken', 'invalid'] as const)('the error of a failed carrier response says that the number is %s', (number) => {
     expect(failedAnswer('twilio', { status: 400, words: '', number })).toMatchObject({
       kind: number,
     });
   });
 
-  it('has none where it is logged, whatever it was caused by', () => {
+  it('the logged error of a failed carrier response has no phone number, whatever its cause', () => {
     const line = JSON.stringify(stdSerializers.err(failed('+14155550199 is a mobile number')));
     expect(line).toContain('"code":"21211"');
     expect(line).not.toContain('4155550199');
   });
 
-  it('says little, and nothing where the carrier said nothing', () => {
+  it('the error of a failed carrier response cuts long texts, and is short when the carrier said nothing', () => {
     expect(failed(`${'a'.repeat(199)}🔑`).message).toBe(`twilio answered 400: ${'a'.repeat(199)}`);
     expect(failed(undefined).message).toBe('twilio answered 400: ');
   });

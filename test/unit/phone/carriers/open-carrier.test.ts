@@ -25,22 +25,22 @@ const { fetch, fetchStream } = recordedFetch();
 const deps = { fetch, fetchStream, clock: new ManualClock(), publicUrl: 'https://phone.example' };
 
 describe('the carrier of the settings', () => {
-  it.each(['twilio', 'telnyx'] as const)('is %s where they name it', (carrier) => {
+  it.each(['twilio', 'telnyx'] as const)('openCarrier opens %s when the settings name it', (carrier) => {
     expect(openCarrier({ ...SETTINGS, carrier }, deps)?.name).toBe(carrier);
   });
 
-  it('is the callee inside this process where there is one', () => {
+  it('openCarrier opens the loopback callee of this process when there is one', () => {
     const loopback = { name: 'loopback' } as Carrier;
     const settings = { ...SETTINGS, carrier: 'loopback' } as const;
     expect(openCarrier(settings, { ...deps, loopback: () => loopback })).toBe(loopback);
     expect(openCarrier(settings, deps)).toBeUndefined();
   });
 
-  it('is none where there is no phone service', () => {
+  it('openCarrier opens no carrier when there is no phone service', () => {
     expect(openCarrier(SETTINGS, deps)).toBeUndefined();
   });
 
-  it('needs an address that it can call', () => {
+  it('openCarrier refuses a carrier without a public URL that the carrier can call', () => {
     const settings = { ...SETTINGS, carrier: 'twilio' } as const;
     expect(() => openCarrier(settings, { ...deps, publicUrl: undefined })).toThrow(
       'the settings were checked',

@@ -3,7 +3,7 @@ import { createTestRing } from '../../../../src/phone/carriers/test-ring.ts';
 
 const PARTIES = { from: '+14155550123', to: '+12125550100' };
 
-it('a test caller is refused with 503 where the carrier has real callers only, or there is none', async () => {
+it('a test ring is refused with 503 when the carrier has real callers only, or there is no carrier', async () => {
   for (const carrier of [undefined, {}]) {
     await expect(createTestRing(carrier).ring(PARTIES)).rejects.toMatchObject({
       status: 503,
@@ -12,7 +12,7 @@ it('a test caller is refused with 503 where the carrier has real callers only, o
   }
 });
 
-it('a test caller rings with both numbers, and only with a number of its own', async () => {
+it('a test ring passes both numbers to the carrier, and refuses an invalid caller number', async () => {
   const rung: object[] = [];
   const testRing = createTestRing({
     ring: async (parties) => {

@@ -15,7 +15,7 @@ function countryOf(areaCode: string): string | undefined {
 }
 
 describe('the zones of area codes', () => {
-  it('are known of every area code with a place, in its own country, and of no other', () => {
+  it('the time zones of area codes are known for every code with a place, in its own country, and for no other code', () => {
     const unknown = AREA_CODES.filter(
       (code) => countryOf(code) !== undefined && zonesOfAreaCode(code) === undefined,
     );
@@ -30,26 +30,26 @@ describe('the zones of area codes', () => {
     expect([unknown, strange]).toEqual([['273'], []]);
   });
 
-  it('are zones that this runtime has a clock for', () => {
+  it('the time zones of area codes are zones that this runtime has a clock for', () => {
     const zones = new Set(AREA_CODES.flatMap((code) => zonesOfAreaCode(code) ?? []));
     for (const timeZone of zones) {
       expect(() => new Intl.DateTimeFormat('en', { timeZone })).not.toThrow();
     }
   });
 
-  it('are both ends of the country for a code that is not known', () => {
+  it('the time zones of an unknown area code are both ends of its country', () => {
     expect(zonesOf('+12735550100', 'CA')).toEqual(['America/St_Johns', 'America/Vancouver']);
   });
 });
 
 describe('calling hours', () => {
-  it('may go past midnight', () => {
+  it('calling hours may go past midnight', () => {
     const hours = { from: 21, until: 8 };
     const at = (hour: number) => isWithinHours(hours, ['UTC'], Date.UTC(2026, 0, 1, hour));
     expect([20, 21, 0, 7, 8].map(at)).toEqual([false, true, true, true, false]);
   });
 
-  it('are never those of a place without a zone', () => {
+  it('calling hours are refused for a number whose time zone is unknown', () => {
     expect(isWithinHours({ from: 0, until: 24 }, [], 0)).toBe(false);
   });
 });

@@ -21,7 +21,7 @@ function line(perSecond = 1, longestWaitMs = 10_000) {
 }
 
 describe('the line before a carrier', () => {
-  it('lets the first call go at once, and one more each second', async () => {
+  it('the dial queue lets the first call go at once, and one more each second', async () => {
     const { advance, enter, told } = line();
     for (const call of ['a1', 'a2', 'a3']) enter('a', call);
     await advance(0);
@@ -29,7 +29,7 @@ describe('the line before a carrier', () => {
     expect(told).toEqual(['a1 now 0', 'a2 now 1', 'a3 now 2']);
   });
 
-  it('saves no turns up while nobody calls', async () => {
+  it('the dial queue saves up no turns while nobody calls', async () => {
     const { advance, enter, told } = line();
     await advance(60_000);
     for (const call of ['a1', 'a2']) enter('a', call);
@@ -37,7 +37,7 @@ describe('the line before a carrier', () => {
     expect(told).toEqual(['a1 now 60']);
   });
 
-  it('gives accounts turns, however many calls each of them places', async () => {
+  it('the dial queue gives accounts alternate turns, however many calls each of them places', async () => {
     const { advance, enter, told } = line();
     for (const call of ['a1', 'a2', 'a3', 'a4']) enter('a', call);
     enter('b', 'b1');
@@ -46,7 +46,7 @@ describe('the line before a carrier', () => {
     expect(told.map((text) => text.slice(0, 2))).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
   });
 
-  it('takes no more calls than have their turn in the longest wait, and makes room for who has fewer', async () => {
+  it('the dial queue takes only calls that fit its longest wait, and drops one of the longest account for a shorter one', async () => {
     const { advance, dials, enter, told } = line(1, 3_000);
     for (const call of ['a0', 'a1', 'a2', 'a3']) expect(enter('a', call)).toBe(true);
     expect(enter('a', 'a4')).toBe(false);
@@ -57,7 +57,7 @@ describe('the line before a carrier', () => {
     expect(told).toEqual(['a0 now 0', 'a3 late 0']);
   });
 
-  it('lets nobody wait longer than that', async () => {
+  it('the dial queue lets no call wait longer than its limit', async () => {
     const { advance, enter, told } = line(0.01, 10_000);
     enter('a', 'a1');
     enter('a', 'a2');
@@ -66,7 +66,7 @@ describe('the line before a carrier', () => {
     expect(told).toEqual(['a1 now 0', 'a2 late 10']);
   });
 
-  it('is left by a call that is hung up, whose turn goes to the next', async () => {
+  it('a call that is hung up leaves the dial queue, and its turn goes to the next', async () => {
     const { advance, dials, enter, told } = line();
     for (const call of ['a1', 'a2', 'a3']) enter('a', call);
     dials.leave('a2');

@@ -54,7 +54,7 @@ describe('the dialling guard', () => {
     ['+16715550100', 'country'],
     ['+442071838750', 'country'],
     ['+881612345678', 'country'],
-  ])('judges %s as %s', async (toNumber, expected) => {
+  ])('the dialling guard judges %s as %s', async (toNumber, expected) => {
     expect(await judge(toNumber)).toBe(expected);
   });
 
@@ -67,11 +67,11 @@ describe('the dialling guard', () => {
     ['+447624123456', 'country'],
     ['+33123456789', 'allowed FR'],
     ['+33899123456', 'number_type'],
-  ])('judges %s as %s where its country may be called', async (toNumber, expected) => {
+  ])('the dialling guard judges %s as %s when calls to its country are allowed', async (toNumber, expected) => {
     expect(await judge(toNumber, { countries: ['GB', 'FR'] })).toBe(expected);
   });
 
-  it('refuses a number on the list of the account', async () => {
+  it('the dialling guard refuses a number on the block list of the account', async () => {
     expect(await judge('+14155550100', { doNotCall: true })).toBe('do_not_call');
   });
 
@@ -97,12 +97,12 @@ describe('the dialling guard', () => {
     ['+17095550100', 11, 'allowed CA'],
     // A business is called by its toll-free number at any hour.
     ['+18005550100', 3, 'allowed US'],
-  ])('between 8 and 21 judges %s at %i:00 UTC as %s', async (toNumber, hour, expected) => {
+  ])('the dialling guard with calling hours from 8 to 21 judges %s at %i:00 UTC as %s', async (toNumber, hour, expected) => {
     const nowMs = Date.UTC(2026, 6, 1, hour);
     expect(await judge(toNumber, { callingHours: { from: 8, until: 21 }, nowMs })).toBe(expected);
   });
 
-  it('knows the hour of other countries in all of their zones', async () => {
+  it('the dialling guard applies calling hours to other countries in all of their zones', async () => {
     const callingHours = { from: 8, until: 21 };
     const at = (hour: number) => ({
       countries: ['GB', 'AU'],

@@ -5,7 +5,7 @@ const NOON_UTC = Date.UTC(2026, 0, 15, 12);
 const [EAST, WEST, TOLL_FREE] = ['+12125550123', '+14155550123', '+18005550123'] as const;
 
 describe('hours that are kept', () => {
-  it('are those of the place of each number', async () => {
+  it('several calling hours apply at the place of each number', async () => {
     const hours = new KeptHours([{ from: 0, until: 24 }, { from: 7, until: 9 }, undefined]);
     expect(await hours.admit(EAST, NOON_UTC)).toBe(true);
     expect(await hours.admit(WEST, NOON_UTC)).toBe(false);
@@ -13,7 +13,7 @@ describe('hours that are kept', () => {
     expect(await hours.admit(TOLL_FREE, NOON_UTC)).toBe(true);
   });
 
-  it('may leave no hour of the day, also because a number may be in two zones', async () => {
+  it('several calling hours may leave no hour of the day, also when a number may be in two zones', async () => {
     const never = new KeptHours([
       { from: 9, until: 21 },
       { from: 22, until: 8 },

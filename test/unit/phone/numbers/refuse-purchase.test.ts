@@ -25,7 +25,7 @@ const CASES: readonly (readonly [HoldRefusal, number, string])[] = [
   [{ reason: 'key_revoked' }, 401, 'Invalid API key'],
 ];
 
-it('a first month that is not held is refused in the words of the routes that sell numbers', () => {
+it('a number whose first month cannot be held is refused with the status and error of the purchase routes', () => {
   for (const [refusal, status, error] of CASES) {
     expect(refusePurchase(refusal)).toMatchObject({ status, error });
   }

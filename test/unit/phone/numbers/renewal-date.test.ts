@@ -13,11 +13,11 @@ describe('the renewal date', () => {
     ['2028-01-30', 1, '2028-02-29'],
     ['2026-12-31', 2, '2027-02-28'],
     ['2026-11-30', 15, '2028-02-29'],
-  ])('of %s after %i months is %s', (start, months, due) => {
+  ])('the renewal date of %s after %i months is %s', (start, months, due) => {
     expect(after(start, months)).toBe(due);
   });
 
-  it('keeps the time of day, moves one calendar month at a time, and never past the day of the start', () => {
+  it('the renewal date keeps the time of day, moves by calendar months, and never past the day of the start', () => {
     const start = fc.date({
       min: new Date('2000-01-01T00:00:00Z'),
       max: new Date('2090-01-01T00:00:00Z'),

@@ -16,7 +16,7 @@ function refusalOf(body: Record<string, unknown>): string | undefined {
 }
 
 describe('what a purchase asks for', () => {
-  it('is a number of an area, or an exact one, which wins', () => {
+  it('a purchase requests a number of an area or an exact number, and the exact number wins', () => {
     expect(parseRequestedNumber({ areaCode: '415' })).toEqual({ kind: 'area', areaCode: '415' });
     expect(parseRequestedNumber({ areaCode: '1', phoneNumber: '+14155550100' })).toEqual({
       kind: 'exact',
@@ -37,7 +37,7 @@ describe('what a purchase asks for', () => {
     [{ phoneNumber: '+044301234567' }, 'invalid_phone_number'],
     [{ phoneNumber: '+1415555010' }, 'invalid_phone_number'],
     [{ phoneNumber: ['+14155550100'] }, 'invalid_phone_number'],
-  ])('of %j is refused with %s', (body, error) => {
+  ])('a number purchase with %j is refused with %s', (body, error) => {
     expect(refusalOf(body)).toBe(error);
   });
 
@@ -47,7 +47,7 @@ describe('what a purchase asks for', () => {
     ['+4930901820', ['US', 'FR'], 'invalid_phone_number'],
     ['+4415555010012', ['US', 'GB'], 'invalid_phone_number'],
   ])(
-    '%s, where %j may be called, is of the country, or refused as, %s',
+    'a purchase of %s, where %j may be called, has the country or the error %s',
     async (phoneNumber, countries, outcome) => {
       const wanted = { kind: 'exact', phoneNumber } as const;
       const country = requireCountry(wanted, countries).catch(({ error }: ApiError) => error);
@@ -55,11 +55,11 @@ describe('what a purchase asks for', () => {
     },
   );
 
-  it('has no area where it is a number of another country', () => {
+  it('a requested number of another country has no area code', () => {
     expect(areaCodeOf('+4930901820')).toBeNull();
   });
 
-  it('lies in the area that its number begins with', () => {
+  it('a requested US number has the area code that it begins with', () => {
     expect(areaCodeOf('+14155550100')).toBe('415');
   });
 });

@@ -21,7 +21,7 @@ async function recordedCall(beginMessage?: string, notice = RECORDING_NOTICE) {
 }
 
 describe('a call that is recorded', () => {
-  it('begins with the notice, and is recorded once it was heard whole', async () => {
+  it('a recorded call begins with the notice, and the recording starts once the notice was heard whole', async () => {
     const { callee, given, heardMs, passes, turns } = await recordedCall('Hello there.');
     await passes(300);
     expect(heardMs).toEqual([]);
@@ -34,7 +34,7 @@ describe('a call that is recorded', () => {
     expect(given).toEqual([]);
   });
 
-  it('is not recorded where the far side hangs up before', async () => {
+  it('a recorded call is not recorded when the callee hangs up before the end of the notice', async () => {
     const { call, given, heardMs, passes } = await recordedCall('Hello there.');
     await passes(200);
     call.hungUp();
@@ -43,7 +43,7 @@ describe('a call that is recorded', () => {
     expect(given).toEqual(['up']);
   });
 
-  it('is not recorded where the stream breaks before', async () => {
+  it('a recorded call is not recorded when the stream breaks before the end of the notice', async () => {
     const { call, given, heardMs, passes } = await recordedCall('Hello there.');
     await passes(200);
     call.detached();
@@ -52,7 +52,7 @@ describe('a call that is recorded', () => {
     expect(given).toEqual(['up']);
   });
 
-  it('is not recorded where the carrier never says that the notice was played', async () => {
+  it('a recorded call is not recorded when the carrier never reports that the notice was played', async () => {
     const { call, given, heardMs, line, passes } = await recordedCall();
     const { media } = call;
     call.media = (event) => {
@@ -64,7 +64,7 @@ describe('a call that is recorded', () => {
     expect(given).toEqual(['up']);
   });
 
-  it('says the whole notice over a caller who speaks, whom the greeting answers', async () => {
+  it('a recorded call plays the whole notice although the caller speaks, and the greeting answers the caller', async () => {
     const { callee, clears, engines, heardMs, passes, says, turns } = await recordedCall(
       'Hello there.',
       LONG_NOTICE,
@@ -84,7 +84,7 @@ describe('a call that is recorded', () => {
     expect(engines.guide.asked).toEqual([]);
   });
 
-  it('answers after the notice what was said meanwhile, where it has no greeting', async () => {
+  it('a recorded call without a greeting answers after the notice what the caller said meanwhile', async () => {
     const { answers, heardMs, passes, prompt, says, turns } = await recordedCall(
       undefined,
       LONG_NOTICE,
@@ -98,7 +98,7 @@ describe('a call that is recorded', () => {
     expect(prompt()).toContain('who is this');
   });
 
-  it('ignores keys as an interruption of the notice', async () => {
+  it('a recorded call is not interrupted by keys during the notice', async () => {
     const { call, clears, heardMs, passes } = await recordedCall('Hello there.');
     await passes(200);
     call.media({ kind: 'digit', digit: '1' });
@@ -107,7 +107,7 @@ describe('a call that is recorded', () => {
     expect(heardMs).toHaveLength(1);
   });
 
-  it('says the whole notice over an entry of keys, which is answered after it', async () => {
+  it('a recorded call plays the whole notice over an entry of keys, and answers the entry after it', async () => {
     const { answers, call, clears, given, heardMs, passes, prompt, turns } = await recordedCall(
       undefined,
       LONG_NOTICE,
@@ -122,7 +122,7 @@ describe('a call that is recorded', () => {
     expect(turns.at(-1)).toBe('assistant: It is me.');
   });
 
-  it('says its greeting over an entry that is complete before the notice was heard', async () => {
+  it('a recorded call speaks its greeting although keys were entered before the notice was heard', async () => {
     const { call, callee, clears, given, heardMs, passes } = await recordedCall(
       'Hello there.',
       LONG_NOTICE,

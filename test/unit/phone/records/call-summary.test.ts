@@ -19,6 +19,6 @@ it.each([
   ['no answer over which the call was hung up', [said, caller, cut], 0],
   ['no answer that waited behind that one either', [cut, caller, cut, cut], 1],
   ['an answer that a key cut off', [cut, said], 1],
-])('the summary of a call counts as interruptions %s', (_, turns, interruptions) => {
+])('the interruptions in the summary of a call include %s', (_, turns, interruptions) => {
   expect(summarize(turns, []).interruptions).toBe(interruptions);
 });

@@ -21,7 +21,7 @@ const said = (content: string, role: StoredTurn['role'] = 'user'): StoredTurn =>
 });
 
 describe('a text of a report that is cut', () => {
-  it('ends with a whole character in the summary', () => {
+  it('a report text that is cut ends with a whole character in the summary', () => {
     const long = `${'a'.repeat(199)}🔑 and more`;
     const text = summaryText(CALL, null, [said(long), said(long, 'assistant')]);
     expect(isStorable(text)).toBe(true);
@@ -29,7 +29,7 @@ describe('a text of a report that is cut', () => {
     expect(text).toContain(`ended with: "${'a'.repeat(199)}…"`);
   });
 
-  it('ends with a whole character in the transcript', () => {
+  it('a report text that is cut ends with a whole character in the transcript', () => {
     const chars = LIMITS.phone.reportTextChars - 'Caller: '.length - 1;
     const text = transcriptText([said(`${'a'.repeat(chars)}🔑`)]);
     expect(text).toBe(`Caller: ${'a'.repeat(chars)}…`);

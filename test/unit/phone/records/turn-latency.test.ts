@@ -15,7 +15,7 @@ function timed() {
   return { after, chain, clock };
 }
 
-it('a chain has the time of each step, the first sound out included', () => {
+it('the latency of a turn has the time of each step, the first audio sent included', () => {
   const { after, chain, clock } = timed();
   after(700).utteranceEnded();
   after(50).heard({ text: 'hi', latencyMs: 550 }, true);
@@ -36,7 +36,7 @@ it('a chain has the time of each step, the first sound out included', () => {
   expect(chain.take(clock.monotonicMs())).toBeUndefined();
 });
 
-it('an answer that no speech asked for has no chain', () => {
+it('an answer without speech before it has no turn latency', () => {
   const { after, chain } = timed();
   chain.answerBegan();
   after(10).token();
@@ -44,7 +44,7 @@ it('an answer that no speech asked for has no chain', () => {
   expect(chain.take(20)).toBeUndefined();
 });
 
-it('a sign of listening is taken for no question, and a barge-in counts from its own end', () => {
+it('a backchannel has no turn latency, and that of a barge-in counts from the end of its own speech', () => {
   const { after, chain, clock } = timed();
   after(600).utteranceEnded();
   after(0).heard({ text: 'mhm', latencyMs: 500 }, false);
@@ -66,7 +66,7 @@ it('a sign of listening is taken for no question, and a barge-in counts from its
   });
 });
 
-it('an answer that was stopped before its first sound has no chain, and leaves none behind', () => {
+it('an answer that was stopped before its first sound has no turn latency, and does not affect the next one', () => {
   const { after, chain } = timed();
   after(600).utteranceEnded();
   after(0).heard({ text: 'hi', latencyMs: 500 }, true);

@@ -19,7 +19,7 @@ async function slowCall() {
 }
 
 describe('the record of a call', () => {
-  it('has each span from the end of speech to the first sound, and they sum to what the caller waits', async () => {
+  it("the record of a call has each span from the end of speech to the first sound, and they sum to the caller's wait", async () => {
     const { answers, callee, clock, passes, registry, said, says } = await slowCall();
     const beganMs = clock.monotonicMs();
     answers('One two three.');
@@ -51,7 +51,7 @@ describe('the record of a call', () => {
     }
   });
 
-  it('has the words heard of the words said where the caller interrupts', async () => {
+  it('the record of a call has the heard words of an answer that the caller interrupts', async () => {
     const { answers, callee, engines, interruptions, passes, registry, said, says } =
       await slowCall();
     answers('One two three four five six seven eight nine ten.');
@@ -70,7 +70,7 @@ describe('the record of a call', () => {
     expect(rendered).toContain('svc_voice_interruptions_total{kind="call"} 1');
   });
 
-  it('counts a pause in the middle of an answer, and sound that comes late', async () => {
+  it('the record of a call counts a pause in the middle of an answer, and audio that comes late', async () => {
     const { answers, call, clock, engines, line, passes, says } = await slowCall();
     expect(call.lineFigures).toMatchObject({ jitterMs: 0, jitterMaxMs: 0, underruns: 0 });
     answers('One two three. Four five six.');

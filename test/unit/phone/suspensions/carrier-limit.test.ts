@@ -11,7 +11,7 @@ it.each([
   ['no amount at all', { spentRaw: null, thresholdRaw: null }],
   ['no time', { firedAtMs: null }],
   ['the first second of a month that has not begun here', { firedAtMs: Date.UTC(2026, 11, 1) }],
-])('a report of a carrier reaches the limit with %s', (_, said) => {
+])('a spend report of a carrier reaches the limit with %s', (_, said) => {
   expect(reachesLimit({ ...report, ...said }, { limitUsd: 50, nowMs: NOW })).toBe(true);
 });
 
@@ -19,10 +19,10 @@ it.each([
   ['the last month', { firedAtMs: Date.UTC(2026, 10, 1) - 1 }],
   ['a spend below the limit, at a threshold of before', { spentRaw: 20_500_000n }],
   ['a threshold of before, without its spend', { spentRaw: null, thresholdRaw: 20_000_000n }],
-])('a report of a carrier reaches no limit where it is of %s', (_, said) => {
+])('a spend report of a carrier does not reach the limit when it is of %s', (_, said) => {
   expect(reachesLimit({ ...report, ...said }, { limitUsd: 50, nowMs: NOW })).toBe(false);
 });
 
-it('a report of a carrier reaches no limit where there is none', () => {
+it('a spend report of a carrier reaches no limit when none is set', () => {
   expect(reachesLimit(report, { limitUsd: undefined, nowMs: NOW })).toBe(false);
 });

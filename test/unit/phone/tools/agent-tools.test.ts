@@ -30,7 +30,7 @@ async function refusalOf(tools: unknown): Promise<string> {
 }
 
 describe('readTools', () => {
-  it('reads functions and services, and an empty list clears them', async () => {
+  it('readTools reads functions and services, and clears the tools on an empty list', async () => {
     const tools = [BOOK, { type: 'service', name: 'recall' }];
     expect(await readTools({ guard }, tools)).toEqual(tools);
     expect(await readTools({ guard }, [])).toEqual([]);
@@ -52,11 +52,11 @@ describe('readTools', () => {
     [{ ...BOOK, url: 'https://inside.example/book' }, /^invalid_webhook_url: /],
     [{ ...BOOK, url: 'https://127.0.0.1/book' }, /^invalid_webhook_url: /],
     [{ type: 'service', name: 'rob_bank' }, /^invalid_voice: /],
-  ])('refuses what cannot be called or offered (%#)', async (tool, error) => {
+  ])('readTools refuses a tool that cannot be called or offered (%#)', async (tool, error) => {
     expect(await refusalOf([tool])).toMatch(error);
   });
 
-  it('reads the hosts of call_vendor as URLs have them, and its limit', async () => {
+  it('readTools normalizes the hosts of call_vendor as URLs do, and reads its limit', async () => {
     const vendor = { type: 'service', name: 'call_vendor', maxCostRaw: '50000' };
     const hosts = ['API.Example.com', 'bücher.example', '127.0.0.1'];
     expect(await readTools({ guard }, [{ ...vendor, hosts }])).toEqual([
@@ -78,12 +78,12 @@ describe('readTools', () => {
     [{ hosts: ['*.example'], maxCostRaw: '5' }, /name of a host/],
     [{ hosts: [''], maxCostRaw: '5' }, /name of a host/],
     [{ hosts: [`${'a'.repeat(260)}.example`], maxCostRaw: '5' }, /hosts/],
-  ])('refuses a call_vendor without bounded hosts and a limit (%#)', async (members, error) => {
+  ])('readTools refuses a call_vendor without bounded hosts and a limit (%#)', async (members, error) => {
     const vendor = { type: 'service', name: 'call_vendor', ...members };
     expect(await refusalOf([vendor])).toMatch(error);
   });
 
-  it('refuses names that are there twice, and more tools than there may be', async () => {
+  it('readTools refuses duplicate names, and more tools than the limit', async () => {
     expect(await refusalOf([BOOK, BOOK])).toMatch(/different names/);
     const many = Array.from({ length: 33 }, (_, i) => ({ ...BOOK, name: `tool_${i}` }));
     expect(await refusalOf(many)).toMatch(/^invalid_voice: /);

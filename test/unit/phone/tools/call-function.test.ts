@@ -35,7 +35,7 @@ function asked(url: string, timeoutMs = 2_000) {
 }
 
 describe('callFunction', () => {
-  it('posts the arguments once, signed as Standard Webhooks say, and returns the answer', async () => {
+  it('callFunction posts the arguments once, signed by Standard Webhooks, and returns the answer', async () => {
     await using receiver = await startReceiver();
     receiver.answers((_, response) => response.writeHead(200).end('{"ok":true}'));
     expect(await asked(receiver.url)).toEqual({
@@ -67,7 +67,7 @@ describe('callFunction', () => {
     ['refuses', 500, 'no', /status 500/],
     ['redirects', 302, '', /status 302/],
     ['answers too much', 200, 'x'.repeat(40_000), /more than 32768 bytes/],
-  ])('tells the model of a function that %s', async (_, status, body, message) => {
+  ])('callFunction gives the model an error for a function that %s', async (_, status, body, message) => {
     await using receiver = await startReceiver();
     receiver.answers((_one, response) =>
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body),
@@ -78,7 +78,7 @@ describe('callFunction', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('gives up a function that is slow, one that never ends its answer, and one that is not there', async () => {
+  it('callFunction gives up a slow function, one that never ends its answer, and one that is not there', async () => {
     await using receiver = await startReceiver();
     receiver.answers(() => {});
     const slow = await asked(receiver.url, 500);
@@ -97,7 +97,7 @@ describe('callFunction', () => {
   it.each([
     ['that it announces', { 'content-length': String(HUGE) }],
     ['in chunks', {}],
-  ])('refuses an answer of 100 MB %s before it is read', async (_, headers) => {
+  ])('callFunction refuses an answer of 100 MB %s before it is read whole', async (_, headers) => {
     await using receiver = await startReceiver();
     const piece = Buffer.alloc(65_536, 'x');
     let sent = 0;
@@ -128,14 +128,14 @@ describe('callFunction', () => {
       Buffer.from([0xed, 0xa0, 0x80, 0x62]),
       '\ufffd\ufffd\ufffdb',
     ],
-  ])('passes %s to the model as a text that the database takes', async (_, body, output) => {
+  ])('callFunction passes %s to the model as text that the database can store', async (_, body, output) => {
     await using receiver = await startReceiver();
     receiver.answers((_one, response) => response.writeHead(200).end(body));
     expect(await asked(receiver.url)).toEqual({ outcome: 'done', output, costRaw: 0n });
   });
 
   it.each(['http://127.0.0.1:1/', 'http://10.0.0.1/', 'http://169.254.169.254/latest/meta-data/'])(
-    'does not follow a redirect to %s',
+    'callFunction does not follow a redirect to %s',
     async (location) => {
       await using receiver = await startReceiver();
       receiver.answers((_one, response) => response.writeHead(307, { location }).end());
@@ -148,7 +148,7 @@ describe('callFunction', () => {
     },
   );
 
-  it('gives up a server that sends a header now and then for ever', async () => {
+  it('callFunction gives up a server that sends a header now and then for ever', async () => {
     let timer: NodeJS.Timeout | undefined;
     const server = createServer((socket) => {
       socket.on('error', () => {});

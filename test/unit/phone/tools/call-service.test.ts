@@ -37,7 +37,7 @@ async function asked(tool: Extract<AgentTool, { type: 'service' }>, args: unknow
   return { call: calls[0], output };
 }
 
-it('a service is asked for the agent of the call, under one key for one tool call of one call', async () => {
+it('a service tool runs for the agent of the call, with one idempotency key for each tool call', async () => {
   const { call } = await asked({ type: 'service', name: 'balance' }, {});
   expect(call).toMatchObject({ name: 'balance', timeoutMs: 30_000 });
   expect(call?.spender).toEqual({ agentId: 1, accountId: 'acct', taskId: 'task', reserve });
@@ -54,14 +54,14 @@ it.each([
   'https://api.example.com./',
   'https://sub.api.example.com/',
   'https://127.0.0.1/',
-])('a vendor at %s is not asked: its host is not on the list', async (url) => {
+])('call_vendor refuses the URL %s, whose host is not on the list', async (url) => {
   const { call, output } = await asked(VENDOR, { url });
   expect(call).toBeUndefined();
   expect(output).toContain('Allowed: api.example.com.');
 });
 
 it.each(['https://api.example.com/a?b=c', 'HTTPS://API.EXAMPLE.COM:8443/'])(
-  'a vendor at %s is asked: its host is on the list',
+  'call_vendor calls the URL %s, whose host is on the list',
   async (url) => {
     expect((await asked(VENDOR, { url })).call?.args).toEqual({ url });
   },

@@ -13,7 +13,7 @@ const claimOf = (amountRaw: bigint): SessionClaim => ({
   },
 });
 
-it('a limited reserve lends its limit at most, counts what is lent, and lends again what came back', async () => {
+it('a limited reserve lends at most its limit, counts what is lent, and lends again what came back', async () => {
   let amountRaw = 100n;
   const whole: Reserve = {
     async use(work) {

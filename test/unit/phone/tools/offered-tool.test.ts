@@ -7,7 +7,7 @@ const services: Pick<ServiceTools, 'offered'> = {
     name === 'recall' ? { description: 'Recalls.', parameters: { type: 'object' } } : undefined,
 };
 
-it('a model is offered the name, description and schema of a tool, and not its address', () => {
+it('a model is offered the name, description and schema of a function, but not its address', () => {
   const tool = {
     type: 'function',
     name: 'book',

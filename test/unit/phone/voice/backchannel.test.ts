@@ -28,7 +28,7 @@ describe('a backchannel', () => {
     ['hahaha'],
     ['[laughter]'],
     ['(laughs)'],
-  ])('is %j', (transcript) => {
+  ])('a backchannel is recognised in %j', (transcript) => {
     expect(isBackchannel(transcript)).toBe(true);
   });
 
@@ -52,11 +52,11 @@ describe('a backchannel', () => {
     ['home'],
     ['mom'],
     ['多谢'],
-  ])('is not %j', (transcript) => {
+  ])('a backchannel is not recognised in %j', (transcript) => {
     expect(isBackchannel(transcript)).toBe(false);
   });
 
-  it('is nothing long, so that no transcript takes long to judge', () => {
+  it('a backchannel is never longer than 64 characters, so that no transcript takes long to judge', () => {
     expect(isBackchannel('ha'.repeat(32))).toBe(true);
     expect(isBackchannel('ha'.repeat(33))).toBe(false);
   });

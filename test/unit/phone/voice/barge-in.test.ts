@@ -51,7 +51,7 @@ function pauses(itemId: string): void {
 }
 
 describe('utterances that overlap their transcripts', () => {
-  it('keep the line paused and its end held until the last of them has its words', () => {
+  it('overlapping utterances keep the line paused and its end held until the last one has its words', () => {
     pauses('a');
     pauses('b');
     since();
@@ -61,7 +61,7 @@ describe('utterances that overlap their transcripts', () => {
     expect([bargeIn.isAddressed, since()]).toEqual([false, ['resume', 'release']]);
   });
 
-  it('interrupt each for itself', () => {
+  it('overlapping utterances can each interrupt the answer', () => {
     pauses('a');
     bargeIn.speechStarted('b', OVER);
     since();
@@ -73,7 +73,7 @@ describe('utterances that overlap their transcripts', () => {
     expect(since()).toEqual(['pause', 'forget', 'interrupt', 'resume', 'release']);
   });
 
-  it('are at most 16: the oldest then lets the answer go on', () => {
+  it('overlapping utterances are at most 16, and a 17th makes the oldest one release the answer', () => {
     pauses('0');
     for (let n = 1; n < 16; n++) bargeIn.speechStarted(`${n}`, OVER);
     expect(since()).not.toContain('resume');
@@ -92,7 +92,7 @@ it('an utterance that is dropped lets the answer and its end go on', () => {
   expect(since()).toEqual(['resume', 'release']);
 });
 
-it('a pause without an end is taken back after 8 seconds, and the words after it are answered', () => {
+it('a paused answer resumes after 8 seconds without the words of the utterance, and words that come later are answered', () => {
   pauses('a');
   since();
   clock.advance(8_000);
@@ -101,7 +101,7 @@ it('a pause without an end is taken back after 8 seconds, and the words after it
   expect([bargeIn.isAddressed, since()]).toEqual([true, ['forget', 'resume', 'release']]);
 });
 
-it('once it is closed, nothing that is heard changes what waits for the end of the line', () => {
+it('a closed barge-in detector ignores further words and no longer resumes the line', () => {
   pauses('a');
   bargeIn.close();
   since();
@@ -138,7 +138,7 @@ describe('words over an answer that goes on', () => {
     ['and and made ten man', 1_080],
     ['animation them', 980],
     ['image him', 700],
-  ])('let it go on where it was heard: %j', (words, loudMs) => {
+  ])('words over an answer let it go on when it was heard: %j', (words, loudMs) => {
     expect(saysOver(words, loudMs)).toEqual(['resume', 'release']);
     expect(bargeIn.isAddressed).toBe(false);
   });
@@ -155,7 +155,7 @@ describe('words over an answer that goes on', () => {
     ['yeah but', 300],
     ['and and made ten man', 1_400],
     ['我想问一下', 600],
-  ])('end it: %j', (words, loudMs) => {
+  ])('words over an answer interrupt it: %j', (words, loudMs) => {
     expect(saysOver(words, loudMs)).toEqual(['forget', 'interrupt', 'resume', 'release']);
     expect(bargeIn.isAddressed).toBe(true);
   });
@@ -164,13 +164,13 @@ describe('words over an answer that goes on', () => {
     ['stop', 60],
     ['hold on', 140],
     ['okay wait', 0],
-  ])('end it, however short they are, where they ask for silence: %j', (words, loudMs) => {
+  ])('words over an answer interrupt it, however short they are, when they demand silence: %j', (words, loudMs) => {
     expect(saysOver(words, loudMs)).toContain('interrupt');
     expect(bargeIn.isAddressed).toBe(true);
   });
 
   it.each([['no'], ['what'], ['two'], ['']])(
-    'let it go on where they are as short and ask for nothing: %j',
+    'words over an answer let it go on when they are as short and demand nothing: %j',
     (words) => {
       expect(saysOver(words, 60)).not.toContain('interrupt');
     },
@@ -192,7 +192,7 @@ describe('words over an answer that goes on', () => {
     ['some', 140, 120],
     ['top', 60, 180],
     ['cat', 60, 160],
-  ])('end it where one word was articulated: %j', (words, consonantMs, vowelMs) => {
+  ])('words over an answer interrupt it when one word was articulated: %j', (words, consonantMs, vowelMs) => {
     expect(articulates(words, consonantMs, vowelMs)).toContain('interrupt');
     expect(bargeIn.isAddressed).toBe(true);
   });
@@ -207,13 +207,13 @@ describe('words over an answer that goes on', () => {
     ['right', 60, 300, 'a sign of listening'],
     ['the top', 80, 180, 'two words are judged by their length'],
   ])(
-    'let it go on where it may be a sign or a noise: %j, %i and %i ms',
+    'words over an answer let it go on when they may be a backchannel or a noise: %j, %i and %i ms',
     (words, consonant, vowel) => {
       expect(articulates(words, consonant, vowel)).not.toContain('interrupt');
     },
   );
 
-  it('end it before they are final once two guesses begin with the same two words', () => {
+  it('words over an answer interrupt it before they are final once two interim texts begin with the same two words', () => {
     bargeIn.speechStarted('a', OVER);
     bargeIn.loud(600);
     since();
@@ -224,7 +224,7 @@ describe('words over an answer that goes on', () => {
     expect(since()).toEqual(['forget', 'interrupt']);
   });
 
-  it('are kept to the final ones while their sound is short: a hum makes guesses, too', () => {
+  it('interim words over an answer are ignored while their sound is short, since a hum has interim words as well', () => {
     bargeIn.speechStarted('a', OVER);
     bargeIn.loud(400);
     since();
@@ -235,7 +235,7 @@ describe('words over an answer that goes on', () => {
     expect(since()).toEqual(['resume', 'release']);
   });
 
-  it('do not end it with guesses at a long hum', () => {
+  it('interim words that change during a long hum do not interrupt the answer', () => {
     bargeIn.speechStarted('a', OVER);
     bargeIn.loud(900);
     since();
@@ -252,7 +252,7 @@ describe('a short answer at the end of what the agent says', () => {
     ['okay', 400],
     ['no', 120],
     ['two', 200],
-  ])('is answered where nothing more is played behind it: %j, loud for %i ms', (words, loudMs) => {
+  ])('a short answer of the caller counts when nothing more is played after it: %j, loud for %i ms', (words, loudMs) => {
     bargeIn.speechStarted('a', OVER);
     bargeIn.loud(loudMs);
     answer = { ...answer, leftMs: 0, isMade: true };
@@ -265,7 +265,7 @@ describe('a short answer at the end of what the agent says', () => {
     ['yes', 150],
     ['sure', 300],
   ])(
-    'is answered over the end of a question, and the rest of that is dropped: %j',
+    'a short answer over the end of a question counts, and the rest of the question is dropped: %j',
     (words, loudMs) => {
       answer.isAtQuestion = true;
       expect(saysOver(words, loudMs)).toEqual(['forget', 'interrupt', 'resume', 'release']);
@@ -273,7 +273,7 @@ describe('a short answer at the end of what the agent says', () => {
     },
   );
 
-  it('is answered where a question has just ended and the agent goes on', () => {
+  it('a short answer counts when a question has just ended and the agent goes on', () => {
     bargeIn.speechStarted('a', OVER);
     answer.isAtQuestion = true;
     bargeIn.speechStarted('b', OVER);
@@ -282,7 +282,7 @@ describe('a short answer at the end of what the agent says', () => {
     expect(bargeIn.isAddressed).toBe(true);
   });
 
-  it('takes back nothing that follows the answer, unless it is more than a sign of listening', () => {
+  it("a backchannel near the end of the agent's speech does not cut the rest of it, and any other word does", () => {
     answer = { leftMs: 0, isMade: true, isAtQuestion: false, isEndAwaited: true };
     answer.leftMs = 300;
     expect(saysOver('okay')).toEqual(['resume', 'release']);
@@ -291,7 +291,7 @@ describe('a short answer at the end of what the agent says', () => {
   });
 });
 
-it('nothing that is said interrupts an answer where interruption is off', () => {
+it('no words of the caller interrupt an answer when interruption is off', () => {
   const rules = { isOn: false, minMs: 250, minWords: 2, ignoreWords: new Set<string>() };
   const { line, ...rest } = deps();
   const patient = new BargeIn({ ...rest, line, rules });

@@ -13,7 +13,7 @@ const read = (name: string, given: unknown) =>
   });
 
 describe('the actions of a call', () => {
-  it('are read back from the function calls that they are written as', () => {
+  it('call actions are read back from the function calls that they are written as', () => {
     const actions: readonly CallAction[] = [
       { name: 'end_call' },
       { name: 'send_digits', digits: '1wW*#9' },
@@ -35,7 +35,7 @@ describe('the actions of a call', () => {
     }
   });
 
-  it('leave functions of other names alone', () => {
+  it('call actions do not include function calls of other names', () => {
     expect([read('get_weather', {}), read('toString', {}), read('__proto__', {})]).toEqual([
       undefined,
       undefined,
@@ -43,7 +43,7 @@ describe('the actions of a call', () => {
     ]);
   });
 
-  it('end a call whose model wrote no arguments, or some that the action does not have', () => {
+  it('the end_call action ends a call also without arguments, or with arguments that it does not have', () => {
     const ended = { kind: 'action', action: { name: 'end_call' } };
     expect([read('end_call', ''), read('end_call', { reason: 'done' })]).toEqual([ended, ended]);
   });
@@ -66,17 +66,17 @@ describe('the actions of a call', () => {
     ['end_call', '{'],
     ['end_call', '[1]'],
     ['end_call', 'null'],
-  ])('do nothing where the arguments of %s are %j', (name, given) => {
+  ])('a call action %s with the arguments %j is malformed', (name, given) => {
     expect(read(name, given)).toMatchObject({ kind: 'malformed', name });
   });
 
-  it('name the member that is wrong', () => {
+  it('a malformed call action names the wrong member', () => {
     expect(read('transfer_call', { to: '911' })).toMatchObject({
       message: 'to: must be a number such as +14155550100.',
     });
   });
 
-  it('are offered to a hosted model as tools that this server understands', () => {
+  it('call actions are offered to a hosted model as tools that this server understands', () => {
     expect(CALL_TOOLS.map(({ name }) => name)).toEqual([
       'end_call',
       'send_digits',

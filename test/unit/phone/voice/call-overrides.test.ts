@@ -46,17 +46,17 @@ describe('the voice of one call', () => {
     });
   });
 
-  it('variables fill the stored texts, too, and a value is not read for names', () => {
+  it("call variables fill the agent's stored texts, too, and variables inside a value are not filled", () => {
     const variables = { name: '{{other}}', other: 'x' };
     expect(voiceWith({ variables })).toMatchObject({ beginMessage: 'Hi {{other}}.' });
   });
 
-  it('a name that only the prototype of an object has is no variable', () => {
+  it('a call variable named like a member of Object.prototype has no value', () => {
     const fill = () => filled('beginMessage', '{{constructor}}', { variables: {}, mostChars: 100 });
     expect(refusalOf(fill)).toMatch(/"constructor" has no value/);
   });
 
-  it('a model that is not sold is refused with those that are', () => {
+  it('a call override with a model that is not sold is refused, with the nearest model that is sold', () => {
     expect(refusalOf(() => voiceWith({ model: 'sold/walker' }))).toMatch(
       /did you mean "sold\/talker"/,
     );

@@ -15,7 +15,7 @@ function refusalOf(body: Readonly<Record<string, unknown>>): string {
 }
 
 describe('the settings of a conversation', () => {
-  it('are read from a body that has other members, too', () => {
+  it('the settings of a conversation are read from a body that has other members, too', () => {
     const settings = {
       turnDetection: { mode: 'patient', minSilenceMs: 200, maxSilenceMs: 4_000, onNumberMs: 1_500 },
       interruption: { enabled: true, minWords: 2, minMs: 250, ignoreWords: ['righto'] },
@@ -32,7 +32,7 @@ describe('the settings of a conversation', () => {
     expect(readVoiceOverrides({ toNumber: '+14155550100' })).toEqual({ conversation: {} });
   });
 
-  it('take a voice as a name, or as an object with its name, speed and pronunciations', () => {
+  it('the settings of a conversation take a voice as a name, or as an object with its name, speed and pronunciations', () => {
     expect(readVoiceOverrides({ voice: { name: 'slt', speed: 0.9 } })).toEqual({
       voice: 'slt',
       conversation: { voiceTuning: { speed: 0.9 } },
@@ -47,7 +47,7 @@ describe('the settings of a conversation', () => {
     expect(readVoiceOverrides({ voice: '' })).toEqual({ voice: null, conversation: {} });
   });
 
-  it('replace whole members of the earlier ones, clear what is null or empty, and leave the rest', () => {
+  it('the settings of a conversation replace whole earlier members, clear null or empty ones, and keep the rest', () => {
     const before = {
       voice: 'rms',
       model: 'local/guide',

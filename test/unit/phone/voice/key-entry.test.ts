@@ -13,7 +13,7 @@ function keys() {
   return { clock, entries, entry };
 }
 
-it('an entry ends with a pause, with # at once, and at its longest length', () => {
+it('a key entry ends after a pause, at once with #, and at its longest length', () => {
   const { clock, entries, entry } = keys();
   for (const digit of '12') entry.press(digit);
   clock.advance(LIMITS.phone.digitsMs);
@@ -24,7 +24,7 @@ it('an entry ends with a pause, with # at once, and at its longest length', () =
   expect(entries).toEqual(['12', '7#', '5'.repeat(LIMITS.phone.keys)]);
 });
 
-it('nothing is entered once the call is over', () => {
+it('no key is entered once the call is over', () => {
   const { clock, entries, entry } = keys();
   entry.press('1');
   entry.close();
@@ -34,7 +34,7 @@ it('nothing is entered once the call is over', () => {
 
 const RULES = { maxDigits: 4, finishOnKey: '#', timeoutMs: 10_000, isSensitive: false };
 
-it('an entry that was asked for ends with its key, its length or its silence, and then the usual rules hold again', () => {
+it('a gathered key entry ends with its key, its length or its silence, and then the default rules apply again', () => {
   const { clock, entries, entry } = keys();
   entry.gather(RULES);
   for (const digit of '12') entry.press(digit);
@@ -57,7 +57,7 @@ it('an entry that was asked for ends with its key, its length or its silence, an
   expect(entries).toEqual(['12', '3456', '7#', '8#']);
 });
 
-it('an entry without any key says so, and a sensitive one says how many digits there are', () => {
+it('a key entry without any key is reported as such, and a sensitive entry as its number of digits', () => {
   const { clock, entries, entry } = keys();
   entry.gather(RULES);
   clock.advance(10_000);
@@ -71,7 +71,7 @@ it('an entry without any key says so, and a sensitive one says how many digits t
 
 const SENSITIVE = { ...RULES, isSensitive: true };
 
-it('keys that follow an entry of the longest length are dropped until the keypad rests, longer where it is sensitive', () => {
+it('keys after a key entry of full length are dropped until the keypad is idle, longer after a sensitive entry', () => {
   const { digitsMs, keypadRestMs } = LIMITS.phone;
   for (const [rules, restMs] of [
     [RULES, digitsMs],
@@ -101,7 +101,7 @@ it('keys that follow an entry of the longest length are dropped until the keypad
   }
 });
 
-it('an entry that its own key ends, or silence, is over at once', () => {
+it('a key entry that ends by its finish key or by silence is over at once', () => {
   for (const last of ['#', '']) {
     const { clock, entries, entry } = keys();
     const order: string[] = [];
@@ -116,7 +116,7 @@ it('an entry that its own key ends, or silence, is over at once', () => {
   }
 });
 
-it('an entry after a sensitive one gets no key of it, and begins when none has come for as long as keys make one entry', () => {
+it('a key entry after a sensitive one gets no key of that one, and begins once the keypad was idle', () => {
   for (const isSensitive of [false, true]) {
     const { clock, entries, entry } = keys();
     const over: string[] = [];
@@ -138,7 +138,7 @@ it('an entry after a sensitive one gets no key of it, and begins when none has c
   }
 });
 
-it('an entry that waits for the keypad to rest is over where the call ends, and where another takes its place', () => {
+it('a key entry that waits for an idle keypad is over when the call ends, or when another entry replaces it', () => {
   const { clock, entry } = keys();
   const over: string[] = [];
   entry.gather(SENSITIVE, () => over.push('first'));
@@ -152,7 +152,7 @@ it('an entry that waits for the keypad to rest is over where the call ends, and 
   expect(over).toEqual(['second', 'first', 'third']);
 });
 
-it('an entry is over only once the sensitive one has begun that follows it, so that nothing is recorded between them', () => {
+it('a key entry is over only once the sensitive entry after it has begun, so that nothing is recorded in between', () => {
   const { entry } = keys();
   const over: string[] = [];
   entry.gather(SENSITIVE, () => over.push('first'));
@@ -162,7 +162,7 @@ it('an entry is over only once the sensitive one has begun that follows it, so t
   expect(over).toEqual(['first']);
 });
 
-it('keys that were to be kept after a sensitive entry, and cannot be, are dropped as long as those of any such entry', () => {
+it('keys to be kept after a sensitive entry that cannot be kept are dropped until the keypad is idle', () => {
   const { clock, entries, entry } = keys();
   entry.gather(SENSITIVE);
   for (const digit of '1234') entry.press(digit);

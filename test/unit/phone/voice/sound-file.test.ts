@@ -42,7 +42,7 @@ function client(status: number, body: Uint8Array) {
 const { signal } = new AbortController();
 
 describe('a sound that a responder names', () => {
-  it('is fetched once, within its bounds, and decoded at its own rate', async () => {
+  it('a sound file is fetched once, within its limits, and decoded at its own rate', async () => {
     const { asked, guarded } = client(200, wav(500));
     const sound = await fetchSound(guarded, 'https://a.example/hold.wav', signal);
     expect(sound.sampleRateHz).toBe(16_000);
@@ -59,23 +59,23 @@ describe('a sound that a responder names', () => {
     ]);
   });
 
-  it('is not played where its address answers anything but 200', async () => {
+  it('a sound file is not played when its address answers anything but 200', async () => {
     const { discarded, guarded } = client(302, wav(10));
     await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow(SoundUnfit);
     expect(discarded()).toBe(1);
   });
 
-  it('is not played where more comes than was asked for', async () => {
+  it('a sound file larger than the limit is not played', async () => {
     const { guarded } = client(200, new Uint8Array(LIMITS.phone.soundBytes + 1));
     await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow();
   });
 
-  it('is refused where it is no WAV, or of a rate that no line can be made of', () => {
+  it('a sound file is refused when it is no WAV, or has an unsupported sample rate', () => {
     expect(() => soundOf(Buffer.from('ID3 an mp3'))).toThrow(SoundUnfit);
     expect(() => soundOf(wav(10, 96_000))).toThrow('96000 Hz');
   });
 
-  it('is heard for its longest time, and no longer', () => {
+  it('a sound file is cut to its longest time', () => {
     const seconds = LIMITS.phone.soundSeconds;
     expect(samplesOf(soundOf(wav((seconds + 5) * 1_000, 8_000)).blocks)).toBe(seconds * 8_000);
   });

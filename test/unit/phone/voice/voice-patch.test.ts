@@ -12,7 +12,7 @@ function refusalOf(wanted: WantedVoice): string | undefined {
 }
 
 describe('a change of voice settings', () => {
-  it('leaves what it does not name, and clears what it names as empty', () => {
+  it('a change of voice settings leaves unnamed members, and clears empty ones', () => {
     expect(readVoicePatch({})).toEqual({ settings: {}, overrides: { conversation: {} } });
     expect(
       readVoicePatch({ voiceMode: '', systemPrompt: '', beginMessage: null, voice: ' a ' }),
@@ -37,7 +37,7 @@ describe('a change of voice settings', () => {
     expect(refusalOf(wanted)).toBe(error);
   });
 
-  it('takes the longest that it may', () => {
+  it('a change of voice settings accepts texts of the maximum length', () => {
     expect(refusalOf({ systemPrompt: 'x'.repeat(16_384), voice: 'x'.repeat(128) })).toBeUndefined();
   });
 });

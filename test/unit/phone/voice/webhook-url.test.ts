@@ -26,7 +26,7 @@ describe('the URL of a voice webhook', () => {
     ['https://example.com/hook?secret=1', 'https://example.com/hook?secret=1'],
     ['WSS://Example.com:8443/relay', 'wss://example.com:8443/relay'],
     ['https://example.com', 'https://example.com/'],
-  ])('%s is kept as %s', async (url, kept) => {
+  ])('the voice webhook URL %s is kept as %s', async (url, kept) => {
     expect(await outcome(url)).toBe(kept);
   });
 
@@ -45,17 +45,17 @@ describe('the URL of a voice webhook', () => {
     'https://nowhere.example.com/',
     'https://example.com:22/',
     'https://example.com/\nx',
-  ])('%j is refused', async (url) => {
+  ])('the voice webhook URL %j is refused', async (url) => {
     expect(await outcome(url)).toBe('invalid_webhook_url');
   });
 
-  it('a plain URL of a public name is refused also where this server allows local destinations', async () => {
+  it('a plain http voice webhook URL of a public name is refused also when this server allows local destinations', async () => {
     expect(await outcome('http://example.com/', true)).toBe('invalid_webhook_url');
     expect(await outcome('ws://example.com/', true)).toBe('invalid_webhook_url');
     expect(await outcome('http://93.184.216.34/', true)).toBe('invalid_webhook_url');
   });
 
-  it('may be plain and local where this server allows local destinations', async () => {
+  it('the voice webhook URL may be plain and local when this server allows local destinations', async () => {
     expect(await outcome('ws://127.0.0.1:9000/relay', true)).toBe('ws://127.0.0.1:9000/relay');
     expect(await outcome('http://inside.example.com/', true)).toBe('http://inside.example.com/');
   });

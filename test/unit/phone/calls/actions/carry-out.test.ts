@@ -80,7 +80,7 @@ async function acted(
   return { ...world, act, asked, warned, written };
 }
 
-it('keys are pressed once the words before them are heard', async () => {
+it('a send_digits action presses its keys once the words before it are heard', async () => {
   const { act, asked, passes } = await acted({ beginMessage: 'One two three four five six.' });
   await passes(200);
   await act({ name: 'send_digits', digits: '1#' });
@@ -90,7 +90,7 @@ it('keys are pressed once the words before them are heard', async () => {
   expect(asked).toEqual(['digits 1#']);
 });
 
-it('a transfer writes its summary before the carrier is asked, and tells it to whisper where there is one', async () => {
+it('a transfer stores its summary before it calls the carrier, and requests a whisper when there is a summary', async () => {
   const { act, asked, call, written } = await acted();
   await act({ name: 'transfer_call', to: TO, summary: 'A refund.' });
   expect(written[0]).toBe('update calls set transfer_summary A refund.');
@@ -100,14 +100,14 @@ it('a transfer writes its summary before the carrier is asked, and tells it to w
   expect(asked).toHaveLength(1);
 });
 
-it('a transfer without a summary erases that of an earlier one', async () => {
+it('a transfer without a summary erases the summary of an earlier transfer', async () => {
   const { act, asked, written } = await acted();
   await act({ name: 'transfer_call', to: TO });
   expect(written[0]).toBe('update calls set transfer_summary null');
   expect(asked).toEqual([`transfer ${TO} 840 false`]);
 });
 
-it('a transfer that the carrier refuses is told to the caller and to the responder', async () => {
+it('a transfer that the carrier refuses is reported to the caller and to the responder', async () => {
   const { act, answers, call, passes, prompt, says, warned } = await acted({
     async transfer() {
       throw new CarrierFailed('refused', 'no');
@@ -130,7 +130,7 @@ it.each([
   ['refused', ['error'], false],
   ['away', [], true],
 ] as const)(
-  'a carrier that has stopped the stream and then is %s ends the call by %j, unless it opens it again',
+  'a carrier that has stopped the stream and then is %s ends the call by %j, unless the carrier reopens the stream',
   async (kind, reasons, isTransferring) => {
     const { act, call, over, passes } = await acted({
       async transfer() {
@@ -147,7 +147,7 @@ it.each([
   },
 );
 
-it('a number that may not be called is not connected, and the caller hears why', async () => {
+it('a transfer to a number that may not be called is not placed, and the caller hears why', async () => {
   const { act, asked, engines, passes } = await acted();
   await act({ name: 'transfer_call', to: '+19005550100' });
   await passes(500);
@@ -155,14 +155,14 @@ it('a number that may not be called is not connected, and the caller hears why',
   expect(engines.tts.flite.spoken).toEqual(['I cannot connect you: it is not called.']);
 });
 
-it('a sound that is named is heard', async () => {
+it('a play_audio action plays the named file to the callee', async () => {
   const { act, callee, passes } = await acted();
   await act({ name: 'play_audio', url: 'https://a.example/hold.wav' });
   await passes(600);
   expect(callee.heardMs()).toBe(300);
 });
 
-it('keys are gathered by the rules that are named, and by the usual ones beside them', async () => {
+it('a gather_digits action applies its own rules beside the default rules', async () => {
   const { act, call, passes, prompt } = await acted();
   await act({ name: 'gather_digits', finishOnKey: '*', sensitive: true });
   for (const digit of '12#3*') call.media({ kind: 'digit', digit });
@@ -170,7 +170,7 @@ it('keys are gathered by the rules that are named, and by the usual ones beside 
   expect(prompt()).toEqual(['[keypad] 4 digits entered']);
 });
 
-it('while sensitive keys are gathered a recorded call is not recorded', async () => {
+it('a recorded call pauses its recording while sensitive keys are gathered', async () => {
   const { act, asked, call, passes } = await acted();
   await act({ name: 'gather_digits' });
   expect(asked).toEqual([]);
@@ -181,7 +181,7 @@ it('while sensitive keys are gathered a recorded call is not recorded', async ()
   expect(asked).toEqual(['pause', 'resume']);
 });
 
-it('a language that the models do not speak changes nothing, and the responder learns it', async () => {
+it('a set_language action with an unsupported language changes nothing, and the responder is told', async () => {
   const { act, answers, call, prompt, says, warned } = await acted();
   await act({ name: 'set_language', language: 'es-ES' });
   await act({ name: 'set_language', language: 'en-GB' });
@@ -195,7 +195,7 @@ it('a language that the models do not speak changes nothing, and the responder l
   ]);
 });
 
-it('sensitive keys are not gathered while the carrier may record them, and the responder learns that', async () => {
+it('a gather_digits action for sensitive keys is refused while the carrier may record them, and the responder is told', async () => {
   const { act, answers, call, passes, prompt, warned } = await acted({ pauseFails: true });
   answers('Then tell me.');
   await act({ name: 'gather_digits', sensitive: true });
@@ -225,7 +225,7 @@ describe('sensitive keys that are pressed before the carrier has paused its reco
     return { ...world, press };
   }
 
-  it('are kept back for the entry', async () => {
+  it('sensitive keys pressed before the carrier paused its recording are kept for the entry', async () => {
     const { asked, passes, press, prompt } = await pressedEarly(false);
     press('22#');
     await passes(100);
@@ -233,7 +233,7 @@ describe('sensitive keys that are pressed before the carrier has paused its reco
     expect(asked).toEqual(['pause', 'resume']);
   });
 
-  it('are dropped where it cannot, as are those that follow them, until the keypad rests', async () => {
+  it('sensitive keys pressed before a recording that cannot be paused are dropped until the keypad is idle', async () => {
     const { engines, passes, press, prompt } = await pressedEarly(true);
     press('222233#');
     await passes(2_000);
@@ -248,7 +248,7 @@ describe('sensitive keys that are pressed before the carrier has paused its reco
   });
 });
 
-it('a stream that digits interrupt may be away for their length', async () => {
+it('a stream that send_digits interrupts may stay away for the length of the digits', async () => {
   const { act, call, connection, over, passes } = await acted();
   const digits = 'W'.repeat(20);
   await act({ name: 'send_digits', digits });
@@ -262,7 +262,7 @@ it('a stream that digits interrupt may be away for their length', async () => {
   expect(over).toEqual(['client left']);
 });
 
-it('a call whose recording cannot be ended is not transferred to a person who was not told of it', async () => {
+it('a call whose recording cannot be ended is not transferred to a person who was not told of the recording', async () => {
   const { act, asked, call, warned } = await acted({ finishFails: true });
   await act({ name: 'transfer_call', to: TO });
   expect(asked).toEqual([]);
@@ -270,7 +270,7 @@ it('a call whose recording cannot be ended is not transferred to a person who wa
   expect(warned).toEqual(['an action of a call failed']);
 });
 
-it('a recording is stopped where the other side does not agree', async () => {
+it('a stop_recording action stops the recording when the callee does not agree', async () => {
   const { act, asked } = await acted();
   await act({ name: 'stop_recording' });
   expect(asked).toEqual(['stop']);

@@ -4,7 +4,7 @@ import { silentLog } from '../../../../../src/kernel/log.ts';
 import { handOff } from '../../../../../src/phone/calls/actions/hand-off.ts';
 import type { CallDeps } from '../../../../../src/phone/calls/call-deps.ts';
 
-it('ends a call with its handoff data also where the database does not keep it', async () => {
+it('a handoff keeps its data for the end of the call also when the database fails', async () => {
   const sql = (() => Promise.reject(new Error('away'))) as unknown as CallDeps['sql'];
   const kept: string[] = [];
   const money = { handedOff: (data: string) => kept.push(data) };

@@ -31,7 +31,7 @@ const press = ({ call }: Awaited<ReturnType<typeof phoneCall>>, keys: string) =>
 };
 
 describe('what is left to a machine', () => {
-  it('is said whole, in place of what was being said, though sound and keys come meanwhile', async () => {
+  it('a message for an answering machine is spoken whole in place of the current speech, though audio and keys arrive', async () => {
     const world = await phoneCall({ beginMessage: `${COUNT} ${COUNT}` });
     const { call, callee, engines, over, passes, turns } = world;
     await passes(600);
@@ -48,7 +48,7 @@ describe('what is left to a machine', () => {
     expect(turns.filter((turn) => turn.startsWith('user'))).toEqual([]);
   });
 
-  it('is waited for in silence: nothing is said, nothing is asked, and the caller is not prompted', async () => {
+  it("a call that waits for a machine's greeting is silent: no speech, no request to the model, no prompt to the caller", async () => {
     const { call, callee, engines, over, passes } = await phoneCall({ beginMessage: COUNT });
     await passes(400);
     call.actions.mute();
@@ -66,7 +66,7 @@ describe('what is left to a machine', () => {
     expect(over).toEqual(['voicemail_reached']);
   });
 
-  it('is nothing where the call is dropped: the far side hears no more', async () => {
+  it('a call that hangs up on a machine is silent at once', async () => {
     const { call, callee, over, passes } = await phoneCall({ beginMessage: `${COUNT} ${COUNT}` });
     await passes(400);
     call.actions.drop('voicemail_reached');
@@ -78,7 +78,7 @@ describe('what is left to a machine', () => {
 });
 
 describe('gathered keys', () => {
-  it('reach the responder once they are complete, by the rules that it has named', async () => {
+  it('gathered keys reach the responder once they are complete by the rules of the responder', async () => {
     const entered: string[] = [];
     const world = await phoneCall(events({ entered: (digits) => entered.push(digits) }));
     world.call.actions.gather({ ...GATHER, maxDigits: 4 }, () => {});
@@ -91,7 +91,7 @@ describe('gathered keys', () => {
     expect(entered).toEqual(['1234']);
   });
 
-  it('that are sensitive are counted in the history, and told to a responder of the own alone', async () => {
+  it("gathered keys that are sensitive are counted in the history, and only the developer's own responder gets them", async () => {
     const entered: string[] = [];
     const world = await phoneCall(events({ entered: (digits) => entered.push(digits) }));
     world.call.actions.gather({ ...GATHER, isSensitive: true }, () => {});
@@ -106,7 +106,7 @@ describe('gathered keys', () => {
     expect(entered).toHaveLength(1);
   });
 
-  it('that follow a whole entry interrupt no answer to it, and are told to nobody', async () => {
+  it('keys that follow a complete entry do not interrupt its answer, and reach nobody', async () => {
     const entered: string[] = [];
     const over: string[] = [];
     const world = await phoneCall(events({ entered: (digits) => entered.push(digits) }));
@@ -127,7 +127,7 @@ describe('gathered keys', () => {
     expect(over).toEqual(['over']);
   });
 
-  it('that never come are reported as none', async () => {
+  it('gathered keys that never come are reported as no digits entered', async () => {
     const { call, passes, prompt } = await phoneCall();
     call.actions.gather(GATHER, () => {});
     await passes(10_200);
@@ -135,7 +135,7 @@ describe('gathered keys', () => {
   });
 });
 
-it('keys that were asked for are over once, also where they are replaced or the call ends', async () => {
+it('a key gathering ends once when it completes, is replaced, or its call ends', async () => {
   const { call, passes } = await phoneCall();
   const over: string[] = [];
   const gather = (name: string) => call.actions.gather(GATHER, () => over.push(name));
@@ -151,7 +151,7 @@ it('keys that were asked for are over once, also where they are replaced or the 
 });
 
 describe('a transfer', () => {
-  it('that fails brings the call back: the caller and the responder learn that nobody was reached', async () => {
+  it('a failed transfer brings the call back, and the caller and the responder learn that nobody was reached', async () => {
     const detached: string[] = [];
     const world = await phoneCall(events({ detached: () => detached.push('detached') }));
     const { answers, call, line, over, passes, prompt, says } = world;
@@ -177,7 +177,7 @@ describe('a transfer', () => {
     expect(detached).toEqual(['detached']);
   });
 
-  it('that was answered ends the call, where that is reported and where it is not', async () => {
+  it('an answered transfer ends the call, whether the carrier reports the answer or not', async () => {
     for (const isReported of [true, false]) {
       const over: string[] = [];
       const { call, passes } = await phoneCall(events({ over: ({ reason }) => over.push(reason) }));
@@ -191,7 +191,7 @@ describe('a transfer', () => {
     }
   });
 
-  it('that is reported though none is under way changes nothing', async () => {
+  it('a report of a transfer that was not in progress changes nothing', async () => {
     const { call, over, passes } = await phoneCall();
     call.actions.transferred();
     call.actions.transferFailed('[transfer] busy.');
@@ -200,7 +200,7 @@ describe('a transfer', () => {
   });
 });
 
-it('a stream that comes back is written to in its own words, and not in those of the first', async () => {
+it('a media stream that reconnects is written to with its own codec, not with the codec of the first stream', async () => {
   const { call, passes } = await phoneCall();
   const sent: string[] = [];
   const stream = (name: string) => ({
@@ -232,7 +232,7 @@ describe('a sound', () => {
     blocks: [tone(ms, 16_000)],
   });
 
-  it('is heard in its length, and an answer waits until it is over', async () => {
+  it('a played sound is heard in its full length, and an answer waits until it is over', async () => {
     const { answers, call, callee, passes, says } = await phoneCall();
     call.actions.sounds.play(soundOf(3_000));
     answers('Fine.');
@@ -247,7 +247,7 @@ describe('a sound', () => {
     expect(callee.heardMs()).toBeGreaterThanOrEqual(3_280);
   });
 
-  it('is stopped by a caller who speaks, as speech is', async () => {
+  it('a played sound is stopped by a caller who speaks, as speech is', async () => {
     const { call, callee, engines, passes, prompt } = await phoneCall();
     engines.stt.pocketsphinx.interim = () => 'stop that';
     call.actions.sounds.play(soundOf(20_000));
@@ -263,7 +263,7 @@ describe('a sound', () => {
     expect(callee.heardMs(0, 3_000)).toBeLessThan(2_500);
   });
 
-  it('that cannot be opened is passed over, and the conversation goes on', async () => {
+  it('a sound that cannot be opened is skipped, and the conversation goes on', async () => {
     const { answers, call, callee, passes, says } = await phoneCall();
     call.actions.sounds.play(async () => {
       throw new Error('gone');
@@ -274,7 +274,7 @@ describe('a sound', () => {
     expect(callee.heardMs()).toBe(200);
   });
 
-  it('is heard whole before the call ends that was to end behind it', async () => {
+  it('a sound that precedes the end of a call is heard whole before the call ends', async () => {
     const { call, callee, engines, over, passes, says } = await phoneCall();
     engines.guide.answers.push({
       text: '',
@@ -292,7 +292,7 @@ describe('a sound', () => {
   });
 });
 
-it('settings that the models cannot serve change nothing, and say why', async () => {
+it('call settings that the models cannot serve change nothing, and the error says why', async () => {
   const { call } = await phoneCall();
   const problem = await call.actions.configure({ transcriptionLanguage: 'es' });
   expect(problem?.message).toContain('English');

@@ -68,7 +68,7 @@ describe('a carrier that says who has answered', () => {
     expect(learned[0]).toBe(words[0]);
   });
 
-  it('to another process is understood within a second, from the row', async () => {
+  it('machine detection that reached another process is read from the row within a second', async () => {
     const { done, passes, row } = watch('hangup');
     await passes(3_000);
     row.answeredBy = 'machine_start';
@@ -79,7 +79,7 @@ describe('a carrier that says who has answered', () => {
     expect(row.reads).toBe(reads);
   });
 
-  it('to nobody is asked for a minute, and no longer', async () => {
+  it('machine detection that never comes is polled for a minute, and no longer', async () => {
     const { done, hear, passes, row } = watch('hangup');
     await passes(LIMITS.phone.machineMs + 20_000);
     expect(row.reads).toBe(LIMITS.phone.machineMs / LIMITS.phone.machinePollMs);
@@ -87,14 +87,14 @@ describe('a carrier that says who has answered', () => {
     expect(done).toEqual([]);
   });
 
-  it('and never that the greeting is over: the message is left all the same', async () => {
+  it('a machine whose end of greeting is never reported still gets the message after the time limit', async () => {
     const { done, hear, passes } = watch('leave_message');
     hear('machine_start');
     await passes(LIMITS.phone.machineGreetingMs);
     expect(done).toEqual(['mute', LEAVE]);
   });
 
-  it('after the call is over changes nothing', async () => {
+  it('machine detection after the end of the call changes nothing', async () => {
     const { done, hear, machine, passes, row } = watch('leave_message');
     hear('machine_start');
     machine.close();

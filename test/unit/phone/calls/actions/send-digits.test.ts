@@ -56,7 +56,7 @@ async function goodbyeWithDigits(
 }
 
 describe('the end of a call that its agent asks for with digits', () => {
-  it('comes when they were sent, also where nothing is said', async () => {
+  it('a call that its agent ends with digits ends when they were sent, also without any speech', async () => {
     const { asked, over, passes } = await goodbyeWithDigits('');
     expect([asked, over]).toEqual([[DIGITS], []]);
     await passes(DIGITS_MS - 100);
@@ -65,7 +65,7 @@ describe('the end of a call that its agent asks for with digits', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('comes when the stream is back that the carrier closes for them', async () => {
+  it('a call that its agent ends with digits ends when the stream that the carrier closed for them is back', async () => {
     const { asked, call, connection, over, passes } = await goodbyeWithDigits(
       'Goodbye my friend.',
       (its) => its.detached(),
@@ -78,13 +78,13 @@ describe('the end of a call that its agent asks for with digits', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('comes where that stream does not come back', async () => {
+  it('a call that its agent ends with digits ends also when the stream does not come back', async () => {
     const { over, passes } = await goodbyeWithDigits('', (call) => call.detached());
     await passes(DIGITS_MS + LIMITS.phone.carrierTimeoutMs + 100);
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('comes at once where the carrier does not send them', async () => {
+  it('a call that its agent ends with digits ends at once when the carrier does not send them', async () => {
     const { over, passes } = await goodbyeWithDigits('', () => {
       throw new CarrierFailed('refused', 'no');
     });
@@ -92,7 +92,7 @@ describe('the end of a call that its agent asks for with digits', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('does not come where the far side speaks meanwhile', async () => {
+  it('a call that its agent ends with digits goes on when the callee speaks meanwhile', async () => {
     const { over, passes, says } = await goodbyeWithDigits('');
     await says('wait a moment', 600);
     await passes(DIGITS_MS);

@@ -42,7 +42,7 @@ describe('a reader of a live call', () => {
     expect(closed).toBe(1);
   });
 
-  it('a reader that leaves while it waits is let go at once', async () => {
+  it('a reader that leaves while it waits for an event is released at once', async () => {
     let closed = 0;
     const reader = new FeedReader(1_000, () => closed++);
     const waiting = reader.next();

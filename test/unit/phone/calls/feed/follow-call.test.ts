@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FeedEvent } from '../../../../../src/phone/calls/feed/feed-event.ts';
 import { followCall } from '../../../../../src/phone/calls/feed/follow-call.ts';
 
-it('readers of a call are told its actions without the digits that it sends', () => {
+it('readers of a call get its actions without the digits that it sends', () => {
   const told: FeedEvent[] = [];
   const acted: string[] = [];
   const events = followCall({ tell: (_, event) => void told.push(event) }, 'CA1', {

@@ -20,7 +20,7 @@ function openingCall() {
 }
 
 describe('a call that is being opened while its process stops', () => {
-  it('is waited for, and handed over once it is open', async () => {
+  it('a process that stops waits for a call that is being opened, and drains the call once it is open', async () => {
     const { call, drain, isDrained, place, sessions, stops } = openingCall();
     drain();
     await settleAll();
@@ -32,7 +32,7 @@ describe('a call that is being opened while its process stops', () => {
     expect(isDrained()).toBe(true);
   });
 
-  it('is ended at once where it opens after the deadline', async () => {
+  it('a call that opens after the drain deadline of its process is ended at once', async () => {
     const { call, clock, drain, place, stops } = openingCall();
     drain();
     await settleAll();
@@ -42,7 +42,7 @@ describe('a call that is being opened while its process stops', () => {
     expect(stops).toEqual(['abandon']);
   });
 
-  it('is stopped as any other once it is open', async () => {
+  it('an open call of a process that stops is drained, then abandoned at the deadline', async () => {
     const { call, clock, drain, place, stops } = openingCall();
     place.opened(call);
     drain();

@@ -89,7 +89,7 @@ async function answered(balanceRaw: bigint, more: Partial<Call> = {}) {
 const leastRaw = async (): Promise<bigint> => (await leastReserve(world.deps, aCall()))?.raw ?? -1n;
 
 describe('the reserve of a call from outside', () => {
-  it('is all that the balance leaves, up to the ceiling, and pays for a turn; with less than that nothing is held', async () => {
+  it('an inbound call holds the whole balance up to the ceiling, enough for a turn, and with less holds nothing', async () => {
     const least = await leastRaw();
     const near = fc.bigInt({ min: -40n, max: 40n }).map((off) => least + off);
     const balance = fc.oneof(near, fc.bigInt({ min: 1n, max: 2n * CEILING_RAW }));
@@ -109,7 +109,7 @@ describe('the reserve of a call from outside', () => {
     );
   });
 
-  it('pays for a minute, and for a model unless the developer’s own responder answers; nobody knows it of one that is not sold', async () => {
+  it('the least reserve of an inbound call covers a minute and its model, and is unknown for a model that is not sold', async () => {
     const { options } = aCall();
     const voice = { ...options.voice, voiceMode: 'webhook', webhookUrl: 'https://a.test' } as const;
     const least = async (more: object) =>
@@ -122,7 +122,7 @@ describe('the reserve of a call from outside', () => {
   });
 });
 
-it('the reserve of a call that its agent placed is what it was placed with, or nothing', async () => {
+it('the reserve of a call that its agent placed is the reserve from its placing, or nothing', async () => {
   const placed = { direction: 'outbound', maxSpendRaw: 500_000n } as const;
   expect(await answered(499_999n, placed)).toMatchObject({ kind: 'refused', openHolds: 0 });
   expect(await answered(900_000n, placed)).toMatchObject({ kind: 'extended', heldRaw: 500_000n });

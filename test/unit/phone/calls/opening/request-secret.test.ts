@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { requestSecret } from '../../../../../src/phone/calls/opening/request-secret.ts';
 
-it('a secret of an agent is its own, and another one in every version', () => {
+it('the request secret of an agent differs for each agent, version and server secret', () => {
   const secrets = [
     requestSecret('s', { agentId: 1, version: 1 }),
     requestSecret('s', { agentId: 1, version: 2 }),

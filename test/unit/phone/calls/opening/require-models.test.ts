@@ -16,11 +16,11 @@ const required = async (models: { readonly stt: string; readonly tts: string }) 
 };
 
 describe('the models that a server is started with for calls', () => {
-  it('are taken where a call can be opened with them', async () => {
+  it('requireModels accepts models with which a call can be opened', async () => {
     await required({ stt: 'local/pocketsphinx', tts: 'local/flite' });
   });
 
-  it('are refused where a model is for sale and cannot serve a call', async () => {
+  it('requireModels refuses a model that is for sale and cannot serve a call', async () => {
     const refused = required({ stt: 'local/grammar', tts: 'local/flite' });
     await expect(refused).rejects.toThrow(ConfigError);
     await expect(refused).rejects.toThrow('No source of "local/grammar" can serve this here.');

@@ -18,7 +18,7 @@ describe('a call that another process had', () => {
     ['the greeting was said', [agent('Hello.')], false],
     ['the greeting was said after the notice', [agent(RECORDING_NOTICE), agent('Hello.')], false],
     ['the caller spoke', [caller('This call')], false],
-  ])('is greeted unless it was: %s', (_, history, expected) => {
+  ])('a call resumed from another process is greeted unless it already was: %s', (_, history, expected) => {
     expect(isUngreeted(history)).toBe(expected);
   });
 
@@ -27,7 +27,7 @@ describe('a call that another process had', () => {
     ['the caller spoke last', [agent('Hello.'), caller('how are you')], 'answer'],
     ['the agent spoke last', [caller('how are you'), agent('Fine.')], 'nothing'],
     ['a transfer failed', [agent('One moment.'), caller(transferNote())], 'news_of_transfer'],
-  ] as const)('is owed what the far side waits for: %s', (_, history, owed) => {
+  ] as const)('a call resumed from another process owes the callee a response to the last message: %s', (_, history, owed) => {
     expect(owedBy(history, false)).toBe(owed);
   });
 
@@ -36,7 +36,7 @@ describe('a call that another process had', () => {
     ['a greeting', [agent('Hello, this')], 'rest_of_answer'],
     ['the notice, which is told anew', [agent('This call')], 'nothing'],
     ['nothing that was heard', [], 'nothing'],
-  ] as const)('is owed the rest of what was cut off: %s', (_, history, owed) => {
+  ] as const)('a call resumed from another process owes the rest of an interrupted answer: %s', (_, history, owed) => {
     expect(owedBy(history, true)).toBe(owed);
   });
 
@@ -47,7 +47,7 @@ describe('a call that another process had', () => {
     ['the agent has gone on', [agent(RECORDING_NOTICE), agent('Hello.')], false],
     ['the agent has answered', [caller('hello?'), agent('Hello.')], false],
   ])(
-    'may still be announced as recorded, as long as its agent has said nothing else: %s',
+    'a resumed call may still play the recording notice while its agent has said nothing else: %s',
     (_, history, may) => {
       expect(mayAnnounce(history)).toBe(may);
     },

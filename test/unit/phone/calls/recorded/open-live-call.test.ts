@@ -78,7 +78,7 @@ const replayed = (tape: Tape) => replayTape(tape, stageRecordedCall);
 const isDigit = ([kind, , , args]: Tape['arrivals'][number]) =>
   kind === 'in' && JSON.stringify(args).includes('"digit"');
 
-it('a recorded call does what one that is not recorded does', async () => {
+it('a recorded call behaves the same as an unrecorded call', async () => {
   const course = ({ digits, entered, gathered, interruptions, over, ...world }: Recorded) => {
     const { problem, spoken, turns } = world;
     return { digits, entered, gathered, interruptions, over, problem, spoken, turns };
@@ -104,7 +104,7 @@ it('a recorded call is replayed to the same messages and events, however often',
   expect(describeReplay(tape, await replayed(tape))).toMatch(/^call session .*all as recorded$/);
 });
 
-it('a call is found to differ where a message, an event or an arrival of its recording is another', async () => {
+it('the replay of a call reports a changed message, event or arrival in its recording', async () => {
   const tape = (await recorded()).tape();
   for (const changed of ['client.send', 'events.said']) {
     const at = tape.sent.findIndex(([, path]) => path === changed);
@@ -121,7 +121,7 @@ it('a call is found to differ where a message, an event or an arrival of its rec
   expect((await replayed({ ...tape, arrivals })).difference).toBeDefined();
 });
 
-it('the recording of a call is the same whatever its sensitive digits are, which the responder alone gets', async () => {
+it('the recording of a call is the same whatever its sensitive digits are, which only the responder gets', async () => {
   const first = await recorded({ secret: '4929' });
   const second = await recorded({ secret: '1377' });
   expect(first.entered).toEqual(['4929']);
@@ -136,7 +136,7 @@ it('the recording of a call is the same whatever its sensitive digits are, which
   ).toBe('12#0000#');
 });
 
-it('keys that follow a whole sensitive entry are written as its own', async () => {
+it('the recording of a call masks keys that follow a complete sensitive entry, too', async () => {
   const tapes = memoryTapes();
   const { call, passes } = await phoneCall({ deps: { tapes }, open: openLiveCall });
   call.actions.gather({ ...GATHER, maxDigits: 4 }, () => {});
@@ -162,12 +162,12 @@ it('a call goes on when its recording is full, which then replays as far as it g
   expect(await replayed(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
 });
 
-it('the recording of a call is refused where phone calls are not known', async () => {
+it('replayTape without support for phone calls refuses the recording of a call', async () => {
   const tape = (await recorded()).tape();
   await expect(replayTape(tape)).rejects.toThrow('recording of a phone call');
 });
 
-it('a recorded call keeps the sound of a message that the next one overwrites', async () => {
+it('the recording of a call keeps the audio of a message whose buffer is overwritten by the next one', async () => {
   const tapes = memoryTapes();
   const { call, passes } = await phoneCall({ deps: { tapes }, open: openLiveCall });
   const bytes = new Uint8Array(160).fill(7);
@@ -181,7 +181,7 @@ it('a recorded call keeps the sound of a message that the next one overwrites', 
   expect(args).toEqual(['media', [{ ...event, bytes: new Uint8Array(160).fill(7) }]]);
 });
 
-it('a recorded call speaks the format of the carrier that its stream comes from', async () => {
+it('a recorded call sends media in the format of the carrier of its stream', async () => {
   const sent: string[] = [];
   const { call, passes } = await phoneCall({ deps: { tapes: memoryTapes() }, open: openLiveCall });
   const send = (data: string) => sent.push(data) > 0;
@@ -202,7 +202,7 @@ it('a recorded call speaks the format of the carrier that its stream comes from'
   expect([...words]).toEqual(['media', 'mark', 'clear', 'close']);
 });
 
-it('the recording of a call ends with a process that stops, though the far side has not heard all', async () => {
+it('the recording of a call ends with a process that stops, though the callee has not heard all', async () => {
   const tapes = memoryTapes();
   const { call, over, passes } = await phoneCall({
     beginMessage: COUNT,

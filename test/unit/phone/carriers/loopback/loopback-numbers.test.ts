@@ -10,7 +10,7 @@ const found = async (numbers: ReturnType<typeof carrier>, areaCode?: string, lim
   (await numbers.search({ areaCode, limit })).map(({ phoneNumber }) => phoneNumber);
 
 describe('the numbers of the loopback carrier', () => {
-  it('are the fictional ones of an area, always the same, without those that are rented', async () => {
+  it('the loopback carrier offers the fictional numbers of an area, always the same, without rented ones', async () => {
     expect(await found(carrier(), '646')).toEqual(['+16465550100', '+16465550101', '+16465550102']);
     expect(await found(carrier(['+16465550100']), '646', 2)).toEqual([
       '+16465550101',
@@ -19,7 +19,7 @@ describe('the numbers of the loopback carrier', () => {
     expect(await found(carrier(), '646', 1_000)).toHaveLength(100);
   });
 
-  it('come from several areas where none is named', async () => {
+  it('the loopback carrier offers numbers of several areas when none is named', async () => {
     expect(await found(carrier(), undefined, 8)).toEqual([
       '+12125550100',
       '+12125550101',
@@ -40,7 +40,7 @@ describe('the numbers of the loopback carrier', () => {
     ]);
   });
 
-  it('are offered by their exact spelling, unless they could be a telephone', async () => {
+  it('the loopback carrier offers an exact number, unless a real telephone could have it', async () => {
     const numbers = carrier();
     expect(await numbers.search({ phoneNumber: '+14155550150', limit: 20 })).toHaveLength(1);
     expect(await numbers.search({ phoneNumber: '+14155551150', limit: 20 })).toEqual([]);
@@ -49,7 +49,7 @@ describe('the numbers of the loopback carrier', () => {
     ).rejects.toMatchObject({ kind: 'taken' });
   });
 
-  it('are sold once, found by their purchase, and for sale again after their release', async () => {
+  it('the loopback carrier sells a number once, finds it by its purchase, and sells it again after its release', async () => {
     const numbers = carrier();
     const wanted = { phoneNumber: '+14155550100', purchaseId: 'num_1' };
     const sold = await numbers.buy(wanted);

@@ -15,7 +15,7 @@ async function channelsOf(recordings: LoopbackRecordings, id: string) {
   return [0, 1].map((channel) => [...wav.data.filter((_, i) => i % 2 === channel)]);
 }
 
-it('a recording has each side in its channel, and silence while it was paused', async () => {
+it('a loopback recording has one channel per side, and silence while it was paused', async () => {
   const recordings = new LoopbackRecordings(systemRandom);
   recordings.frame('LB1', SAID, HEARD);
   const id = recordings.start('LB1');
@@ -40,7 +40,7 @@ it('a recording has each side in its channel, and silence while it was paused', 
   expect(recordings.wav(id)).toBeUndefined();
 });
 
-it('recordings hold a bounded memory: so many seconds of each, and the latest of them', async () => {
+it('loopback recordings use bounded memory: the first seconds of each, and the latest recordings', async () => {
   const recordings = new LoopbackRecordings(systemRandom);
   const { loopbackRecordings, loopbackRecordingSeconds } = LIMITS.phone;
   const first = recordings.start('LB0');

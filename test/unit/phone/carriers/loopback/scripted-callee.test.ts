@@ -32,7 +32,7 @@ it('a scripted callee waits for the end of an answer, says its lines in turn, an
   expect(callee.isGone).toBe(true);
 });
 
-it('a scripted callee cuts in once it has heard so much of the answer, and not before the answer', () => {
+it('a scripted callee interrupts once it has heard a set length of the answer, and not before the answer', () => {
   const callee = new ScriptedCallee([line(1), { sound: line(2), cutsInAfterMs: 500 }]);
   within(callee, 10, true);
   within(callee, 43, false);
@@ -42,7 +42,7 @@ it('a scripted callee cuts in once it has heard so much of the answer, and not b
   expect(answer.indexOf(2)).toBe(24);
 });
 
-it('a scripted callee says a line by itself after a longer silence, its end filled up with silence', () => {
+it('a scripted callee says a line unprompted after a longer silence, padded with silence to whole frames', () => {
   const callee = new ScriptedCallee([new Uint8Array(200).fill(3)]);
   expect(within(callee, 250, false).every((byte) => byte === undefined)).toBe(true);
   callee.hear(undefined);

@@ -64,7 +64,7 @@ const message = fc
 const read = (text: string) => scanMedia(Buffer.from(text));
 
 describe('the scan of a media message', () => {
-  it('says what JSON.parse says, for any order of members and any white space', () => {
+  it('scanMedia reads the same as JSON.parse, for any order of members and any white space', () => {
     fc.assert(
       fc.property(message, ({ text, said }) => {
         const { media } = JSON.parse(text) as { media: Record<string, string> };
@@ -76,7 +76,7 @@ describe('the scan of a media message', () => {
     );
   });
 
-  it('believes nothing that JSON.parse does not: any change of a byte is read alike or left to it', () => {
+  it('scanMedia reads a message with any changed byte as JSON.parse does, or leaves it to JSON.parse', () => {
     const original = Buffer.from(
       '{"event":"media","streamSid":"MZ1","media":{"track":"inbound","timestamp":"20","payload":"/wD/"}}',
     );
@@ -99,7 +99,7 @@ describe('the scan of a media message', () => {
     );
   });
 
-  it('survives every truncation', () => {
+  it('scanMedia survives every truncation of a media message', () => {
     const text = '{"event":"media","media":{"track":"inbound","timestamp":"20","payload":"/wD/"}}';
     for (let length = 0; length < text.length; length++) {
       expect(read(text.slice(0, length))).toBeUndefined();
@@ -121,11 +121,11 @@ describe('the scan of a media message', () => {
     ['something behind it', '{"event":"media","media":{"timestamp":"1","payload":""}} x'],
     ['a trailing comma', '{"event":"media","media":{"timestamp":"1","payload":"",}}'],
     ['too large a time', '{"event":"media","media":{"timestamp":"9999999999999999","payload":""}}'],
-  ])('leaves %s to JSON.parse', (_, text) => {
+  ])('scanMedia leaves %s to JSON.parse', (_, text) => {
     expect(read(text)).toBeUndefined();
   });
 
-  it('decodes into the same memory again and again', () => {
+  it('scanMedia decodes into the same memory again and again', () => {
     const of = (payload: string) =>
       scanMedia(
         Buffer.from(

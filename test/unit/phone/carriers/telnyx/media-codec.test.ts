@@ -35,7 +35,7 @@ const payloadOf = (message: string) =>
   Buffer.from((JSON.parse(message) as { media: { payload: string } }).media.payload, 'base64');
 
 describe('the messages of a Telnyx media stream', () => {
-  it('names the stream, both ids of the call and the format', () => {
+  it('the start of a Telnyx media stream names the stream, both ids of the call and the format', () => {
     expect(createTelnyxMediaCodec().read(bytesOf(START))).toEqual({
       kind: 'started',
       streamId: START.stream_id,
@@ -45,7 +45,7 @@ describe('the messages of a Telnyx media stream', () => {
     });
   });
 
-  it('reads the documented messages', () => {
+  it('the Telnyx media codec reads the documented messages', () => {
     const codec = started();
     const head = { sequence_number: '4', stream_id: START.stream_id };
     const media = { track: 'inbound', chunk: '2', timestamp: '5', payload: '/38A' };
@@ -70,7 +70,7 @@ describe('the messages of a Telnyx media stream', () => {
     });
   });
 
-  it('says of frames that overtake each other where each belongs', () => {
+  it('the Telnyx media codec gives the position of each frame that arrives out of order', () => {
     const codec = started();
     const times = [40, 0, 20].map((at) => {
       const media = { track: 'inbound', chunk: '1', timestamp: String(at), payload: 'AAAA' };
@@ -80,14 +80,14 @@ describe('the messages of a Telnyx media stream', () => {
     expect(times).toEqual([40, 0, 20]);
   });
 
-  it('reads a piece of thirty seconds', () => {
+  it('the Telnyx media codec reads a frame of thirty seconds', () => {
     const payload = Buffer.alloc(240_000, 0x55).toString('base64');
     const media = { track: 'inbound', chunk: '1', timestamp: '0', payload };
     const event = started().read(bytesOf({ event: 'media', media }));
     expect(event.kind === 'media' && event.bytes.length).toBe(240_000);
   });
 
-  it('writes the documented messages, byte for byte', () => {
+  it('the Telnyx media codec writes the documented messages, byte for byte', () => {
     const codec = started();
     const sound = Buffer.alloc(160, 0x7f);
     expect(codec.media(sound)).toBe(
@@ -97,12 +97,12 @@ describe('the messages of a Telnyx media stream', () => {
     expect(codec.clear()).toBe('{"event":"clear"}');
   });
 
-  it('fills a piece up that is shorter than what Telnyx plays', () => {
+  it('the Telnyx media codec pads a frame that is shorter than Telnyx plays', () => {
     const sent = payloadOf(started().media(Uint8Array.of(0x11, 0x7f, 0x00)));
     expect([...sent]).toEqual([0x11, 0x7f, 0x00, ...Array.from({ length: 157 }, () => 0xff)]);
   });
 
-  it('hears a line in A-law, and answers it in the mu-law that was asked for', () => {
+  it('the Telnyx media codec reads an A-law line, and sends the mu-law that was requested', () => {
     const codec = started('PCMA');
     const spoken = Int16Array.from({ length: 200 }, (_, i) => Math.sin(i / 5) * 12_000);
     const alaw = new Uint8Array(200);
@@ -116,7 +116,7 @@ describe('the messages of a Telnyx media stream', () => {
     }
   });
 
-  it('hears a line in linear samples, and answers it in mu-law', () => {
+  it('the Telnyx media codec reads a linear PCM line, and sends mu-law', () => {
     fc.assert(
       fc.property(fc.int16Array({ maxLength: 40 }), (samples) => {
         const bytes = Buffer.alloc(samples.length * 2);

@@ -51,7 +51,7 @@ const STATUS = {
 };
 
 describe('callbacks of Telnyx', () => {
-  it('ask about a call from outside at its begin, and about one of ours at its answer', () => {
+  it('a Telnyx callback requests instructions for an inbound call at its begin, and for an outbound call at its answer', () => {
     expect(read('call.initiated', undefined, { direction: 'incoming', state: 'parked' })).toEqual({
       ...ASKED,
       callId: undefined,
@@ -59,7 +59,7 @@ describe('callbacks of Telnyx', () => {
     expect(read('call.answered', OUTBOUND)).toEqual(ASKED);
   });
 
-  it('report what needs no instruction', () => {
+  it('a Telnyx callback reports states that need no instruction', () => {
     expect(read('call.initiated', OUTBOUND, { direction: 'outgoing' })).toEqual({
       ...STATUS,
       status: 'ringing',
@@ -67,7 +67,7 @@ describe('callbacks of Telnyx', () => {
     expect(read('call.answered', INBOUND)).toEqual({ ...STATUS, status: 'in-progress' });
   });
 
-  it('say of states that overtake each other which is the later, in a number that a row takes', () => {
+  it('Telnyx callbacks that arrive out of order carry their order as a number that fits a row', () => {
     const sequences = [
       read('call.initiated', OUTBOUND, { direction: 'outgoing' }),
       read('call.answered', INBOUND),
@@ -76,7 +76,7 @@ describe('callbacks of Telnyx', () => {
     expect(sequences).toEqual([1, 2, 3]);
   });
 
-  it('leave calls alone that others have placed with the same application', () => {
+  it('a Telnyx callback for a call that others placed with the same application is ignored', () => {
     expect(read('call.initiated', undefined, { direction: 'outgoing' })).toEqual({
       kind: 'ignored',
     });
@@ -96,11 +96,11 @@ describe('callbacks of Telnyx', () => {
     ['invalid_number_format', 'invalid'],
     ['unspecified', 'failed'],
     ['constructor', 'failed'],
-  ])('say that a call has ended by %s', (hangup_cause, status) => {
+  ])('a Telnyx callback reports that a call has ended by %s', (hangup_cause, status) => {
     expect(read('call.hangup', OUTBOUND, { hangup_cause })).toEqual({ ...STATUS, status });
   });
 
-  it('say what a call has cost, and how long it was billed', () => {
+  it('a Telnyx callback reports the cost of a call and its billed duration', () => {
     const cost = { total_cost: '0.0070', billed_duration_secs: 60, status: 'success' };
     expect(read('call.cost', OUTBOUND, cost)).toEqual({
       ...STATUS,
@@ -113,7 +113,7 @@ describe('callbacks of Telnyx', () => {
     });
   });
 
-  it('bring the stream back that broke, whose call its address names', () => {
+  it('a Telnyx callback of a broken stream brings the stream of the addressed call back', () => {
     const stream_url = 'wss://phone.example/v1/telephony/telnyx/media?call=CAours';
     const again = { ...ASKED, isAgain: true };
     expect(read('streaming.stopped', OUTBOUND, { stream_url })).toEqual(again);
@@ -123,7 +123,7 @@ describe('callbacks of Telnyx', () => {
     });
   });
 
-  it('bring the stream back after a transfer that failed, and not after one that was answered', () => {
+  it('a Telnyx callback brings the stream back after a transfer that failed, and not after one that was answered', () => {
     expect(read('streaming.stopped', { kind: 'transferring', callId: 'CAours' })).toEqual({
       kind: 'ignored',
     });
@@ -162,7 +162,7 @@ describe('callbacks of Telnyx', () => {
     ['call.machine.premium.detection.ended', 'silence', 'unknown'],
     ['call.machine.greeting.ended', 'beep_detected', 'machine_end'],
     ['call.machine.premium.greeting.ended', 'beep_detected', 'machine_end'],
-  ])('say by %s %s who answered', (event, result, answeredBy) => {
+  ])('a Telnyx callback reports by %s %s who answered', (event, result, answeredBy) => {
     expect(read(event, OUTBOUND, { result })).toEqual({
       kind: 'machine',
       carrierCallId: 'v3:abc',
@@ -170,7 +170,7 @@ describe('callbacks of Telnyx', () => {
     });
   });
 
-  it('say by its leg which recording is there', () => {
+  it('a Telnyx callback names a finished recording by its leg', () => {
     const event = read('call.recording.saved', OUTBOUND, {
       recording_started_at: '2026-11-24T10:00:00Z',
       recording_ended_at: '2026-11-24T10:01:01Z',
@@ -184,7 +184,7 @@ describe('callbacks of Telnyx', () => {
     });
   });
 
-  it('leave events alone that are of no interest', () => {
+  it('a Telnyx callback of an unknown event is ignored', () => {
     for (const event of ['streaming.started', 'call.bridged', 'constructor', '__proto__']) {
       expect(read(event, OUTBOUND)).toEqual({ kind: 'ignored' });
     }
@@ -205,7 +205,7 @@ describe('callbacks of Telnyx', () => {
     expect(() => readBody(body)).toThrow(CallbackMalformed);
   });
 
-  it('come to one address', () => {
+  it('Telnyx callbacks come to one address', () => {
     expect(() => readBody(bodyOf('call.hangup', OUTBOUND, {}), 'status')).toThrow(
       CallbackMalformed,
     );
@@ -214,7 +214,7 @@ describe('callbacks of Telnyx', () => {
 
 describe('what Telnyx keeps with a call', () => {
   it.each([OUTBOUND, INBOUND, LEG, { kind: 'transferring', callId: 'CAours' }] as const)(
-    'comes back as it was given: %o',
+    'client state stored at Telnyx comes back as it was given: %o',
     (state) => {
       expect(decodeClientState(encodeClientState(state))).toEqual(state);
     },
@@ -233,7 +233,7 @@ describe('what Telnyx keeps with a call', () => {
     Buffer.from('target CAours v3:a more').toString('base64'),
     Buffer.from('toString CAours').toString('base64'),
     'A'.repeat(4_000),
-  ])('is ours alone: %j is none', (text) => {
+  ])('client state stored at Telnyx is only read when this server wrote it: %j is none', (text) => {
     expect(decodeClientState(text)).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ const refusal = (status: number, code: string): PeerAnswer => ({
 });
 
 describe('calls at Telnyx', () => {
-  it('are recorded on demand, each side in its channel', async () => {
+  it('Telnyx calls are recorded on demand, each side in its channel', async () => {
     const { recordings, requests, body } = open(
       data({}),
       data({ call_leg_id: 'leg-1' }),
@@ -45,12 +45,12 @@ describe('calls at Telnyx', () => {
     await expect(recordings.startRecording(LEG)).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  it('are recorded also where their leg is not said', async () => {
+  it('Telnyx calls are recorded also when their leg is not known', async () => {
     const { recordings } = open(data({}), refusal(503, '10007'));
     expect(await recordings.startRecording(LEG)).toBeUndefined();
   });
 
-  it('have a recording or none by their leg, which is known or asked for', async () => {
+  it('the recording of a Telnyx call is found or missing by its leg, which is known or requested', async () => {
     const { recordings, requests } = open(
       refusal(404, '10005'),
       refusal(422, '90015'),
@@ -69,7 +69,7 @@ describe('calls at Telnyx', () => {
     expect(requests).toHaveLength(6);
   });
 
-  it('have recordings that are found by the leg of the call', async () => {
+  it('the recordings of a Telnyx call are found by the leg of the call', async () => {
     const wav = 'https://recordings.example/1.wav?signed';
     const found = data([{ id: 'rec-1', download_urls: { wav } }]);
     const { recordings, requests } = open(

@@ -58,13 +58,13 @@ const flipped = (bytes: Uint8Array, index: number) => {
 };
 
 describe('the signature of Telnyx', () => {
-  it('is good over the time and the body, by a key in either form', () => {
+  it('a Telnyx signature is valid over the time and the body, by a key in either form', () => {
     expect(isGenuine({})).toBe(true);
     const key = telnyxPublicKey(spki.toString('base64'));
     expect(isSignedByTelnyx({ publicKey: key, clock }, requestOf({}))).toBe(true);
   });
 
-  it('is good for five minutes in both directions', () => {
+  it('a Telnyx signature is valid for five minutes in both directions', () => {
     expect(isGenuine(at(NOW - 300))).toBe(true);
     expect(isGenuine(at(NOW + 300))).toBe(true);
   });
@@ -103,7 +103,7 @@ describe('the signature of Telnyx', () => {
 
   const rsa = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
   it.each(['', 'hello', rsa.export({ format: 'der', type: 'spki' }).toString('base64')])(
-    'takes %j for no key',
+    'a Telnyx signature check takes %j for no key',
     (key) => {
       expect(() => telnyxPublicKey(key)).toThrow('TELNYX_PUBLIC_KEY is no Ed25519 key');
     },
@@ -119,7 +119,7 @@ describe('the token of a media stream', () => {
       headers: token === undefined ? {} : { 'x-telnyx-streaming-auth-token': token },
     });
 
-  it('opens the stream of its call alone', () => {
+  it('the token of a Telnyx media stream opens the stream of its call alone', () => {
     expect(url).toBe('wss://phone.example/v1/telephony/telnyx/media?call=CAours');
     expect(show(hooks.mediaToken('CAours'))).toBe(true);
     expect(show(hooks.mediaToken('CAours'), url.replace('wss', 'https'))).toBe(true);
@@ -127,7 +127,7 @@ describe('the token of a media stream', () => {
     expect(show(hooks.mediaToken('CAours'), url.replace('CAours', 'CAother'))).toBe(false);
   });
 
-  it('is known to nobody without the key of the API', () => {
+  it('the token of a Telnyx media stream cannot be made without the API key', () => {
     const stranger = hooksOf({ publicUrl: 'https://phone.example', apiKey: 'KEY2' });
     expect(show(stranger.mediaToken('CAours'))).toBe(false);
     expect(show('')).toBe(false);

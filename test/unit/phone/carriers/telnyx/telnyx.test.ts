@@ -62,7 +62,7 @@ const LEG = { callId: 'CAours', carrierCallId: 'v3:abc' };
 const COMMANDS = `${ROOT}/calls/v3%3Aabc/actions`;
 
 describe('numbers at Telnyx', () => {
-  it('are searched by area code, for voice', async () => {
+  it('Telnyx numbers are searched by area code, for voice', async () => {
     const { carrier, requests } = open(data([OFFERED, { phone_number: '+14155550190' }]));
     expect(await carrier.numbers.search({ areaCode: '415', limit: 20 })).toEqual([
       {
@@ -91,13 +91,13 @@ describe('numbers at Telnyx', () => {
     });
   });
 
-  it('are searched exactly', async () => {
+  it('Telnyx numbers are searched exactly', async () => {
     const { carrier } = open(data([{ phone_number: '+14155550190' }, OFFERED]));
     const found = await carrier.numbers.search({ phoneNumber: '+14155550199', limit: 20 });
     expect(found.map(({ phoneNumber }) => phoneNumber)).toEqual(['+14155550199']);
   });
 
-  it('are ordered with the reference of the purchase, until the order is decided', async () => {
+  it('Telnyx numbers are ordered with the reference of the purchase, and the order is polled until it is decided', async () => {
     const pending = { ...ORDER, status: 'pending' };
     const { carrier, requests, clock, body } = open(data(pending), data(pending), data(ORDER));
     const buying = carrier.numbers.buy({ phoneNumber: '+14155550199', purchaseId: 'purchase-1' });
@@ -116,7 +116,7 @@ describe('numbers at Telnyx', () => {
     expect(requests[1]?.url).toBe(`${ROOT}/number_orders/order-1`);
   });
 
-  it('that were not sold are taken', async () => {
+  it('a Telnyx order that failed reports its number as taken', async () => {
     const { carrier } = open(data({ ...ORDER, status: 'failure' }), refusal(422, '85001'));
     for (let i = 0; i < 2; i++) {
       const buying = carrier.numbers.buy({ phoneNumber: '+14155550199', purchaseId: 'p' });
@@ -124,7 +124,7 @@ describe('numbers at Telnyx', () => {
     }
   });
 
-  it('whose order stays undecided may have been sold', async () => {
+  it('a Telnyx order that stays undecided is reported as an unknown outcome', async () => {
     const pending = data({ ...ORDER, status: 'pending' });
     const { carrier, requests, clock } = open(
       ...Array.from({ length: LIMITS.phone.orderChecks + 1 }, () => pending),
@@ -139,7 +139,7 @@ describe('numbers at Telnyx', () => {
     await failed;
   });
 
-  it('are found by the purchase, whatever else the list has', async () => {
+  it('a Telnyx number is found by its purchase among other and failed orders', async () => {
     const other = { ...ORDER, customer_reference: 'purchase-10' };
     const failed = { ...ORDER, status: 'failure' };
     const { carrier, requests } = open(data([other, failed, ORDER]), data([other, failed]));
@@ -150,7 +150,7 @@ describe('numbers at Telnyx', () => {
     );
   });
 
-  it('are given back once, and again without harm', async () => {
+  it('a Telnyx number is released once, and a repeated release succeeds', async () => {
     const owned = data([{ id: '1293', phone_number: '+14155550199' }]);
     const { carrier, requests } = open(owned, data({}), data([]), owned, refusal(404, '10005'));
     await carrier.numbers.release('+14155550199');
@@ -162,7 +162,7 @@ describe('numbers at Telnyx', () => {
 });
 
 describe('calls at Telnyx', () => {
-  it('are placed with the id of ours, the hook and the limits, and no more', async () => {
+  it('a Telnyx call is placed with our call id, the webhook and the limits, and no more', async () => {
     const { carrier, requests, body } = open(data({ call_control_id: 'v3:abc' }));
     expect(await carrier.calls.dial(DIAL)).toEqual({ carrierCallId: 'v3:abc' });
     expect(requests[0]).toMatchObject({ method: 'POST', url: `${ROOT}/calls` });
@@ -179,7 +179,7 @@ describe('calls at Telnyx', () => {
     });
   });
 
-  it('listen for a machine', async () => {
+  it('a Telnyx call requests machine detection when it is wanted', async () => {
     const { carrier, body } = open(data({ call_control_id: 'v3:abc' }));
     await carrier.calls.dial({ ...DIAL, detectsMachine: true });
     expect(body(0)).toMatchObject({
@@ -187,13 +187,13 @@ describe('calls at Telnyx', () => {
     });
   });
 
-  it('listen for the end of the greeting where something is to be left to a machine', async () => {
+  it('a Telnyx call requests the end of the greeting when a message is to be left to a machine', async () => {
     const { carrier, body } = open(data({ call_control_id: 'v3:abc' }));
     await carrier.calls.dial({ ...DIAL, detectsMachine: true, awaitsGreetingEnd: true });
     expect(body(0)).toMatchObject({ answering_machine_detection: 'greeting_end' });
   });
 
-  it('are hung up in any state', async () => {
+  it('a Telnyx call is hung up in any state', async () => {
     const { carrier, requests } = open(data({}), refusal(422, '90018'), refusal(404, '10005'));
     for (let i = 0; i < 3; i++) await carrier.calls.hangUp('v3:abc');
     expect(requests[0]?.url).toBe(`${COMMANDS}/hangup`);
@@ -204,7 +204,7 @@ describe('calls at Telnyx', () => {
     [{ is_alive: false }, 'queued', null],
     [{ is_alive: false, end_time: '2026-11-24T10:00:00Z', call_duration: 61 }, 'completed', 61],
     [{ is_alive: false, end_time: '2026-11-24T10:00:00Z', call_duration: 0 }, 'no-answer', 0],
-  ])('are found as %o', async (found, status, durationSeconds) => {
+  ])('a Telnyx call is found as %o', async (found, status, durationSeconds) => {
     const { carrier, requests } = open(data({ call_control_id: 'v3:abc', ...found }));
     expect(await carrier.calls.find('v3:abc')).toEqual({
       carrierCallId: 'v3:abc',
@@ -215,11 +215,11 @@ describe('calls at Telnyx', () => {
     expect(requests[0]?.url).toBe(`${ROOT}/calls/v3%3Aabc`);
   });
 
-  it('that are not known are not found', async () => {
+  it('an unknown Telnyx call is not found', async () => {
     expect(await open(refusal(404, '10005')).carrier.calls.find('v3:abc')).toBeUndefined();
   });
 
-  it('play digits, and are transferred without their stream', async () => {
+  it('a Telnyx call sends digits, and stops its stream before a transfer', async () => {
     const { carrier, requests, body } = open(data({}), data({}), data({}));
     await carrier.calls.sendDigits(LEG, '1#');
     await carrier.calls.transfer(LEG, { to: '+14155550123', longestSeconds: 840, whispers: false });
@@ -274,7 +274,7 @@ describe('instructions to Telnyx', () => {
     return { action: requests[0]?.url.split('/').at(-1), body: body(0) };
   };
 
-  it('answer a call from outside with its stream, once', async () => {
+  it('Telnyx is instructed once to answer an inbound call with its stream', async () => {
     expect(await instruct(OUTSIDE, { kind: 'stream', callId: 'CAours' })).toEqual({
       action: 'answer',
       body: {
@@ -285,7 +285,7 @@ describe('instructions to Telnyx', () => {
     });
   });
 
-  it('open the stream of a call of ours once, and each time that it broke', async () => {
+  it('Telnyx is instructed to open the stream of an outbound call once, and again each time that it broke', async () => {
     expect(await instruct(ASKED, { kind: 'stream', callId: 'CAours' })).toEqual({
       action: 'streaming_start',
       body: { ...STREAM, command_id: 'CAours-stream' },
@@ -298,14 +298,14 @@ describe('instructions to Telnyx', () => {
     });
   });
 
-  it('that come too late do no harm', async () => {
+  it('Telnyx instructions that come too late do not fail', async () => {
     const again = { ...ASKED, isAgain: true } as const;
     const over = refusal(422, '90018');
     await instruct(again, { kind: 'stream', callId: 'CAours' }, over);
     await instruct(ASKED, { kind: 'hang_up' }, over);
   });
 
-  it('end a call, and refuse one that waits', async () => {
+  it('Telnyx is instructed to end a call, and to refuse a waiting one', async () => {
     expect(await instruct(ASKED, { kind: 'hang_up' })).toMatchObject({ action: 'hangup' });
     expect(await instruct(OUTSIDE, { kind: 'reject', reason: 'busy' })).toEqual({
       action: 'reject',
@@ -320,7 +320,7 @@ describe('instructions to Telnyx', () => {
     });
   });
 
-  it('that Telnyx cannot take fail, so that it calls back again', async () => {
+  it('Telnyx instructions that Telnyx cannot take fail, so that Telnyx calls back again', async () => {
     const { carrier } = open(refusal(500, '10007'));
     const asked = carrier.callbacks?.instruct(ASKED, { kind: 'stream', callId: 'CAours' });
     await expect(asked).rejects.toMatchObject({ kind: 'away' });

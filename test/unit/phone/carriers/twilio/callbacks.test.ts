@@ -22,7 +22,7 @@ const XML = '<?xml version="1.0" encoding="UTF-8"?>';
 const AGAIN = 'https://phone.example/v1/telephony/twilio/voice?call=CAours&amp;again=1';
 
 describe('what Twilio is answered', () => {
-  it('opens the media stream with the id of the call, and asks again behind it', async () => {
+  it('the TwiML for a call opens the media stream with the call id, and redirects to the voice hook after it', async () => {
     const answer = await callbacks.instruct(ASKED, { kind: 'stream', callId: 'CAours' });
     expect(answer).toEqual({
       status: 200,
@@ -34,7 +34,7 @@ describe('what Twilio is answered', () => {
     });
   });
 
-  it('is what the SDK of Twilio writes', async () => {
+  it("the TwiML of this server equals the TwiML of Twilio's SDK", async () => {
     const response = new twilio.twiml.VoiceResponse();
     const stream = response.connect().stream({ url: hooks.media });
     stream.parameter({ name: 'call', value: 'CAours' });
@@ -43,7 +43,7 @@ describe('what Twilio is answered', () => {
     expect(answer.body).toBe(response.toString());
   });
 
-  it('ends a call, and refuses one for a reason', async () => {
+  it('the TwiML ends a call, and refuses one for a reason', async () => {
     const bodyOf = async (kind: 'hang_up' | 'busy' | 'rejected') =>
       (
         await callbacks.instruct(
@@ -56,11 +56,11 @@ describe('what Twilio is answered', () => {
     expect(await bodyOf('rejected')).toBe(`${XML}<Response><Reject reason="rejected"/></Response>`);
   });
 
-  it('acknowledges with an answer that asks for nothing', () => {
+  it('the TwiML acknowledgement is an empty response', () => {
     expect(callbacks.acknowledgement.body).toBe(`${XML}<Response/>`);
   });
 
-  it('plays digits and connects numbers, and escapes whatever it is given', () => {
+  it('the TwiML plays digits and connects numbers, and escapes all values', () => {
     expect(digitsTwiml(hooks, 'CAours', '1w"#')).toBe(
       `${XML}<Response><Play digits="1w&quot;#"/><Redirect method="POST">${AGAIN}</Redirect></Response>`,
     );
@@ -78,14 +78,14 @@ describe('what Twilio is answered', () => {
     expect(digitsTwiml(hooks, 'CA/ &', '1')).toContain('call=CA%2F%20%26&amp;again=1');
   });
 
-  it('tells a person what a call is about, in text and never in markup', () => {
+  it('the TwiML whisper tells a person what a call is about, as escaped text', () => {
     expect(callbacks.whisper?.('A <b>refund</b> & "more"').body).toBe(
       `${XML}<Response><Say>A &lt;b&gt;refund&lt;/b&gt; &amp; &quot;more&quot;</Say></Response>`,
     );
     expect(whisperTwiml(null)).toBe(`${XML}<Response/>`);
   });
 
-  it('signs addresses that Twilio was given: each hook has one spelling', () => {
+  it('each Twilio webhook of this server has one spelling of its address', () => {
     const root = 'https://phone.example/v1/telephony/twilio';
     expect(hooks.voice()).toBe(`${root}/voice`);
     expect(hooks.status()).toBe(`${root}/status`);
@@ -94,7 +94,7 @@ describe('what Twilio is answered', () => {
     expect(hooks.recording('CAours')).toBe(`${root}/recording?call=CAours`);
   });
 
-  it('believes a request and an upgrade that the token has signed', () => {
+  it('a Twilio request and an upgrade are accepted when the auth token has signed them', () => {
     const url = hooks.voice('CAours');
     const parameters = { CallSid: 'CA9', From: '+14155550100', To: '+14155550199' };
     const signature = twilio.getExpectedTwilioSignature('12345', url, parameters);

@@ -27,7 +27,7 @@ function started() {
 }
 
 describe('the messages of a Twilio media stream', () => {
-  it('names the stream, both ids of the call and the format', () => {
+  it('the start of a Twilio media stream names the stream, both ids of the call and the format', () => {
     expect(started().event).toEqual({
       kind: 'started',
       streamId: 'MZ18ad3ab5a668481ce02b83e7395059f0',
@@ -37,13 +37,13 @@ describe('the messages of a Twilio media stream', () => {
     });
   });
 
-  it('starts without a call of ours where the stream has no parameter', () => {
+  it('a Twilio media stream without a call parameter starts without a call of ours', () => {
     const start = { ...START.start, customParameters: {} };
     const event = createTwilioMediaCodec().read(bytesOf({ ...START, start }));
     expect(event).toMatchObject({ kind: 'started', callId: undefined });
   });
 
-  it('reads the documented messages', () => {
+  it('the Twilio media codec reads the documented messages', () => {
     const { codec } = started();
     const head = { sequenceNumber: '4', streamSid: 'MZ1' };
     const media = { track: 'inbound', chunk: '2', timestamp: '5', payload: '/38A' };
@@ -68,13 +68,13 @@ describe('the messages of a Twilio media stream', () => {
     );
   });
 
-  it('hears the far side and not itself', () => {
+  it('the Twilio media codec reads the inbound track and ignores the outbound track', () => {
     const { codec } = started();
     const media = { track: 'outbound', chunk: '2', timestamp: '5', payload: '/38A' };
     expect(codec.read(bytesOf({ event: 'media', media }))).toEqual({ kind: 'ignored' });
   });
 
-  it('reads sound whose base64 is escaped, as JSON may write it', () => {
+  it('the Twilio media codec reads audio whose base64 is escaped, as JSON allows', () => {
     const text =
       '{"event":"media","media":{"track":"inbound","timestamp":7,"payload":"\\/\\u0077=="}}';
     expect(started().codec.read(bytesOf(text))).toEqual({
@@ -84,7 +84,7 @@ describe('the messages of a Twilio media stream', () => {
     });
   });
 
-  it('writes the documented messages, byte for byte', () => {
+  it('the Twilio media codec writes the documented messages, byte for byte', () => {
     const { codec } = started();
     const sid = START.streamSid;
     expect(codec.media(Uint8Array.of(0xff, 0x7f, 0x00))).toBe(
@@ -96,7 +96,7 @@ describe('the messages of a Twilio media stream', () => {
     expect(codec.clear()).toBe(`{"event":"clear","streamSid":"${sid}"}`);
   });
 
-  it('writes to no stream that has not started', () => {
+  it('the Twilio media codec writes to no stream that has not started', () => {
     const codec = createTwilioMediaCodec();
     expect(() => codec.media(Uint8Array.of(1))).toThrow('a stream is written to once');
     expect(() => codec.clear()).toThrow('a stream is written to once');
@@ -136,7 +136,7 @@ describe('the messages of a Twilio media stream', () => {
     expect(() => started().codec.read(bytesOf(message))).toThrow(CallbackMalformed);
   });
 
-  it('reads the longest message that a carrier sends', () => {
+  it('the Twilio media codec reads the longest message that a carrier sends', () => {
     const payload = Buffer.alloc(30 * 8_000, 0x55).toString('base64');
     const event = started().codec.read(bytesOf({ event: 'media', media: { ...sound, payload } }));
     expect(event.kind === 'media' && event.bytes.length).toBe(240_000);

@@ -17,7 +17,7 @@ const read = (hook: string, parameters: Record<string, string> | string, query =
 const TRANSFERRED = { kind: 'transferred', callId: 'CAours', carrierCallId: 'CA9' };
 
 describe('callbacks of Twilio', () => {
-  it('ask what to do with a call of ours, one from outside, and one whose stream has been', () => {
+  it('a Twilio callback requests instructions for an outbound call, an inbound call, and one whose stream has ended', () => {
     const event = { kind: 'answered', carrierCallId: 'CA9', from: CALL.From, to: CALL.To };
     expect(read('voice', CALL)).toEqual({ ...event, callId: 'CAours', isAgain: false });
     expect(read('voice', CALL, '')).toEqual({ ...event, callId: undefined, isAgain: false });
@@ -29,7 +29,7 @@ describe('callbacks of Twilio', () => {
   });
 
   it.each(['busy', 'no-answer', 'failed', 'canceled'])(
-    'bring the stream back after a transfer that was %s',
+    'a Twilio callback brings the stream back after a transfer that was %s',
     (DialCallStatus) => {
       const event = read('voice', { ...CALL, DialCallStatus }, '?call=CAours&again=1');
       expect(event).toMatchObject({
@@ -40,14 +40,14 @@ describe('callbacks of Twilio', () => {
     },
   );
 
-  it('let a call end with the party that it was transferred to', () => {
+  it('a Twilio callback lets a call end with the person that it was transferred to', () => {
     expect(read('voice', { ...CALL, DialCallStatus: 'completed' })).toEqual(TRANSFERRED);
     const leg = { ...CALL, CallSid: 'CA10', ParentCallSid: 'CA9' };
     expect(read('transfer', { ...leg, CallStatus: 'in-progress' })).toEqual(TRANSFERRED);
     expect(read('transfer', { ...leg, CallStatus: 'ringing' })).toEqual({ kind: 'ignored' });
   });
 
-  it('ask what that party is told, of a call that the address names', () => {
+  it('a Twilio callback requests the whisper for a transfer of the call that the address names', () => {
     expect(read('whisper', CALL)).toEqual({ kind: 'whisper', callId: 'CAours' });
     expect(() => read('whisper', CALL, '')).toThrow('without call');
     expect(() => read('transfer', { ...CALL, CallStatus: 'in-progress' }, '')).toThrow();
@@ -63,7 +63,7 @@ describe('callbacks of Twilio', () => {
     ['no-answer', 'no-answer'],
     ['canceled', 'canceled'],
     ['failed', 'failed'],
-  ])('say that a call is %s', (CallStatus, status) => {
+  ])('a Twilio callback reports that a call is %s', (CallStatus, status) => {
     expect(read('status', { ...CALL, CallStatus, SequenceNumber: '2' })).toEqual({
       kind: 'status',
       callId: 'CAours',
@@ -82,19 +82,19 @@ describe('callbacks of Twilio', () => {
     ['503', 'failed'],
     ['', 'failed'],
   ])(
-    'tell a number that does not exist from other failures by the SIP answer %s',
+    'a Twilio callback tells a number that does not exist from other failures by the SIP answer %s',
     (code, status) => {
       const event = read('status', { ...CALL, CallStatus: 'failed', SipResponseCode: code });
       expect(event).toMatchObject({ kind: 'status', status });
     },
   );
 
-  it('say how long an answered call was', () => {
+  it('a Twilio callback reports the duration of an answered call', () => {
     const event = read('status', { ...CALL, CallStatus: 'completed', CallDuration: '61' });
     expect(event).toMatchObject({ durationSeconds: 61, sequence: 3 });
   });
 
-  it('leave states that Twilio may add alone', () => {
+  it('a Twilio callback with an unknown state is ignored', () => {
     expect(read('status', { ...CALL, CallStatus: 'dreaming' })).toEqual({ kind: 'ignored' });
   });
 
@@ -107,7 +107,7 @@ describe('callbacks of Twilio', () => {
     ['fax', 'fax'],
     ['unknown', 'unknown'],
     ['robot', 'unknown'],
-  ])('say that %s answered', (AnsweredBy, answeredBy) => {
+  ])('a Twilio callback reports that %s answered', (AnsweredBy, answeredBy) => {
     expect(read('machine', { ...CALL, AnsweredBy })).toEqual({
       kind: 'machine',
       carrierCallId: 'CA9',
@@ -115,7 +115,7 @@ describe('callbacks of Twilio', () => {
     });
   });
 
-  it('name a recording, once it is there', () => {
+  it('a Twilio callback names a recording once it is available', () => {
     const recording = {
       ...CALL,
       RecordingSid: 'RE1',
@@ -132,7 +132,7 @@ describe('callbacks of Twilio', () => {
     });
   });
 
-  it('say what was spent', () => {
+  it('a Twilio callback reports the spend of the account', () => {
     const trigger = { UsageCategory: 'totalprice', TriggerBy: 'price', Recurring: 'monthly' };
     const fired = {
       CurrentValue: '50.0125',
@@ -153,7 +153,7 @@ describe('callbacks of Twilio', () => {
   });
 
   it.each([{ UsageCategory: 'calls' }, { TriggerBy: 'count' }, { Recurring: 'daily' }])(
-    'say nothing of our limit where their trigger is another one: %j',
+    'a Twilio callback of a usage trigger that is not ours is ignored: %j',
     (other) => {
       const ours = { UsageCategory: 'totalprice', TriggerBy: 'price', Recurring: 'monthly' };
       const fired = { CurrentValue: '50.0125', TriggerValue: '50' };
@@ -161,7 +161,7 @@ describe('callbacks of Twilio', () => {
     },
   );
 
-  it('decode what a form encodes, and take the first of a parameter that comes twice', () => {
+  it('a Twilio callback decodes its form, and takes the first of a parameter that comes twice', () => {
     const event = read('voice', 'CallSid=CA9&From=%2B14155550100&To=anne+%26+co&From=x');
     expect(event).toMatchObject({ from: '+14155550100', to: 'anne & co' });
   });

@@ -29,13 +29,13 @@ describe('calls at Twilio', () => {
       { kind: 'whole', recordingId: 'RE1', durationSeconds: 61 },
     ],
     [[{ sid: 'RE2', status: 'completed', duration: '61' }], { kind: 'none' }],
-  ])('have the recordings %o, of which ours is %o', async (made, found) => {
+  ])('a Twilio call with the recordings %o has as its own %o', async (made, found) => {
     const { recordings, requests } = open({ status: 200, body: { recordings: made } });
     expect(await recordings.findRecording(LEG, 'RE1')).toEqual(found);
     expect(requests[0]?.url).toBe(`${ROOT}/Recordings.json?CallSid=CA9&PageSize=20`);
   });
 
-  it('have the one recording that they have, where its id is not known', async () => {
+  it('a Twilio call whose recording id is not known has its only recording', async () => {
     const made = [{ sid: 'RE2', status: 'completed', duration: '61' }];
     const { recordings } = open({ status: 200, body: { recordings: made } });
     const found = { kind: 'whole', recordingId: 'RE2', durationSeconds: 61 };

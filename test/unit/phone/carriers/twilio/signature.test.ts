@@ -37,11 +37,11 @@ const requestOf = ({ url = URL_OF_VECTOR, body = encode(PARAMETERS), ...rest }: 
 const isGenuine = (change: Change) => isSignedByTwilio(TOKEN, requestOf(change));
 
 describe('the signature of Twilio', () => {
-  it('is the one that Twilio documents', () => {
+  it('the Twilio signature equals the example that Twilio documents', () => {
     expect(isGenuine({})).toBe(true);
   });
 
-  it('is what the SDK of Twilio takes for genuine, whatever the parameters are', () => {
+  it("the Twilio signature is accepted by Twilio's SDK, whatever the parameters are", () => {
     const words = fc.string({ unit: 'grapheme', maxLength: 8 });
     fc.assert(
       fc.property(
@@ -75,12 +75,12 @@ describe('the signature of Twilio', () => {
     ['https://phone.example:8443/voice', 'https://phone.example/voice'],
     ['http://phone.example/voice', 'http://phone.example:80/voice'],
     ['https://[2001:db8::1]/voice', 'https://[2001:db8::1]:443/voice'],
-  ])('is good for %s where Twilio has signed %s', (url, signedUrl) => {
+  ])('the Twilio signature is valid for %s when Twilio has signed %s', (url, signedUrl) => {
     const signature = twilio.getExpectedTwilioSignature(TOKEN, signedUrl, PARAMETERS);
     expect(isGenuine({ url, signature })).toBe(true);
   });
 
-  it('covers a body in JSON by its hash in the address', () => {
+  it('the Twilio signature covers a JSON body by its hash in the address', () => {
     const body = Buffer.from('{"a":1}');
     const hash = createHash('sha256').update(body).digest('hex');
     const url = `https://phone.example/usage?bodySHA256=${hash}`;
@@ -90,7 +90,7 @@ describe('the signature of Twilio', () => {
     expect(isGenuine({ url, body: Buffer.from('{"a":2}'), signature })).toBe(false);
   });
 
-  it('covers the upgrade of a media stream, by either scheme', () => {
+  it('the Twilio signature covers the upgrade of a media stream, by either scheme', () => {
     const socket = 'wss://phone.example/v1/telephony/twilio/media';
     const signature = twilio.getExpectedTwilioSignature(TOKEN, socket, {});
     const headers = { 'x-twilio-signature': signature };

@@ -54,7 +54,7 @@ const DIAL = {
 const LEG = { callId: 'CAours', carrierCallId: 'CA9' };
 
 describe('numbers at Twilio', () => {
-  it('are searched by area code, for voice and without an address', async () => {
+  it('Twilio numbers are searched by area code, for voice and without an address requirement', async () => {
     const { carrier, requests } = open({
       status: 200,
       body: { available_phone_numbers: [OFFERED, { ...OFFERED, locality: null, region: null }] },
@@ -87,7 +87,7 @@ describe('numbers at Twilio', () => {
     );
   });
 
-  it('are searched exactly, and others that match are left out', async () => {
+  it('Twilio numbers are searched exactly, and other matches are left out', async () => {
     const { carrier, requests } = open({
       status: 200,
       body: { available_phone_numbers: [{ ...OFFERED, phone_number: '+14155550190' }, OFFERED] },
@@ -97,7 +97,7 @@ describe('numbers at Twilio', () => {
     expect(requests[0]?.url).toContain('Contains=4155550199');
   });
 
-  it('are bought with the name of the purchase and the hooks of this server', async () => {
+  it('a Twilio number is bought with the name of the purchase and the webhooks of this server', async () => {
     const { carrier, requests, form } = open({ status: 201, body: OWNED });
     const bought = await carrier.numbers.buy({
       phoneNumber: '+14155550199',
@@ -116,7 +116,7 @@ describe('numbers at Twilio', () => {
     });
   });
 
-  it('are found by the purchase, whatever else the list has', async () => {
+  it('a Twilio number is found by its purchase, whatever else the list has', async () => {
     const other = { ...OWNED, sid: 'PN0', friendly_name: 'purchase-10' };
     const { carrier, requests } = open(
       { status: 200, body: { incoming_phone_numbers: [other, OWNED] } },
@@ -130,7 +130,7 @@ describe('numbers at Twilio', () => {
     expect(requests[0]?.url).toContain('/IncomingPhoneNumbers.json?FriendlyName=purchase-1');
   });
 
-  it('are given back once, and again without harm', async () => {
+  it('a Twilio number is released once, and a repeated release succeeds', async () => {
     const { carrier, requests } = open({ status: 204 }, refusal(404, 20_404), refusal(500, 20_500));
     await carrier.numbers.release('PN1');
     await carrier.numbers.release('PN1');
@@ -143,7 +143,7 @@ describe('numbers at Twilio', () => {
 });
 
 describe('calls at Twilio', () => {
-  it('are placed with every hook and limit, and no more than is asked for', async () => {
+  it('a Twilio call is placed with every webhook and limit, and no more than is requested', async () => {
     const { carrier, requests, form } = open({ status: 201, body: { sid: 'CA9' } });
     expect(await carrier.calls.dial(DIAL)).toEqual({ carrierCallId: 'CA9' });
     expect(requests[0]?.url).toBe(`${ROOT}/Calls.json`);
@@ -163,7 +163,7 @@ describe('calls at Twilio', () => {
     ]);
   });
 
-  it('listen for a machine without holding up the call', async () => {
+  it('a Twilio call detects machines without holding up the call', async () => {
     const { carrier, form } = open({ status: 201, body: { sid: 'CA9' } });
     await carrier.calls.dial({ ...DIAL, detectsMachine: true });
     expect(Object.fromEntries(form(0))).toMatchObject({
@@ -173,7 +173,7 @@ describe('calls at Twilio', () => {
     });
   });
 
-  it('are recorded on demand, each side in its channel', async () => {
+  it('a Twilio call is recorded on demand, each side in its channel', async () => {
     const { carrier, requests, form } = open(
       { status: 201, body: { sid: 'RE1' } },
       { status: 200, body: {} },
@@ -204,7 +204,7 @@ describe('calls at Twilio', () => {
     await carrier.calls.stopRecording(LEG);
   });
 
-  it('have recordings that are fetched with the credential of the account, and deleted', async () => {
+  it('a Twilio recording is fetched with the credential of the account, and deleted', async () => {
     const { carrier, requests } = open(
       { status: 200, body: 'RIFF' },
       refusal(404, 20_404),
@@ -226,7 +226,7 @@ describe('calls at Twilio', () => {
     expect(requests[3]).toMatchObject({ method: 'DELETE', url: `${ROOT}/Recordings/RE1.json` });
   });
 
-  it('listen for the end of the greeting where something is to be left to a machine', async () => {
+  it('a Twilio call detects the end of the greeting when a message is to be left to a machine', async () => {
     const { carrier, form } = open({ status: 201, body: { sid: 'CA9' } });
     await carrier.calls.dial({ ...DIAL, detectsMachine: true, awaitsGreetingEnd: true });
     expect(Object.fromEntries(form(0))).toMatchObject({
@@ -235,7 +235,7 @@ describe('calls at Twilio', () => {
     });
   });
 
-  it('are hung up in any state', async () => {
+  it('a Twilio call is hung up in any state', async () => {
     const over = refusal(400, 21_220);
     const { carrier, requests, form } = open({ status: 200, body: {} }, over, over, over, {
       status: 200,
@@ -249,18 +249,18 @@ describe('calls at Twilio', () => {
     expect(form(4)).toEqual([['Status', 'canceled']]);
   });
 
-  it('that are not known are over', async () => {
+  it('a Twilio call that Twilio does not know is not found, and hanging it up succeeds', async () => {
     const { carrier } = open(refusal(404, 20_404), refusal(404, 20_404), refusal(404, 20_404));
     await carrier.calls.hangUp('CA9');
     expect(await carrier.calls.find('CA9')).toBeUndefined();
   });
 
-  it('in a state that is not known are not made up', async () => {
+  it('a Twilio call in a state that this server does not know fails the lookup', async () => {
     const { carrier } = open({ status: 200, body: { sid: 'CA9', status: 'dreaming' } });
     expect(await failure(carrier.calls.find('CA9'))).toMatchObject({ kind: 'away' });
   });
 
-  it('that cannot be hung up say so', async () => {
+  it('a Twilio call that cannot be hung up reports the failure', async () => {
     const { carrier } = open(refusal(500, 20_500));
     expect(await failure(carrier.calls.hangUp('CA9'))).toMatchObject({ kind: 'away' });
   });
@@ -270,7 +270,7 @@ describe('calls at Twilio', () => {
     [{ status: 'completed', duration: '61', price: null, price_unit: 'USD' }, 61, null],
     [{ status: 'completed', duration: '0', price: '-0.0085', price_unit: 'EUR' }, 0, null],
     [{ status: 'in-progress', duration: null, price: null, price_unit: 'USD' }, null, null],
-  ])('are found as %o', async (body, durationSeconds, priceRaw) => {
+  ])('a Twilio call is found as %o', async (body, durationSeconds, priceRaw) => {
     const { carrier } = open({ status: 200, body: { sid: 'CA9', ...body } });
     expect(await carrier.calls.find('CA9')).toEqual({
       carrierCallId: 'CA9',
@@ -280,7 +280,7 @@ describe('calls at Twilio', () => {
     });
   });
 
-  it('play digits and are transferred by new instructions', async () => {
+  it('a Twilio call sends digits and is transferred by new instructions', async () => {
     const { carrier, form } = open({ status: 200, body: {} }, { status: 200, body: {} });
     await carrier.calls.sendDigits(LEG, '1#');
     await carrier.calls.transfer(LEG, { to: '+14155550123', longestSeconds: 840, whispers: false });
@@ -311,7 +311,7 @@ describe('failures of Twilio', () => {
   });
 });
 
-it('a failure of Twilio names no number where it is logged', async () => {
+it('a failure of Twilio names no number when it is logged', async () => {
   const message = "The 'To' number +14155550199 is not a valid phone number.";
   const { carrier } = open({ status: 400, body: { status: 400, code: 21_211, message } });
   const line = JSON.stringify(stdSerializers.err(await failure(carrier.calls.dial(DIAL))));
@@ -330,7 +330,7 @@ describe('the spend at Twilio', () => {
     body: { usage_triggers },
   });
 
-  it('is watched by one trigger a month, which is made once', async () => {
+  it('the spend at Twilio is watched by one trigger a month, which is made once', async () => {
     const { carrier, requests, form } = open(
       list(trigger('UT0', '50', 'https://other.example/')),
       { status: 201, body: trigger('UT1', '50') },
@@ -353,7 +353,7 @@ describe('the spend at Twilio', () => {
     });
   });
 
-  it('is watched at the newest threshold alone', async () => {
+  it('the spend at Twilio is watched at the newest threshold alone', async () => {
     const { carrier, requests } = open(
       list(trigger('UT1', '50')),
       { status: 201, body: trigger('UT2', '80') },
@@ -366,7 +366,7 @@ describe('the spend at Twilio', () => {
     });
   });
 
-  it('is not watched any more without a threshold, and other triggers stay', async () => {
+  it('the spend at Twilio is no longer watched without a threshold, and other triggers stay', async () => {
     const { carrier, requests } = open(
       list(
         trigger('UT0', '50', 'https://other.example/'),
@@ -389,7 +389,7 @@ describe('the spend at Twilio', () => {
     expect(requests).toHaveLength(5);
   });
 
-  it('that cannot be watched at a threshold says so', async () => {
+  it('the spend at Twilio that cannot be watched at a threshold reports the failure', async () => {
     const { carrier } = open(refusal(404, 20_404));
     expect(await failure(carrier.watchSpend?.(50) ?? Promise.resolve())).toMatchObject({
       code: '20404',

@@ -21,7 +21,7 @@ const nested = (levels: number): AnalysisSchema =>
   levels === 0 ? { type: 'string' } : { type: 'object', properties: { inner: nested(levels - 1) } };
 
 describe('the schema of an analysis', () => {
-  it('a schema of an object has no problem, and checks values', () => {
+  it('an analysis schema of an object is accepted, and refuses values that do not match it', () => {
     expect(problemOfSchema(BOOKING)).toBeUndefined();
     const checker = checkerOf(BOOKING);
     expect(checker.safeParse({ outcome: 'booked', guests: 2, notes: ['window'] }).success).toBe(

@@ -22,7 +22,7 @@ const answer = turn('assistant', 'At nine in the morning.');
 const CONVERSATION = [greeting, asked, answer];
 
 describe('the analysis of a call', () => {
-  it('is of its record, names its method and judges no feeling', () => {
+  it("the analysis of a call takes its numbers from the call's record, names its method, and has no sentiment", () => {
     expect(analyzeCall(CALL, [greeting, asked, turn('assistant', 'At nine', 'At')])).toEqual({
       success: true,
       sentiment: null,
@@ -50,12 +50,12 @@ describe('the analysis of a call', () => {
     ['money ended it', { ...CALL, endReason: 'budget_exhausted' as const }, CONVERSATION],
     ['its process was lost', { ...CALL, endReason: 'backstop_settled' as const }, CONVERSATION],
     ['it has no reason', { ...CALL, endReason: null }, CONVERSATION],
-  ])('is no success where %s', (_, call, turns) => {
+  ])('the analysis of a call is no success when %s', (_, call, turns) => {
     expect(analyzeCall(call, turns).success).toBe(false);
   });
 
   it.each(['call_ended', 'agent_ended', 'call_transfer'] as const)(
-    'is a success that ended with %s, also where a person is known to have answered',
+    'the analysis of a call that ended with %s is a success, also when a person answered',
     (endReason) => {
       const call = { ...CALL, endReason, answeredBy: 'human' as const };
       expect(analyzeCall(call, CONVERSATION).success).toBe(true);

@@ -52,7 +52,7 @@ async function pass(clock: ManualClock, ms: number): Promise<void> {
 }
 
 describe('a telephone line', () => {
-  it('has room until the far side has a second of sound that it has not played', () => {
+  it('a phone line has room until the callee has a second of audio that was not played', () => {
     const { line } = openLine();
     let pieces = 0;
     while (line.hasRoom) {
@@ -63,7 +63,7 @@ describe('a telephone line', () => {
     expect(pieces * PIECE_MS).toBeLessThanOrEqual(aheadMs + PIECE_MS);
   });
 
-  it('once it is full, is filled again when 400 ms were played, and never runs dry', async () => {
+  it('a full phone line is filled again when 400 ms were played, and never runs dry', async () => {
     const { clock, line } = openLine();
     const { running, sentAtMs, stop } = fill(line, clock);
     await settleAll();
@@ -81,7 +81,7 @@ describe('a telephone line', () => {
     expect(line.dry.underruns).toBe(0);
   });
 
-  it('says of each item that is cut how much of it was heard', async () => {
+  it('a phone line reports of each cut item how much of it was heard', async () => {
     const { clock, line } = openLine();
     line.play('first', PIECE);
     line.play('second', PIECE);
@@ -98,7 +98,7 @@ describe('a telephone line', () => {
     expect(line.clearPlayback()).toEqual([]);
   });
 
-  it('has no room while it is paused, or while its stream is gone', () => {
+  it('a phone line has no room while it is paused, or while its stream is gone', () => {
     const { line } = openLine();
     line.pause();
     expect(line.hasRoom).toBe(false);

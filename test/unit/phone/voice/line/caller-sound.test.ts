@@ -47,7 +47,7 @@ function openLine() {
   return { measured, hears };
 }
 
-it('speech that is noticed late is measured from its begin, but for how long it was loud', () => {
+it('speech that is detected late is measured from its begin, and its loudness from its detection', () => {
   const { measured, hears } = openLine();
   hears(0, 40);
   hears(3_000, 4);
@@ -58,7 +58,7 @@ it('speech that is noticed late is measured from its begin, but for how long it 
   expect(measured).toMatchObject({ loudMs: 60, consonantMs: 80, vowelMs: 100 });
 });
 
-it('no more than 300 ms before speech is noticed counts, and each piece once', () => {
+it("a caller's speech is measured from at most 300 ms before its detection, and each frame once", () => {
   const { measured, hears } = openLine();
   hears(3_000, 100);
   measured.isMeasuring = true;

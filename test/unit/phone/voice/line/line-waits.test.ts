@@ -3,7 +3,7 @@ import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { LineWaits } from '../../../../../src/phone/voice/line/line-waits.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
-it('a sender that waits goes on after its time, when its signal fires, or when all are woken, once', async () => {
+it('a sender that waits for the line goes on once: after its time, when its signal fires, or when all are woken', async () => {
   const clock = new ManualClock();
   const waits = new LineWaits(clock);
   const stop = new AbortController();

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 describe('what waits for the echo of a mark at the latest', () => {
-  it('is done once: at its mark, even one whose sound was cleared', () => {
+  it('a task with a mark and a deadline runs once at its mark, even when the audio of the mark was cleared', () => {
     waits.atLatest(noting('a'), 1_000);
     waits.arm('1');
     waits.echoed('0', true);
@@ -25,7 +25,7 @@ describe('what waits for the echo of a mark at the latest', () => {
     expect(done).toEqual(['a']);
   });
 
-  it('is done after its time where no mark is echoed, or when it is cut short', () => {
+  it('a task with a mark and a deadline runs at the deadline when no mark is echoed, or when it is cut short', () => {
     waits.atLatest(noting('timed'), 1_000);
     waits.arm('1');
     clock.advance(1_000);
@@ -36,7 +36,7 @@ describe('what waits for the echo of a mark at the latest', () => {
     expect(done).toEqual(['timed', 'cut']);
   });
 
-  it('is never done once it is forgotten or replaced', () => {
+  it('a task with a mark and a deadline never runs once it is forgotten or replaced', () => {
     waits.atLatest(noting('replaced'), 1_000);
     waits.arm('1');
     waits.atLatest(noting('forgotten'), 1_000);
@@ -48,7 +48,7 @@ describe('what waits for the echo of a mark at the latest', () => {
     expect(done).toEqual([]);
   });
 
-  it('waits on while it is disarmed, and from then on for the mark and the time of the next arming', () => {
+  it('a task that is disarmed waits for the mark and the deadline of the next arming', () => {
     waits.atLatest(noting('a'), 1_000);
     waits.arm('1');
     waits.disarm();
@@ -64,7 +64,7 @@ describe('what waits for the echo of a mark at the latest', () => {
 });
 
 describe('what waits for a mark alone', () => {
-  it('is done once the sound before it was played', () => {
+  it('a task that waits for a mark alone runs once the audio before the mark was played', () => {
     waits.onlyAt('1', noting('a'));
     clock.advance(60_000);
     waits.echoed('1', true);
@@ -72,7 +72,7 @@ describe('what waits for a mark alone', () => {
     expect(done).toEqual(['a']);
   });
 
-  it('is never done where that sound is cleared', () => {
+  it('a task that waits for a mark alone never runs when the audio is cleared', () => {
     waits.onlyAt('1', noting('echoed at the clear'));
     waits.echoed('1', false);
     waits.cleared();

@@ -45,7 +45,7 @@ function holdMusic(noteSeconds: number, decay: number): Int16Array {
 }
 
 describe('line cleaner', () => {
-  it('gives as many bytes as came, in the coding of the line, with less noise', () => {
+  it('LineCleaner returns as many bytes as came, in the encoding of the line, with less noise', () => {
     let state = 1;
     const hiss = Int16Array.from({ length: 6 * HZ }, () => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
@@ -55,13 +55,13 @@ describe('line cleaner', () => {
     expect(rms(clean.subarray(4 * HZ))).toBeLessThan(rms(hiss) / 10);
   });
 
-  it('takes no reader, who hardly pauses, for music', () => {
+  it('LineCleaner does not take a reader who hardly pauses for music', () => {
     for (const { file } of LIBRIVOX) {
       expect(heard(withPause(overTelephone(loadRecording(file)))).isMusic, file).toBe(false);
     }
   });
 
-  it('tells hold music from speech, fast and slow', () => {
+  it('LineCleaner distinguishes hold music from speech, fast and slow', () => {
     for (const [seconds, decay] of [
       [0.25, 4],
       [0.4, 2],

@@ -28,7 +28,7 @@ function hiss(level: number, seconds: number): Int16Array {
 const DBFS_20 = 3_277;
 
 describe('noise watch', () => {
-  it('finds noise of -20 dBFS after 1.5 s, also behind speech', () => {
+  it('NoiseWatch finds noise of -20 dBFS after 1.5 s, also behind speech', () => {
     expect(noisyAfterMs(hiss(DBFS_20, 3))).toBe(1_520);
     const [speech] = LIBRIVOX.map(({ file }) => overTelephone(loadRecording(file)));
     const noise = hiss(DBFS_20, (speech?.length ?? 0) / HZ);
@@ -36,7 +36,7 @@ describe('noise watch', () => {
     expect(noisyAfterMs(both)).toBeLessThanOrEqual(1_700);
   });
 
-  it('finds none on a line with the usual hiss, nor in readers who hardly pause, at twice their level', () => {
+  it('NoiseWatch finds no noise on a line with usual hiss, nor in readers who hardly pause, at twice their level', () => {
     expect(noisyAfterMs(hiss(DBFS_20 / 10, 5))).toBeUndefined();
     for (const { file } of LIBRIVOX) {
       const loud = overTelephone(loadRecording(file)).map((sample) =>

@@ -39,7 +39,7 @@ describe('a message of a relay application', () => {
       { type: 'play', source: 'https://a.example/x.mp3', interruptible: true },
       { kind: 'action', isInterruptible: true, isPreemptible: false },
     ],
-  ])('%j is understood', (message, expected) => {
+  ])('the ConversationRelay message %j is read', (message, expected) => {
     expect(read(message)).toMatchObject(expected);
   });
 
@@ -60,7 +60,7 @@ describe('a message of a relay application', () => {
     [{ type: 'language' }],
     [{ type: 'language', ttsLanguage: '../../etc' }],
     [`${'['.repeat(10_000)}`],
-  ])('%j is none', (message) => {
+  ])('the ConversationRelay message %j is not a valid message', (message) => {
     expect(read(message)).toBeUndefined();
   });
 });

@@ -15,13 +15,13 @@ function rest(queue: RelayQueue): string[] {
 }
 
 describe('what a relay application has said and no answer has taken', () => {
-  it('keeps its answers apart', () => {
+  it('RelayQueue keeps the answers of a ConversationRelay app apart', () => {
     const queue = new RelayQueue();
     for (const message of [text('a', true), text('b'), text('c', true)]) queue.take(message, false);
     expect(rest(queue)).toEqual(['a', '|', 'b', 'c', '|']);
   });
 
-  it('has no end of an answer that has nothing in it, unless one waits for it', () => {
+  it('RelayQueue skips the end of an empty answer, unless the call waits for an answer', () => {
     const queue = new RelayQueue();
     queue.take(text('', true), false);
     expect(rest(queue)).toEqual([]);
@@ -29,14 +29,14 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['|']);
   });
 
-  it('drops the rest of an abandoned answer and keeps the next', () => {
+  it('RelayQueue drops the rest of an abandoned answer and keeps the next', () => {
     const queue = new RelayQueue();
     for (const message of [text('a', true), text('b', true)]) queue.take(message, true);
     queue.abandon();
     expect(rest(queue)).toEqual(['b', '|']);
   });
 
-  it('drops what still comes of an abandoned answer, up to its end', () => {
+  it('RelayQueue drops later messages of an abandoned answer, up to the end of that answer', () => {
     const queue = new RelayQueue();
     queue.take(text('a'), true);
     queue.abandon();
@@ -44,7 +44,7 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['d']);
   });
 
-  it('hears the answer to a new question though the one before never ended', () => {
+  it('RelayQueue passes on the answer to a new utterance though the answer before never ended', () => {
     const queue = new RelayQueue();
     queue.abandon();
     queue.asked();
@@ -52,7 +52,7 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['b', '|']);
   });
 
-  it('hears the answer to a key though the one before never ended, and keeps apart what waits', () => {
+  it('RelayQueue passes on the answer to a key though the answer before never ended, and keeps waiting answers apart', () => {
     const queue = new RelayQueue();
     queue.take(text('a'), true);
     queue.abandon();
@@ -61,7 +61,7 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['b', '|', 'c', '|']);
   });
 
-  it('takes an end of the call back where the caller goes on, and hears what follows', () => {
+  it('RelayQueue takes back an end of the call when the caller goes on, and passes on what follows', () => {
     const queue = new RelayQueue();
     queue.take(text('bye'), false);
     queue.take(action({ name: 'end_call' }), false);
@@ -71,7 +71,7 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['bye', 'd', '|']);
   });
 
-  it('loses no end of the call and no language with an abandoned answer, and no key is pressed', () => {
+  it('RelayQueue keeps end_call and set_language of an abandoned answer, and drops send_digits', () => {
     const queue = new RelayQueue();
     queue.abandon();
     queue.take(action({ name: 'send_digits', digits: '1' }), false);
@@ -81,14 +81,14 @@ describe('what a relay application has said and no answer has taken', () => {
     expect(rest(queue)).toEqual(['set_language', 'end_call']);
   });
 
-  it('takes nothing after the end of the call', () => {
+  it('RelayQueue takes nothing after the end of the call', () => {
     const queue = new RelayQueue();
     queue.take(action({ name: 'end_call' }), false);
     queue.take(text('and'), false);
     expect([rest(queue), queue.isEnded]).toEqual([['end_call'], true]);
   });
 
-  it('says when too much waits', () => {
+  it('RelayQueue refuses a message beyond its size limit', () => {
     const queue = new RelayQueue();
     const token = text('x'.repeat(16_384));
     expect([1, 2, 3, 4, 5].map(() => queue.take(token, false))).toEqual([

@@ -23,7 +23,7 @@ async function written(voice: Tts, text: string): Promise<string> {
   return texts.join(' ');
 }
 
-it('whole words are said as other texts, in any case, and are written as they were given', async () => {
+it('pronunciations replace whole words in speech, in any case, and the transcript keeps the written words', async () => {
   const { asked, voice } = plainVoice();
   const pronounced = pronouncedTts(voice, [
     { word: 'SQL', say: 'sequel' },
@@ -41,7 +41,7 @@ it('whole words are said as other texts, in any case, and are written as they we
   ]);
 });
 
-it('a voice without pronunciations is the voice itself', () => {
+it('a synthesizer without pronunciations is not wrapped', () => {
   const { voice } = plainVoice();
   expect(pronouncedTts(voice, [])).toBe(voice);
 });

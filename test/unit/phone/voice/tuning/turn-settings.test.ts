@@ -7,7 +7,7 @@ import {
 import { waitsOf } from '../../../../../src/voice/session/turn-detection.ts';
 import { TURN_MODES } from '../../../../../src/voice/session/turns/end-of-turn.ts';
 
-it('the turns of a call end by the balanced waits, and a silent caller is prompted, unless it is set otherwise', () => {
+it('a call uses the waits of the balanced mode and prompts a silent caller, unless set otherwise', () => {
   const usual = turnDetectionOf({});
   expect(waitsOf(usual)).toEqual(TURN_MODES.balanced);
   expect(usual).toMatchObject({
@@ -19,7 +19,7 @@ it('the turns of a call end by the balanced waits, and a silent caller is prompt
   expect(turnDetectionOf({ idleSeconds: 0 }).idleTimeoutMs).toBeNull();
 });
 
-it('waits that are set replace those of the mode, and none is beyond a longest wait that is set', () => {
+it('waits that are set replace those of the mode, and a longest wait that is set caps all of them', () => {
   const waits = (turnDetection: Parameters<typeof turnDetectionOf>[0]['turnDetection']) =>
     waitsOf(turnDetectionOf({ turnDetection }));
   expect(waits({ mode: 'patient', onNumberMs: 2_000 })).toEqual({
@@ -39,7 +39,7 @@ it('waits that are set replace those of the mode, and none is beyond a longest w
   expect(waits({ maxSilenceMs: 200 })).toMatchObject({ minSilenceMs: 200, maxSilenceMs: 200 });
 });
 
-it('what interrupts an answer is what is set, and two words otherwise', () => {
+it('barge-in rules are those that are set, and two words of 250 ms by default', () => {
   expect(bargeInRules()).toMatchObject({ isOn: true, minMs: 250, minWords: 2 });
   const rules = bargeInRules({ enabled: false, minWords: 3, minMs: 0, ignoreWords: ['Righto'] });
   expect(rules).toMatchObject({ isOn: false, minMs: 0, minWords: 3 });

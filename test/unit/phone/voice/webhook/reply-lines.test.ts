@@ -16,7 +16,7 @@ function linesOf(text: string, cuts: readonly number[], maxBytes = 1_000_000): s
 }
 
 describe('the lines of a reply', () => {
-  it('are the same wherever the network cuts their bytes, within a character too', () => {
+  it('ReplyLines gives the same lines wherever the network cuts their bytes, within a character too', () => {
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\r'), maxLength: 8 });
     const text = fc.array(line, { maxLength: 6 }).map((lines) => lines.join('\n'));
     fc.assert(
@@ -29,14 +29,14 @@ describe('the lines of a reply', () => {
     );
   });
 
-  it('are given out as soon as they end', () => {
+  it('ReplyLines gives each line as soon as it ends', () => {
     const reading = new ReplyLines(100);
     expect(reading.push(Buffer.from('a\nb'))).toEqual(['a']);
     expect(reading.push(Buffer.from('c\n'))).toEqual(['bc']);
     expect(reading.end()).toEqual([]);
   });
 
-  it('hold no more than the bound, and say when it is reached', () => {
+  it('ReplyLines holds no more than its limit, and reports when the limit is reached', () => {
     const reading = new ReplyLines(8);
     expect(reading.push(Buffer.from('a\nbbbbbbbbbbbb\nc\n'))).toEqual(['a']);
     expect([reading.isFull, reading.push(Buffer.from('d\n')), reading.end()]).toEqual([
@@ -46,7 +46,7 @@ describe('the lines of a reply', () => {
     ]);
   });
 
-  it('do not keep the memory of a piece that its owner writes over', () => {
+  it('ReplyLines copies a piece, so that its owner may overwrite the memory', () => {
     const reading = new ReplyLines(100);
     const piece = Buffer.from('abc');
     reading.push(piece);

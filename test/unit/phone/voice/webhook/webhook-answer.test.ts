@@ -17,13 +17,13 @@ const spoken = (pieces: readonly LlmPiece[]) =>
   pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 
 describe('the answer of a voice webhook', () => {
-  it('is spoken line by line, each as it comes', () => {
+  it('the answer of a voice webhook is spoken line by line, each as it comes', () => {
     const { pieces, taken } = answer({ text: 'One moment.' }, { text: 'It is ready.' });
     expect(taken.map(spoken)).toEqual(['One moment. ', 'It is ready. ']);
     expect(pieces).toHaveLength(2);
   });
 
-  it('speaks an interim line only where no final line comes, and then the last of them', () => {
+  it('the answer of a voice webhook speaks an interim line only when no final line comes, and then the last of them', () => {
     const interim = [
       { text: 'Looking', interim: true },
       { text: 'Still looking', interim: true },
@@ -33,7 +33,7 @@ describe('the answer of a voice webhook', () => {
     expect(answer(...interim, { end: true }).pieces).toEqual([END]);
   });
 
-  it('hangs up after the words of a final line that asks for it, and reads no further', () => {
+  it('the answer of a voice webhook hangs up after the words of a final line with end, and reads no further', () => {
     const { pieces, reading } = answer(
       { text: 'Goodbye', end: true },
       { text: 'and another thing' },
@@ -42,12 +42,12 @@ describe('the answer of a voice webhook', () => {
     expect(reading.isOver).toBe(true);
   });
 
-  it('hangs up without a word where only the end is asked for', () => {
+  it('the answer of a voice webhook hangs up without a word when it has only an end', () => {
     const { pieces, reading } = answer({ end: true });
     expect([pieces, reading.isEmpty]).toEqual([[END], false]);
   });
 
-  it('may ask for an action, with words or without, and one that does not fit is passed over', () => {
+  it('the answer of a voice webhook may have an action, with words or without, and an invalid action is skipped', () => {
     const action = { name: 'gather_digits', maxDigits: 4, sensitive: true };
     const piece = {
       kind: 'call',
@@ -64,13 +64,13 @@ describe('the answer of a voice webhook', () => {
     }
   });
 
-  it('does not end the call for an interim line', () => {
+  it('the answer of a voice webhook does not end the call for an interim line', () => {
     expect(answer({ text: 'Bye', interim: true, end: true }).pieces).toEqual([
       { kind: 'text', text: 'Bye' },
     ]);
   });
 
-  it('passes over blank lines and lines that it cannot read', () => {
+  it('the answer of a voice webhook skips blank and unreadable lines', () => {
     const { pieces } = answer(
       '',
       '  ',
@@ -87,7 +87,7 @@ describe('the answer of a voice webhook', () => {
     expect(spoken(pieces)).toBe('Hello');
   });
 
-  it('reads a line that ends as Windows ends lines', () => {
+  it('the answer of a voice webhook may have lines that end in CRLF', () => {
     expect(spoken(answer('{"text":"Hello"}\r').pieces)).toBe('Hello');
   });
 
@@ -98,23 +98,23 @@ describe('the answer of a voice webhook', () => {
     [[{}]],
     [['not json']],
     [[{ text: ' ', interim: true }]],
-  ])('is empty where it has neither words nor an end: %j', (lines) => {
+  ])('the answer of a voice webhook is empty when it has neither words nor an end: %j', (lines) => {
     const { pieces, reading } = answer(...(lines as (object | string)[]));
     expect([pieces, reading.isEmpty]).toEqual([[], true]);
   });
 
-  it('joins tokens as they are', () => {
+  it('the answer of a voice webhook joins tokens without adding spaces', () => {
     const tokens = ['It', ' costs', ' 3', '.', '14', ' dollars', '.'].map((text) => ({ text }));
     expect(spoken(answer(...tokens).pieces)).toBe('It costs 3.14 dollars.');
   });
 
-  it('keeps sentences apart that come without a space between them', () => {
+  it('the answer of a voice webhook keeps sentences apart that come without a space between them', () => {
     expect(spoken(answer({ text: 'Sure.' }, { text: 'Here it is' }).pieces)).toBe(
       'Sure. Here it is',
     );
   });
 
-  it('speaks 1,500 characters at most and still hangs up after them', () => {
+  it('the answer of a voice webhook speaks 1,500 characters at most and still hangs up after them', () => {
     const { pieces } = answer(
       { text: 'a'.repeat(1_499) },
       { text: 'bcd' },
@@ -124,7 +124,7 @@ describe('the answer of a voice webhook', () => {
     expect(pieces.at(-1)).toEqual(END);
   });
 
-  it('never cuts a character in two', () => {
+  it('the answer of a voice webhook is never cut within a character', () => {
     const { pieces } = answer({ text: `${'a'.repeat(1_499)}😀` });
     expect(spoken(pieces)).toBe('a'.repeat(1_499));
   });

@@ -15,7 +15,7 @@ const request = (...items: Parameters<typeof webhookRequest>[1]) => {
 };
 
 describe('the request to a voice webhook', () => {
-  it('names the call and its last utterance, with the turns before it', () => {
+  it('the request to a voice webhook names the call and its last utterance, with the turns before it', () => {
     expect(
       request(said('assistant', 'Hello, how can I help?'), said('user', 'What are your hours?')),
     ).toEqual({
@@ -30,14 +30,14 @@ describe('the request to a voice webhook', () => {
     });
   });
 
-  it('has digits that the webhook has asked for, beside the words that tell nothing of them', () => {
+  it('the request to a voice webhook has the digits that it gathered, beside a text without the digits', () => {
     const items = [said('user', '[keypad] 4 digits entered')];
     const asked = JSON.parse(webhookRequest(CALL, items, '4111') ?? '');
     expect(asked).toMatchObject({ text: '[keypad] 4 digits entered', digits: '4111' });
     expect(request(...items)).not.toHaveProperty('digits');
   });
 
-  it('has the last ten turns, oldest first', () => {
+  it('the request to a voice webhook has the last ten turns, oldest first', () => {
     const turns = Array.from({ length: 13 }, (_, i) =>
       said(i % 2 === 0 ? 'user' : 'assistant', `turn ${i}`),
     );
@@ -48,7 +48,7 @@ describe('the request to a voice webhook', () => {
     );
   });
 
-  it('has no instructions, actions and empty turns in its history', () => {
+  it('the request to a voice webhook has no instructions, actions and empty turns in its history', () => {
     const { recentHistory } = request(
       said('system', 'Be brief.'),
       said('assistant', ''),
@@ -65,7 +65,7 @@ describe('the request to a voice webhook', () => {
     expect(recentHistory).toEqual([]);
   });
 
-  it('is not made where the caller has said nothing since the last answer', () => {
+  it('the request to a voice webhook is not made when the caller has said nothing since the last answer', () => {
     expect([request(), request(said('user', 'Hi'), said('assistant', 'Hello'))]).toEqual([
       undefined,
       undefined,
