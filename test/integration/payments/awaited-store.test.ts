@@ -66,7 +66,7 @@ const STORES = {
 } satisfies Record<string, () => Promise<Opened>>;
 
 describe.each(Object.entries(STORES))('wallets whose deposits wait, in the %s', (_, open) => {
-  it('have a book, and lack what an alarm has told', async () => {
+  it('the book of a wallet has the balance, minus an amount that a missing-funds alarm has reported', async () => {
     const { store, one, other, tell } = await open();
     const bookOf = async (agentId: number) => (await store.findBooks([one, other])).get(agentId);
     expect(await bookOf(one)).toEqual({ walletRaw: BOOK_RAW, missingRaw: 0n, isWaiting: false });
@@ -79,7 +79,7 @@ describe.each(Object.entries(STORES))('wallets whose deposits wait, in the %s', 
     expect(await store.findBooks([])).toEqual(new Map());
   });
 
-  it('are one row each, whose blocks grow, and are news for each block beyond them', async () => {
+  it('the awaited deposits of a wallet are one row with a block range, and only a block beyond that range is news', async () => {
     const { store, one, other } = await open();
     const blocks = (...numbers: number[]) =>
       numbers.map((blockNumber) => ({ agentId: one, blockNumber }));
@@ -100,7 +100,7 @@ describe.each(Object.entries(STORES))('wallets whose deposits wait, in the %s', 
     expect(await store.findDue(1)).toHaveLength(1);
   });
 
-  it('are retried later, at once for a new block, and not any more behind their last one', async () => {
+  it('a look for awaited deposits is postponed, due at once for a new block, and closed behind its last block', async () => {
     const { store, one } = await open();
     const at = (blockNumber: number) => store.add([{ agentId: one, blockNumber }]);
     const due = async () => (await store.findDue(10)).find(({ agentId }) => agentId === one);

@@ -60,7 +60,7 @@ const fromBank = (data: Hex) => ({
 });
 
 describe('a deposit', () => {
-  it('is spendable, and what the agent reads of its wallet is what the chain says', async () => {
+  it('a deposit is spendable, and the agent reads the same wallet balance as the chain has', async () => {
     await using server = await start();
     const developer = await payingDeveloper(server.api);
     const agent = await developer.createAgent();
@@ -75,7 +75,7 @@ describe('a deposit', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('is counted among what the developer has, and is the developer’s again after the close', async () => {
+  it("a deposit is counted in the developer's balances, and belongs to the developer again after the agent is closed", async () => {
     await using server = await start();
     const developer = await payingDeveloper(server.api);
     const agent = await developer.createAgent();
@@ -98,7 +98,7 @@ describe('a deposit', () => {
     });
   });
 
-  it('is credited once, in however many processes and after however many restarts', async () => {
+  it('a deposit is credited once by any number of processes and after any number of restarts', async () => {
     const agents: WalletAgent[] = [];
     let before: { block_number: bigint; block_hash: string } | undefined;
     {
@@ -123,7 +123,7 @@ describe('a deposit', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('that came while no server ran is credited when one does', async () => {
+  it('a deposit that came while no server ran is credited when a server starts', async () => {
     const agent = await (async () => {
       await using server = await start();
       const made = await (await payingDeveloper(server.api)).createAgent();
@@ -137,7 +137,7 @@ describe('a deposit', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('counts when enough blocks stand on it, and not before', async () => {
+  it('a deposit is credited only once enough blocks are on top of it', async () => {
     await using server = await start({ CHAIN_CONFIRMATIONS: '3' });
     const agent = await (await payingDeveloper(server.api)).createAgent();
     const depth = async () => {
@@ -153,7 +153,7 @@ describe('a deposit', () => {
     await eventually(() => spendable(agent)).toBe(900n);
   });
 
-  it('counts as often as one transaction brings it', async () => {
+  it('several deposits in one transaction are each credited', async () => {
     await using server = await start();
     const developer = await payingDeveloper(server.api);
     const [one, other] = [await developer.createAgent(), await developer.createAgent()];
@@ -181,7 +181,7 @@ describe('a deposit', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('is nothing where nothing came in', async () => {
+  it('a transfer of zero, or of a wallet to itself, credits no deposit', async () => {
     await using server = await start();
     const developer = await payingDeveloper(server.api);
     const agent = await developer.createAgent();
@@ -194,7 +194,7 @@ describe('a deposit', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('reaches an agent that is suspended', async () => {
+  it('a deposit reaches an agent that is suspended', async () => {
     await using server = await start();
     const developer = await payingDeveloper(server.api);
     const agent = await developer.createAgent();
@@ -208,7 +208,7 @@ describe('a deposit', () => {
     await eventually(() => spendable(agent)).toBe(77n);
   });
 
-  it('is also what another agent pays', async () => {
+  it('a payment from one agent to another is credited as a deposit of the payee', async () => {
     await using vendor = await startEvilVendor(chain);
     await using server = await start();
     const developer = await payingDeveloper(server.api);
@@ -232,7 +232,7 @@ describe('a deposit', () => {
 });
 
 describe('a deposit whose block is replaced', () => {
-  it('is credited once when the same transaction stands elsewhere then', async () => {
+  it('a deposit whose block is replaced is credited once when its transaction is in another block', async () => {
     await using replaced = await startChain();
     await using server = await start({ RPC_URL: replaced.url });
     const developer: PayingDeveloper = await payingDeveloper(server.api);

@@ -50,7 +50,7 @@ const reads = (payer: PayingAgent, nonce: string, state: string) =>
 const REFUSED = { paid: { settle: 'never', answer: { kind: 'challenge' } } } as const;
 
 describe('GET /v1/agents/transactions', () => {
-  it('is every call through the proxy, newest first, with what became of its payment', async () => {
+  it('GET /v1/agents/transactions lists every call through the proxy, newest first, with the state of its payment', async () => {
     const payer = await bench.payer('with a history');
     const tags = { 'x-svc-task-id': 'T1', 'x-svc-action-id': 'A1' };
     const paid = bench.vendor.sell({ priceRaw: 7_000n });
@@ -105,7 +105,7 @@ describe('GET /v1/agents/transactions', () => {
     }
   });
 
-  it('has free calls as calls that cost nothing, as the view of the actions counts them', async () => {
+  it('GET /v1/agents/transactions lists free calls at no cost, and counts them as the view of the actions does', async () => {
     const payer = await bench.payer('calls for nothing');
     const tags = { 'x-svc-task-id': 'T2', 'x-svc-action-id': 'Looks Up' };
     const paid = bench.vendor.sell({ priceRaw: 7_000n });
@@ -126,7 +126,7 @@ describe('GET /v1/agents/transactions', () => {
     expect(body.actions).toMatchObject([{ actionId: 'looks up', calls: 4, spentRaw: '7000' }]);
   });
 
-  it('is read page by page, each call on one page, and no other agent’s among them', async () => {
+  it('GET /v1/agents/transactions is read page by page, has each call on one page, and no call of another agent', async () => {
     const [payer, other] = [await bench.payer('paging', 0n), await bench.payer('beside', 0n)];
     await fillHistory(payer.agentId, 25);
     await fillHistory(other.agentId, 5);
@@ -148,7 +148,7 @@ describe('GET /v1/agents/transactions', () => {
     expect(seen).toEqual([...seen].sort((a, b) => Number(b) - Number(a)));
   });
 
-  it('is 50 at a time unless it is told, and 1 to 100 whatever it is told', async () => {
+  it('GET /v1/agents/transactions has 50 calls by default, and clamps a limit to 1 to 100', async () => {
     const payer = await bench.payer('limits', 0n);
     await fillHistory(payer.agentId, 60);
     const sizeOf = async (query: string) => rowsOf(await history(payer, query)).length;
@@ -161,7 +161,7 @@ describe('GET /v1/agents/transactions', () => {
     }
   });
 
-  it('refuses a cursor that no page ended with', async () => {
+  it('GET /v1/agents/transactions refuses a cursor that no page returned', async () => {
     const payer = await bench.payer('cursors', 0n);
     for (const cursor of ['', '0', '-1', 'abc', '1.5', '1e3', '9'.repeat(16), '0x10']) {
       expect(named(await history(payer, `?cursor=${cursor}`)), cursor).toEqual([
@@ -176,7 +176,7 @@ describe('GET /v1/agents/transactions', () => {
     });
   });
 
-  it('reads no more rows than it tells, however long the history is', async () => {
+  it('GET /v1/agents/transactions reads no more rows than it returns, however long the history is', async () => {
     const payer = await bench.payer('long', 0n);
     await fillHistory(payer.agentId, 3_000);
     await bench.world.sql`analyze reservations, proxy_passthroughs`;
@@ -193,7 +193,7 @@ describe('GET /v1/agents/transactions', () => {
 });
 
 describe('GET /v1/agents/reservations/{nonce}', () => {
-  it('tells a payment by its nonce in any spelling, from its beginning to its end', async () => {
+  it('GET /v1/agents/reservations/{nonce} finds a payment by its nonce in any spelling, from its start to its end', async () => {
     const payer = await bench.payer('looking');
     const url = bench.vendor.sell({ priceRaw: 5_000n });
     expect((await payer.fetch(url)).status).toBe(200);
@@ -215,7 +215,7 @@ describe('GET /v1/agents/reservations/{nonce}', () => {
     expect((await payer.ask(`/v1/agents/reservations/${escaped}`)).body).toEqual(told.body);
   });
 
-  it('is absent where it is another’s, unknown or no nonce at all', async () => {
+  it('GET /v1/agents/reservations/{nonce} is 404 for a nonce of another agent, an unknown one, and an invalid one', async () => {
     const payer = await bench.payer('owning');
     const url = bench.vendor.sell();
     await payer.fetch(url);
@@ -229,7 +229,7 @@ describe('GET /v1/agents/reservations/{nonce}', () => {
     expect((await lookUp(payer, nonce)).status).toBe(200);
   });
 
-  it('is open to a closed agent, whose last payment may end after it', async () => {
+  it('GET /v1/agents/reservations/{nonce} is open to a closed agent, whose last payment may end after the closing', async () => {
     const payer = await bench.payer('closing');
     const url = bench.vendor.sell(REFUSED);
     await payer.fetch(url);
@@ -248,7 +248,7 @@ describe('GET /v1/agents/reservations/{nonce}', () => {
 });
 
 describe('what is on its way', () => {
-  it('is in the balance exactly as long as the chain has not spoken, and the wallet’s figure is the chain’s', async () => {
+  it("pending payments are in the balance until the chain decides, and the wallet's balance is the chain's", async () => {
     const payer = await bench.payer('waiting', 50_000n);
     const balance = async () => (await payer.ask('/v1/agents/balance')).body;
     const url = bench.vendor.sell({ priceRaw: 8_000n, ...REFUSED });
@@ -274,7 +274,7 @@ describe('what is on its way', () => {
     });
   });
 
-  it('is added up without a look at what has ended', async () => {
+  it('the sum of pending payments reads no row of an ended payment', async () => {
     const payer = await bench.payer('much ended', 0n);
     await fillHistory(payer.agentId, 2_000);
     const { sql } = bench.world;

@@ -60,7 +60,7 @@ const BACK = { spendable: 100_000n, held: 0n, promised: 0n, wallet: 100_000n };
 
 describe('POST /v1/admin/reservations/{nonce}/release', () => {
   // The others travel in time, and nothing signed by the clock of the server could be taken after that.
-  it('settles what the chain shows was paid, whatever the vendor said, and says so', async () => {
+  it('POST /v1/admin/reservations/{nonce}/release settles a payment that is on the chain, whatever the vendor answered', async () => {
     const buyer = await payer('paid');
     const nonce = await payAt(buyer, TAKEN);
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toMatchObject(OPEN);
@@ -80,7 +80,7 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
     });
   });
 
-  it('releases nothing before the chain shows that it can never be paid, and then at once', async () => {
+  it('POST /v1/admin/reservations/{nonce}/release releases only once the chain shows that no payment is possible', async () => {
     const buyer = await payer('hasty');
     const nonce = await payAt(buyer, NEVER);
     const early = await release(nonce);
@@ -103,7 +103,7 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toEqual(BACK);
   });
 
-  it('releases once when many ask at the same time', async () => {
+  it('POST /v1/admin/reservations/{nonce}/release releases once when many requests race', async () => {
     const buyer = await payer('many');
     const nonce = await payAt(buyer, NEVER);
     await bench.chain.travel(100);
@@ -114,7 +114,7 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
     expect(await fundsOf(bench.world.sql, buyer.agentId)).toEqual(BACK);
   });
 
-  it('finds no payment but its own, and admits only the operator', async () => {
+  it('POST /v1/admin/reservations/{nonce}/release finds only payments of this server, and admits only the operator', async () => {
     const unknown = `0x${'00'.repeat(32)}`;
     for (const nonce of [unknown, 'x', '0x', `${unknown}00`]) {
       expect(named(await release(nonce)), nonce).toEqual([404, 'Not found']);
@@ -126,7 +126,7 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
     expect(named(anonymous)).toEqual([401, 'Unauthorized']);
   });
 
-  it('decides nothing while the chain is away', async () => {
+  it('POST /v1/admin/reservations/{nonce}/release decides nothing while the chain is unreachable', async () => {
     const buyer = await payer('cut off');
     const nonce = await payAt(buyer, NEVER);
     await bench.chain.travel(100);
@@ -143,7 +143,7 @@ describe('POST /v1/admin/reservations/{nonce}/release', () => {
 });
 
 describe('GET /v1/developer/agents/{agentId}/funding', () => {
-  it('says where USDC is to be sent, and what is there', async () => {
+  it('GET /v1/developer/agents/{agentId}/funding names the wallet for USDC, and its balance', async () => {
     const developer = await newDeveloper(bench.world.api, 'funding');
     const agentId = await developer.createAgent('funded');
     const at = (path: string, headers = developer.headers) =>
@@ -174,7 +174,7 @@ describe('GET /v1/developer/agents/{agentId}/funding', () => {
     expect(named(await at(`${agentId}/funding`))).toEqual([409, 'agent_not_provisioned']);
   });
 
-  it('warns of whatever keeps a deposit from being seen or spent', async () => {
+  it('GET /v1/developer/agents/{agentId}/funding warns of anything that keeps a deposit from being seen or spent', async () => {
     await using alone = await startWorld();
     const developer = await newDeveloper(alone.api, 'warned');
     const agentId = await developer.createAgent('warned');

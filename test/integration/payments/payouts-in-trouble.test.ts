@@ -74,7 +74,7 @@ async function expectPaidOnce(agent: WalletAgent, raw = 1_000_000n): Promise<voi
 }
 
 describe('a payout', () => {
-  it('waits for a node that is away, while the close is answered, and is paid when it is back', async () => {
+  it('a payout waits for an unreachable node while the close is answered, and is paid when the node is back', async () => {
     await using server = await start();
     const agent = await funded(server);
     node.mode = { kind: 'down' };
@@ -92,7 +92,7 @@ describe('a payout', () => {
     });
   });
 
-  it('does not hold up a close for longer than a few seconds when the node says nothing', async () => {
+  it('a payout delays the close by no more than a few seconds when the node does not respond', async () => {
     await using server = await start();
     const agent = await funded(server);
     node.mode = { kind: 'silent' };
@@ -105,7 +105,7 @@ describe('a payout', () => {
     await expectPaidOnce(agent);
   });
 
-  it('waits for gas, and says why', async () => {
+  it('a payout waits for gas, and says why', async () => {
     const penniless = testWallet(`penniless ${process.pid}`);
     await using server = await start({ FACILITATOR_PRIVATE_KEY: penniless.privateKey });
     const agent = await funded(server);
@@ -118,7 +118,7 @@ describe('a payout', () => {
     await expectPaidOnce(agent);
   });
 
-  it('waits for a server that has a chain, and every other says so once', async () => {
+  it('a payout waits for a server with a chain, and every server without one logs one warning', async () => {
     const agent = await (async () => {
       await using server = await start();
       return await funded(server);
@@ -141,7 +141,7 @@ describe('a payout', () => {
     await expectPaidOnce(agent);
   });
 
-  it('is not paid again when it is tried again before its transaction is mined', async () => {
+  it('a payout is not paid twice when it is retried before its transaction is mined', async () => {
     await using server = await start();
     const agent = await funded(server);
     await chain.setAutomine(false);
@@ -157,7 +157,7 @@ describe('a payout', () => {
     expect(await owned()).toBe(1_000_000n);
   });
 
-  it('that a third party has submitted to the chain counts as paid', async () => {
+  it('a payout that a third party has submitted to the chain counts as paid', async () => {
     await using server = await start();
     const agent = await funded(server);
     // Handed over and lost on the way: the signature is out in the world.
@@ -174,7 +174,7 @@ describe('a payout', () => {
     expect(payout?.txHash).toBe(transfer?.txHash);
   });
 
-  it('that the reconciler has missed is found by its next attempt', async () => {
+  it('a payout that the reconciler has missed is found by its next attempt', async () => {
     await using server = await start();
     const agent = await funded(server);
     node.mode = { kind: 'lying', method: 'eth_getLogs', result: [] };
@@ -192,7 +192,7 @@ describe('a payout', () => {
     await expectPaidOnce(agent);
   });
 
-  it('that the token refuses is an alarm, and is paid when it no longer does', async () => {
+  it('a payout that the token refuses raises an alarm, and is paid when the token accepts it', async () => {
     await using server = await start();
     const agent = await funded(server);
     const say = async (call: 'blacklist' | 'unBlacklist') => {
@@ -212,7 +212,7 @@ describe('a payout', () => {
     await expectPaidOnce(agent);
   });
 
-  it('is planned by itself where a process died right behind the closing', async () => {
+  it('a payout is planned later when a process died right after closing the agent', async () => {
     await using server = await start();
     const agent = await funded(server);
     await db.sql.begin(async (tx) => {
@@ -223,7 +223,7 @@ describe('a payout', () => {
     expect(await owned()).toBe(1_000_000n);
   });
 
-  it('is handed over by one of several processes that look at the same time', async () => {
+  it('a payout is submitted once when several processes look for payouts at the same time', async () => {
     const agents = await (async () => {
       await using server = await start();
       const first = await funded(server, 10_000n);
@@ -248,7 +248,7 @@ describe('a payout', () => {
     for (const server of servers) await server[Symbol.asyncDispose]();
   });
 
-  it('that a reorganisation has undone is handed over again', async () => {
+  it('a payout that a chain reorganisation has undone is submitted again', async () => {
     await using replaced = await startChain();
     const environment = { RPC_URL: replaced.url };
     const agent = await (async () => {

@@ -28,7 +28,7 @@ function check(target: string | undefined, at = world, headers: Record<string, s
 const named = ({ status, body }: Told) => [status, body.error, body.code];
 
 describe('GET /v1/proxy/check', () => {
-  it('shows any caller what a vendor of either version demands, in whichever form it answers', async () => {
+  it('GET /v1/proxy/check shows any caller the demand of a vendor of either x402 version, in each form of a demand', async () => {
     const forms = [
       [2, { version: 2 }],
       [1, { version: 1, form: 'body' }],
@@ -56,7 +56,7 @@ describe('GET /v1/proxy/check', () => {
     }
   });
 
-  it('says of every other answer that no payment is demanded, and downloads none of it', async () => {
+  it('GET /v1/proxy/check reports no demand for any other vendor response, and does not download its body', async () => {
     const answers = [
       [200, { kind: 'endless' }],
       [200, { kind: 'answer' }],
@@ -75,7 +75,7 @@ describe('GET /v1/proxy/check', () => {
     }
   });
 
-  it('says with a code what of a demand cannot be read', async () => {
+  it('GET /v1/proxy/check reports with a code which part of a demand is unreadable', async () => {
     const demanding = (shape: object) =>
       check(vendor.sell({ unpaid: { answer: { kind: 'challenge', ...shape } } }));
     const refused = 'Failed to parse PAYMENT-REQUIRED header';
@@ -99,7 +99,7 @@ describe('GET /v1/proxy/check', () => {
     }
   });
 
-  it('refuses what is no URL, and a question without one', async () => {
+  it('GET /v1/proxy/check refuses an invalid URL, and a request without a URL', async () => {
     for (const target of [
       undefined,
       '',
@@ -114,7 +114,7 @@ describe('GET /v1/proxy/check', () => {
     }
   });
 
-  it('says that the target does not answer, and neither where it is nor why', async () => {
+  it('GET /v1/proxy/check reports that the target does not respond, without its address or the reason', async () => {
     const silent = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
@@ -127,12 +127,12 @@ describe('GET /v1/proxy/check', () => {
     }
   });
 
-  it('needs no credential, and takes no notice of one', async () => {
+  it('GET /v1/proxy/check needs no credential, and ignores one', async () => {
     const told = await check(vendor.sell(), world, { authorization: 'Bearer svc_nobody' });
     expect([told.status, told.body.x402]).toEqual([200, true]);
   });
 
-  it('is bounded by the address that asks, and by no other', async () => {
+  it('GET /v1/proxy/check is rate-limited by the address of its caller alone', async () => {
     const from = { 'x-forwarded-for': '203.0.113.250' };
     const url = `${world.url}/v1/proxy/check?url=x`;
     const statuses: number[] = [];
@@ -150,7 +150,7 @@ describe('GET /v1/proxy/check', () => {
 });
 
 describe('a check of a place that is not called', () => {
-  it('is refused, and nothing is sent', async () => {
+  it('a proxy check of a blocked destination is refused, and no request is sent', async () => {
     await using strict = await startWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const own = new URL(vendor.sell());
     const targets = [

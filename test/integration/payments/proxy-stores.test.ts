@@ -89,7 +89,7 @@ const names = (rows: readonly Reservation[]) => rows.map(({ holdId }) => holdId)
 const LATELY = { forSeconds: 3_600, limit: 100 };
 
 describe('reservation rows', () => {
-  it('read back whole, and only to the agent that they are of', async () => {
+  it('reservation rows are read back whole, and only by their own agent', async () => {
     const [own, other] = [await payer(), await payer()];
     await pay(own, 'whole');
     const row = await findReservation(db.sql, nonceOf('whole'), own.agentId);
@@ -124,7 +124,7 @@ describe('reservation rows', () => {
     expect(await findReservation(db.sql, nonceOf('nobody’s'))).toBeUndefined();
   });
 
-  it('know the first key of the line of rotations that their key is of', async () => {
+  it('a reservation row has the root key of the rotations of its key', async () => {
     const own = await payer();
     const [root] = await db.sql<{ id: number }[]>`
       insert into agent_keys (agent_id, digest, prefix, permissions)
@@ -133,7 +133,7 @@ describe('reservation rows', () => {
     expect(await pay(own, 'rotated')).toMatchObject({ keyId: own.keyId, keyRootId: root?.id });
   });
 
-  it('that wait for the chain are found soonest over first, and no more than asked for', async () => {
+  it('reservations that wait for the chain are found by earliest expiry, up to the limit', async () => {
     const own = await payer();
     for (const [name, validBefore] of [
       ['late', 30],
@@ -161,7 +161,7 @@ describe('reservation rows', () => {
     expect(await sumPending(db.sql, agentId)).toBe(10n);
   });
 
-  it('that ended lately and unpaid are watched, until they are corrected or old', async () => {
+  it('reservations that ended unpaid are watched until they are corrected or old', async () => {
     const own = await payer();
     for (const name of ['paid', 'unpaid', 'moved', 'old']) await pay(own, name);
     await end('paid', 'settled');
@@ -205,7 +205,7 @@ describe('reservation rows', () => {
     });
   });
 
-  it('are counted by what they wait for', async () => {
+  it('reservations that have not ended are counted by state', async () => {
     const before = await countLive(db.sql);
     const own = await payer();
     await pay(own, 'counted');
@@ -218,7 +218,7 @@ describe('reservation rows', () => {
 });
 
 describe('the first settlement of an agent', () => {
-  it('is told with its payment, and none after it', async () => {
+  it('the first settlement of an agent is announced with its payment, and no later settlement is', async () => {
     const own = await payer();
     const row = await pay(own, 'first');
     const accountId = expect.stringMatching(/^acct_/);
@@ -234,7 +234,7 @@ describe('the first settlement of an agent', () => {
     ]);
   });
 
-  it('is told once, however many are settled side by side', async () => {
+  it('the first settlement of an agent is announced once when several payments settle at a time', async () => {
     const own = await payer();
     const { sql } = db;
     const rows = [];
@@ -261,7 +261,7 @@ describe('the first settlement of an agent', () => {
 });
 
 describe('how far the chain was read', () => {
-  it('belongs to one process until it is given back, with what was read', async () => {
+  it('the chain cursor belongs to one process until that process gives it back with the blocks read', async () => {
     const { sql } = db;
     expect(await claimCursor(sql, 'a', 60_000)).toEqual({ kind: 'claimed', cursor: undefined });
     expect(await claimCursor(sql, 'b', 60_000)).toEqual({ kind: 'busy' });
@@ -277,7 +277,7 @@ describe('how far the chain was read', () => {
     await giveCursorBack(sql, 'a', cursor, undefined);
   });
 
-  it('belongs to the next process when the one that had it has taken too long', async () => {
+  it('the chain cursor goes to the next process when the lease of its holder has expired', async () => {
     const { sql } = db;
     await claimCursor(sql, 'slow', 1);
     await expect.poll(async () => (await claimCursor(sql, 'next', 60_000)).kind).toBe('claimed');
@@ -294,7 +294,7 @@ describe('how far the chain was read', () => {
     await giveCursorBack(sql, 'next', nine, undefined);
   });
 
-  it('is kept for longer by the process that has it', async () => {
+  it('the chain cursor is kept for longer by a holder that renews its lease', async () => {
     const { sql } = db;
     await claimCursor(sql, 'long', 1);
     // Its time is over, and no other process has taken it.
@@ -303,7 +303,7 @@ describe('how far the chain was read', () => {
     await giveCursorBack(sql, 'long', undefined, undefined);
   });
 
-  it('is claimed by one alone of many that come at once', async () => {
+  it('the chain cursor is claimed by exactly one of many concurrent processes', async () => {
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, i) => claimCursor(db.sql, `many ${i}`, 60_000)),
     );
@@ -312,7 +312,7 @@ describe('how far the chain was read', () => {
 });
 
 describe('wallets', () => {
-  it('are found with the agents they belong to, closed agents as well', async () => {
+  it('wallets are found with their agents, including closed agents', async () => {
     const [open, closed, without] = [await payer(), await payer(), await payer()];
     const wallets = { open: `0x${'0a'.repeat(20)}`, closed: `0x${'0c'.repeat(20)}` };
     await db.sql`update agents set wallet_address = ${wallets.open} where id = ${open.agentId}`;
@@ -326,7 +326,7 @@ describe('wallets', () => {
 });
 
 describe('lines of free calls', () => {
-  it('are written many at a time, and go when they are old, a bounded number at a time', async () => {
+  it('free-call rows are written many at a time, and old ones are pruned in bounded batches', async () => {
     const { sql } = db;
     const own = await payer();
     const line = {
@@ -360,7 +360,7 @@ describe('lines of free calls', () => {
     ]);
   });
 
-  it('are counted by action beside paid calls, by many processes at once', async () => {
+  it('free calls are counted by action beside paid calls, by many processes at once', async () => {
     const { sql } = db;
     const own = await payer();
     const line = (actionId: string | null) => ({

@@ -56,7 +56,7 @@ async function stateNow(): Promise<string | undefined> {
 }
 
 describe('a payment whose time is over by our clock', () => {
-  it('is not released while the clock of the chain stands still or is behind', async () => {
+  it('a payment that expired by our clock is not released while the clock of the chain is stopped or behind', async () => {
     const { chain, reader } = world;
     expect(payment.transfer.validBefore).toBeLessThan(BigInt(Math.floor(Date.now() / 1_000)));
     await chain.mine(3);
@@ -72,7 +72,7 @@ describe('a payment whose time is over by our clock', () => {
 });
 
 describe('a node that does not tell everything', () => {
-  it('releases nothing where its state and logs are behind its blocks', async () => {
+  it("the reconciler releases nothing while a node's state and logs are behind its blocks", async () => {
     const { chain, reader, node } = world;
     const { number: head } = await chain.head();
     await take();
@@ -86,7 +86,7 @@ describe('a node that does not tell everything', () => {
     await agree();
   });
 
-  it('loses nothing where it answers no logs for a while', async () => {
+  it('the reconciler loses no payment when a node returns no logs for a while', async () => {
     const { chain, reader, node } = world;
     await take();
     await chain.travel(VALID_SECONDS);
@@ -99,7 +99,7 @@ describe('a node that does not tell everything', () => {
     await agree();
   });
 
-  it('releases nothing where it answers for no state', async () => {
+  it('the reconciler releases nothing when a node returns no state', async () => {
     const { chain, reader, node } = world;
     await chain.travel(VALID_SECONDS);
     node.mode = { kind: 'failing', methods: ['eth_call'] };
@@ -116,7 +116,7 @@ describe('a node that does not tell everything', () => {
 });
 
 describe('a reorganisation below what was believed', () => {
-  it('takes a payment that stands elsewhere then no second time', async () => {
+  it('a chain reorganisation that moves a payment to another block does not debit the payment twice', async () => {
     const { chain, reader } = world;
     await take();
     await chain.mine();
@@ -132,7 +132,7 @@ describe('a reorganisation below what was believed', () => {
     await agree();
   });
 
-  it('credits a payment again that can never be made any more, once', async () => {
+  it('a chain reorganisation that makes a payment impossible credits the payment again, once', async () => {
     const { chain, reader } = world;
     await take();
     await reader.tick();
@@ -149,7 +149,7 @@ describe('a reorganisation below what was believed', () => {
     await agree();
   });
 
-  it('debits a payment that was released and is made after all, once, and loudly', async () => {
+  it('a released payment that a chain reorganisation makes after all is debited once, with a warning', async () => {
     const { chain, reader } = world;
     const before = await chain.snapshot();
     await chain.travel(VALID_SECONDS);
@@ -165,7 +165,7 @@ describe('a reorganisation below what was believed', () => {
     await agree();
   });
 
-  it('debits it as far as funds reach, and posts the rest as a shortfall', async () => {
+  it('a released payment that is made after all is debited as far as funds reach, and the rest is a shortfall', async () => {
     const { chain, reader, sql } = world;
     const { agentId, keyId } = payer;
     const before = await chain.snapshot();

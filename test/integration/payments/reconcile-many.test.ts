@@ -51,7 +51,7 @@ const decidedBy = (ticks: readonly (Reconciled | 'busy')[]) =>
 const nonceDigits = ({ transfer }: LivePayment) => transfer.nonce.slice(2);
 
 describe('two thousand payments that wait for the chain', () => {
-  it('are decided in one tick of one of two processes, with a handful of questions', async () => {
+  it('two thousand payments that wait for the chain are decided in one tick of one process, with a handful of node requests', async () => {
     const { taken, lapsed } = await halfTaken(2_000);
     const { sql, chain, reader, another, node } = world;
     const second = await another('second');
@@ -72,7 +72,7 @@ describe('two thousand payments that wait for the chain', () => {
     expect(node.count('eth_call') + node.count('eth_getLogs')).toBe(0);
   });
 
-  it('are decided once each, also where a second process takes the chain over in the middle', async () => {
+  it('two thousand payments are decided once each, even if a second process takes the chain over in the middle', async () => {
     const { taken, lapsed } = await halfTaken(1_000);
     const { sql, chain, reader, another } = world;
     const second = await another('heir');

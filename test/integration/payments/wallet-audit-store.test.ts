@@ -58,7 +58,7 @@ const STORES = {
 } satisfies Record<string, () => Promise<{ store: AuditStore; agentIds: number[] }>>;
 
 describe.each(Object.entries(STORES))('where the audit stands, in the %s', (_, open) => {
-  it('goes on from where it was read, and from nowhere else', async () => {
+  it('the wallet audit continues only from the state that its process has read', async () => {
     const { store } = await open();
     expect(await store.findState()).toBeUndefined();
     const first = { fromBlock: 10, toBlock: 20, afterAgentId: 0 };
@@ -74,7 +74,7 @@ describe.each(Object.entries(STORES))('where the audit stands, in the %s', (_, o
     expect((await store.findState())?.round).toEqual(done);
   });
 
-  it('begins again where it was asked to, until a round has taken that up', async () => {
+  it('the wallet audit starts again at the block of a rewind, until a round from that block is done', async () => {
     const { store } = await open();
     await store.rewind(5);
     expect(await store.findState()).toBeUndefined();
@@ -104,7 +104,7 @@ describe.each(Object.entries(STORES))('where the audit stands, in the %s', (_, o
     expect((await store.findState())?.rereadFrom).toBeNull();
   });
 
-  it('keeps a difference as it was found and looked at, until it is explained or another', async () => {
+  it('the wallet audit keeps a difference with its searches until the difference is explained or has another amount', async () => {
     const { store, agentIds } = await open();
     const [a = 0, b = 0, c = 0] = agentIds;
     const found = (agentId: number, differenceRaw: bigint) => ({
@@ -140,7 +140,7 @@ describe.each(Object.entries(STORES))('where the audit stands, in the %s', (_, o
     expect([await store.findDifferences(9), await store.countTold()]).toEqual([[], 0]);
   });
 
-  it('has wallets page by page', async () => {
+  it('the wallet audit has wallets page by page', async () => {
     const { store, agentIds } = await open();
     const [a = 0, b = 0, c = 0] = agentIds;
     const ids = async (after: number, limit: number) =>
@@ -152,7 +152,7 @@ describe.each(Object.entries(STORES))('where the audit stands, in the %s', (_, o
 });
 
 describe('what the books have', () => {
-  it('is a payment that was settled or corrected and a payout that is done, and no other', async () => {
+  it("the audit's book of a wallet has settled and corrected payments and finished payouts, and no others", async () => {
     const [agentId = 0] = await wallets(1);
     const spender = { agentId };
     const store = createAuditStore(db.sql);
@@ -200,7 +200,7 @@ describe('what the books have', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is what was credited of a transaction to a wallet, whatever its number, and of no other', async () => {
+  it("the audit's book has each credit of one transaction to one wallet, and none of another", async () => {
     const [agentId = 0] = await wallets(1);
     const group = `deposit:0xab:${walletOf(agentId)}`;
     const references = [`${group}:0`, `${group}:12`, `${group}0:0`, `deposit:0xac:x:0`];
@@ -215,7 +215,7 @@ describe('what the books have', () => {
     );
   });
 
-  it('is found by the ids of a few, however many there are', async () => {
+  it("the audit's credits are found by id, however many postings there are", async () => {
     const agentId = 900_001;
     await db.sql`
       insert into postings (id, agent_id, code, asked_raw, debits, credits, amounts)

@@ -80,7 +80,7 @@ async function funded(server: PayingServer, raw: bigint) {
 }
 
 describe('a sweep', () => {
-  it('takes what was consumed to the treasury, and all that is left can still be paid', async () => {
+  it('a wallet sweep moves the consumed amount to the treasury, and leaves enough to pay the rest', async () => {
     const treasury = newTreasury() as `0x${string}`;
     await using vendor = await startEvilVendor(chain);
     await using server = await start({ TREASURY_ADDRESS: treasury });
@@ -110,7 +110,7 @@ describe('a sweep', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('is not made without a treasury, and what was consumed hinders no payment', async () => {
+  it('a wallet sweep is not made without a treasury, and the consumed amount does not block payments', async () => {
     await using vendor = await startEvilVendor(chain);
     await using server = await start();
     const { agent } = await funded(server, 10n * USD);
@@ -133,7 +133,7 @@ describe('a sweep', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('is planned once by however many processes, and not again before it is done', async () => {
+  it('a wallet sweep is planned once by any number of processes, and not again before it is done', async () => {
     const treasury = newTreasury();
     await using server = await start();
     const { agent } = await funded(server, 10n * USD);
@@ -159,7 +159,7 @@ describe('a sweep', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('leaves alone what is not worth it, what may still be claimed, and a treasury among the wallets', async () => {
+  it('a wallet sweep skips small amounts, amounts that may still be claimed, and a treasury among the wallets', async () => {
     await using server = await start();
     const { agent } = await funded(server, 10n * USD);
     const { agentId, wallet } = agent;
@@ -192,7 +192,7 @@ describe('a pass over all agents', () => {
     { looked: 9, found: 1 },
     { looked: 3, found: 1 },
     { looked: 100, found: 100 },
-  ])('finds every closed agent that has money, %o at a time', async (bounds) => {
+  ])('the search for closed agents with money finds every one, in pages of %o', async (bounds) => {
     const expected = await seed();
     const found: number[] = [];
     let after = 0;
@@ -206,7 +206,7 @@ describe('a pass over all agents', () => {
     expect(found).toEqual(expected);
   });
 
-  it('passes by closed agents whose work is not over', async () => {
+  it('the search for closed agents with money skips agents with unfinished work', async () => {
     const [first, ...rest] = await seed();
     if (first === undefined) throw new Error('no agent was made');
     await db.sql`update agents set status = 'active' where id = ${first}`;

@@ -35,7 +35,7 @@ const reflection = ({ body }: Told) => body.reflection as Record<string, unknown
 const named = ({ status, body }: Told) => [status, body.error];
 
 describe('POST /v1/x402/estimate', () => {
-  it('says what a call costs then, in either version, and pays nothing', async () => {
+  it('POST /v1/x402/estimate returns the price of a call in either x402 version, and pays nothing', async () => {
     const before = await fundsOf(bench.world.sql, agent.agentId);
     for (const version of [1, 2] as const) {
       const unpaid = { answer: { kind: 'challenge', version } } as const;
@@ -60,7 +60,7 @@ describe('POST /v1/x402/estimate', () => {
     expect(await fundsOf(bench.world.sql, agent.agentId)).toEqual(before);
   });
 
-  it('asks the vendor once in half a minute, and with the verb it was given', async () => {
+  it('POST /v1/x402/estimate sends the vendor one request per half minute, with the requested method', async () => {
     const url = bench.vendor.sell();
     expect((await estimate(url)).body.cached).toBe(false);
     const again = await estimate(url);
@@ -70,7 +70,7 @@ describe('POST /v1/x402/estimate', () => {
     expect(bench.vendor.seen(url).map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
-  it('says of a target that wants nothing that it is free, and no more', async () => {
+  it('POST /v1/x402/estimate reports a target without a demand as free, and nothing more', async () => {
     const url = `${bench.vendor.origin}/free`;
     const { status, body } = await estimate(url);
     expect([status, body]).toEqual([
@@ -80,7 +80,7 @@ describe('POST /v1/x402/estimate', () => {
     expect(estimateX402.response?.parse(body)).toEqual(body);
   });
 
-  it('fails where the vendor names no price, and asks again the next time', async () => {
+  it('POST /v1/x402/estimate fails when the vendor names no price, and queries the vendor again the next time', async () => {
     const url = bench.vendor.sell({ unpaid: { answer: { kind: 'answer', status: 503 } } });
     for (let i = 0; i < 2; i++) {
       const told = await estimate(url);
@@ -92,7 +92,7 @@ describe('POST /v1/x402/estimate', () => {
     expect(named(await estimate(bench.vendor.sell(unread)))).toEqual([502, 'preflight_failed']);
   });
 
-  it('refuses what may not be called, what is no URL and what is no verb', async () => {
+  it('POST /v1/x402/estimate refuses a blocked destination, an invalid URL and an invalid method', async () => {
     expect(named(await estimate('http://169.254.169.254/'))).toEqual([400, 'blocked_destination']);
     const wrong = [{}, { url: 'x' }, { url: 7 }, { url: bench.vendor.origin, method: 'BREW' }];
     for (const body of [...wrong, { url: bench.vendor.origin, method: 'TRACE' }]) {
@@ -100,7 +100,7 @@ describe('POST /v1/x402/estimate', () => {
     }
   });
 
-  it('is open to a key that may only read, and to no developer', async () => {
+  it('POST /v1/x402/estimate is open to a read-only agent key, and not to a developer', async () => {
     const { world, vendor } = bench;
     const developer = await newDeveloper(world.api, 'reading');
     const agentId = await developer.createAgent('reader');
@@ -119,7 +119,7 @@ describe('POST /v1/x402/estimate', () => {
     ]);
   });
 
-  it('counts on the same bucket of its address as the check', async () => {
+  it('POST /v1/x402/estimate uses the same per-address rate limit as GET /v1/proxy/check', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.9' };
     const body = { url: 'x' };
     for (let i = 0; i < 60; i++) await agent.ask('/v1/x402/estimate', { body, headers });
@@ -133,7 +133,7 @@ describe('POST /v1/x402/estimate', () => {
 });
 
 describe('what an estimate says of money', () => {
-  it('is what a payment would be refused with: a credit that no deposit backs is not there', async () => {
+  it('an x402 estimate predicts the refusal of a payment, and ignores a credit that no deposit backs', async () => {
     const payer = await bench.payer('half backed', 6_000n);
     await ask(`${bench.world.url}/v1/admin/agents/${payer.agentId}/credit`, {
       headers: { 'x-admin-key': bench.world.adminApiKey },
@@ -156,7 +156,7 @@ describe('what an estimate says of money', () => {
     expect(reflection(await estimate(cheap, payer))).toMatchObject({ available: '0' });
   });
 
-  it('foresees a refusal by the session’s limit, by a vendor’s cap and by a key’s', async () => {
+  it("an x402 estimate predicts a refusal by a session limit, by a vendor's cap and by a key's cap", async () => {
     const payer = await bench.payer('limited');
     const url = bench.vendor.sell({ priceRaw: 10_000n });
     await payer.ask('/v1/agents/spend-limit', { method: 'PUT', body: { limitRaw: '15000' } });
@@ -180,7 +180,7 @@ describe('what an estimate says of money', () => {
 });
 
 describe('POST /v1/x402/forecast', () => {
-  it('prices many calls, and tells those apart that it could not', async () => {
+  it('POST /v1/x402/forecast prices many calls, and lists separately those that have no price', async () => {
     const url = bench.vendor.sell({ priceRaw: 2_000n });
     const silent = bench.vendor.sell({ unpaid: { answer: { kind: 'drop', after: 'request' } } });
     const told = await forecast([
@@ -209,7 +209,7 @@ describe('POST /v1/x402/forecast', () => {
     expect(bench.vendor.nonces(url)).toEqual([]);
   });
 
-  it('names the call that is refused then, and none that is let through', async () => {
+  it('POST /v1/x402/forecast names a call that would be refused, and no call that would be allowed', async () => {
     const payer = await bench.payer('planning');
     const url = bench.vendor.sell({ priceRaw: 4_000n });
     const other = bench.vendor.sell({ priceRaw: 1_000n });
@@ -242,7 +242,7 @@ describe('POST /v1/x402/forecast', () => {
     expect(statuses).toEqual([200, 200, 402, 200, 200]);
   });
 
-  it('knows the caps that a team shares', async () => {
+  it('POST /v1/x402/forecast includes the caps that a team shares', async () => {
     const payer = await bench.payer('of a team');
     const [row] = await bench.world.sql<{ account: string }[]>`
       select account_id as account from agents where id = ${payer.agentId}`;
@@ -261,7 +261,7 @@ describe('POST /v1/x402/forecast', () => {
     });
   });
 
-  it('is refused whole for one place that is not called, and fails where nothing has a price', async () => {
+  it('POST /v1/x402/forecast is refused whole for one blocked destination, and fails when no call has a price', async () => {
     const url = bench.vendor.sell();
     const told = await forecast([{ url }, { url: 'http://169.254.169.254/' }]);
     expect(named(told)).toEqual([400, 'blocked_destination']);
@@ -270,7 +270,7 @@ describe('POST /v1/x402/forecast', () => {
     expect(named(await forecast([{ url: dead }]))).toEqual([502, 'forecast_failed']);
   });
 
-  it('takes 1 to 50 items of 1 to 10000 calls', async () => {
+  it('POST /v1/x402/forecast takes 1 to 50 items of 1 to 10000 calls', async () => {
     const url = `${bench.vendor.origin}/free`;
     const wrong = [
       [],
