@@ -49,13 +49,13 @@ const [FAILED, DONE] = ['0x0', '0x1'];
 const call = (to: Hex, data: Hex) => chain.node.ask<Hex>('eth_call', { to, data }, 'latest');
 
 describe('the token of the local chain', () => {
-  it('signs in the domain that the public chain’s token has', async () => {
+  it('the token of the local chain signs in the same domain as the token of the public chain', async () => {
     expect(await call(USDC, '0x3644e515')).toBe(
       '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f',
     );
   });
 
-  it('is signed for as the captured payment was', async () => {
+  it('the token of the local chain has the same digest and signature as a captured payment', async () => {
     const transfer: Transfer = {
       from: payer.address,
       to: payee,
@@ -72,7 +72,7 @@ describe('the token of the local chain', () => {
     );
   });
 
-  it('takes thousands at once and leaves out what is not good', async () => {
+  it('the token of the local chain takes thousands of transfers at once, and leaves out invalid ones', async () => {
     const transfers = await Promise.all(
       Array.from({ length: 300 }, () => authorization({ value: 1n })),
     );
@@ -87,7 +87,7 @@ describe('the token of the local chain', () => {
     expect(await chain.usdcOf(payee)).toBe(before + 300n);
   });
 
-  it('takes an authorization in both spellings and logs its use right before the transfer', async () => {
+  it('the token of the local chain takes an authorization in both encodings, and logs its use right before the transfer', async () => {
     for (const form of ['bytes', 'vrs'] as const) {
       const transfer = await authorization();
       const before = await chain.usdcOf(payee);
@@ -102,7 +102,7 @@ describe('the token of the local chain', () => {
     }
   });
 
-  it('refuses at its last second and takes it one second before', async () => {
+  it('the token of the local chain refuses an authorization in its last second, and takes it one second before', async () => {
     const { timestamp } = await chain.head();
     for (const [late, status] of [
       [0, FAILED],
@@ -117,7 +117,7 @@ describe('the token of the local chain', () => {
     }
   });
 
-  it('takes nothing before its first second has passed', async () => {
+  it('the token of the local chain refuses an authorization before its first second has passed', async () => {
     const at = (await chain.head()).timestamp + 5;
     const transfer = await authorization({ validAfter: BigInt(at) });
     const signature = await signTransfer(payer, transfer);
@@ -127,7 +127,7 @@ describe('the token of the local chain', () => {
     }
   });
 
-  it('moves money once for a nonce, and never after it is cancelled', async () => {
+  it('the token of the local chain moves money once for a nonce, and never after the nonce is cancelled', async () => {
     const transfer = await authorization();
     const signature = await signTransfer(payer, transfer);
     expect(await statusOf(await chain.submit(transfer, signature))).toBe(DONE);
@@ -144,7 +144,7 @@ describe('the token of the local chain', () => {
     expect(await chain.refusalOf(cancelled, late)).toContain('authorization is used or canceled');
   });
 
-  it('says why it refuses', async () => {
+  it('the token of the local chain gives the reason of a refusal', async () => {
     const refusal = async (wanted: Partial<Transfer>, signer = payer) => {
       const transfer = await authorization(wanted);
       return chain.refusalOf(transfer, await signTransfer(signer, transfer));
@@ -157,7 +157,7 @@ describe('the token of the local chain', () => {
     expect(await refusal({ to: payer.address })).toBeUndefined();
   });
 
-  it('logs a deposit, and a balance that is only written logs nothing', async () => {
+  it('the token of the local chain logs a deposit, and does not log a balance that is set directly', async () => {
     const wallet = account(6).address;
     const fromBlock = (await chain.head()).number;
     await chain.setUsdc(wallet, 7n);
@@ -170,7 +170,7 @@ describe('the token of the local chain', () => {
 });
 
 describe('the local chain', () => {
-  it('forgets a transaction when its block is replaced', async () => {
+  it('the local chain forgets a transaction when its block is replaced', async () => {
     const transfer = await authorization();
     const signature = await signTransfer(payer, transfer);
     const hash = await chain.submit(transfer, signature);
@@ -190,7 +190,7 @@ describe('the local chain', () => {
     expect(await chain.authorizationState(payer.address, transfer.nonce)).toBe(true);
   });
 
-  it('holds transactions back, travels and goes back to where it was', async () => {
+  it('the local chain holds transactions back, moves its clock forward and reverts to a snapshot', async () => {
     const start = await chain.snapshot();
     const before = await chain.head();
     await chain.setAutomine(false);
@@ -205,7 +205,7 @@ describe('the local chain', () => {
     expect((await chain.head()).hash).toBe(before.hash);
   });
 
-  it('makes blocks by itself in the interval that it is given, from the time that it is given', async () => {
+  it('the local chain makes blocks at a given interval from a given time', async () => {
     await using ticking = await startChain({ blockTime: 1, timestamp: 1_700_000_000 });
     const first = await ticking.head();
     expect(Math.abs(first.timestamp - 1_700_000_000)).toBeLessThan(5);
@@ -214,14 +214,14 @@ describe('the local chain', () => {
       .toBeGreaterThan(first.timestamp);
   });
 
-  it('lies some blocks behind its head where it calls itself safe', async () => {
+  it('the safe block of the local chain is some blocks behind its head', async () => {
     await chain.mine(10);
     const { number } = await chain.head();
     const block = await chain.node.ask<{ number: Hex }>('eth_getBlockByNumber', 'safe', false);
     expect(Number(block.number)).toBe(number - 4);
   });
 
-  it('carries many payments at once, each in its own transaction', async () => {
+  it('the local chain carries many payments at once, each in its own transaction', async () => {
     const transfers = await Promise.all(Array.from({ length: 20 }, () => authorization()));
     const hashes = await Promise.all(
       transfers.map(async (each) => chain.submit(each, await signTransfer(payer, each))),
@@ -230,7 +230,7 @@ describe('the local chain', () => {
     expect(await Promise.all(hashes.map(statusOf))).toEqual(hashes.map(() => DONE));
   });
 
-  it('answers many questions at one block', async () => {
+  it('the local chain answers many calls at one block', async () => {
     const block = await call(MULTICALL3, '0x42cbb15c');
     expect(Number(block)).toBeGreaterThan(0);
   });
@@ -244,7 +244,7 @@ describe('the feeds of the local chain', () => {
       BigInt.asIntN(256, BigInt(`0x${answer.slice(2 + 64 * i, 66 + 64 * i)}`)),
     );
 
-  it('answer the latest round and the one before, and no other', async () => {
+  it('the feeds of the local chain return the latest round and the one before, and no other', async () => {
     await chain.setPrice(4_000_00000000n);
     await chain.mine();
     await chain.setPrice(-5n, { updatedAt: 123 });
@@ -257,7 +257,7 @@ describe('the feeds of the local chain', () => {
     await expect(call(PRICE_FEED, '0x12345678')).rejects.toThrow('revert');
   });
 
-  it('say whether the sequencer is up, and since when', async () => {
+  it('the feeds of the local chain report whether the sequencer is up, and since when', async () => {
     const { timestamp } = await chain.head();
     await chain.setSequencer(false);
     expect(words(await call(SEQUENCER_FEED, LATEST)).slice(1, 3)).toEqual([1n, BigInt(timestamp)]);

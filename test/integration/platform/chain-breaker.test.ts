@@ -45,13 +45,13 @@ async function breakerOf() {
 }
 
 describe('the circuit breaker on the chain', () => {
-  it('is clear while both feeds are well', async () => {
+  it('the chain circuit breaker is clear while both feeds are healthy', async () => {
     const { breaker, read } = await breakerOf();
     expect(await read()).toMatchObject({ kind: 'clear', reason: 0 });
     expect(breaker.price()).toEqual({ priceUsd: '3000', isStale: false });
   });
 
-  it('is active while the price is old, and clear at the next one', async () => {
+  it('the chain circuit breaker is active while the price is old, and clear at the next price', async () => {
     const { breaker, read, travel } = await breakerOf();
     const margin = LIMITS.breaker.priceAgeMarginSeconds;
     await travel(HOUR + margin);
@@ -63,7 +63,7 @@ describe('the circuit breaker on the chain', () => {
     expect((await read()).kind).toBe('clear');
   });
 
-  it('is active after a jump of more than a fifth, until a round confirms it', async () => {
+  it('the chain circuit breaker is active after a price jump of more than a fifth, until a round confirms the price', async () => {
     const { read } = await breakerOf();
     await chain.setPrice(3_600_00000000n);
     expect((await read()).kind).toBe('clear');
@@ -75,7 +75,7 @@ describe('the circuit breaker on the chain', () => {
     expect(await read()).toMatchObject({ kind: 'active', reason: 3 });
   });
 
-  it('is active while the sequencer is down, and for an hour after', async () => {
+  it('the chain circuit breaker is active while the sequencer is down, and for an hour afterwards', async () => {
     const { read, travel } = await breakerOf();
     await chain.setSequencer(false);
     expect(await read()).toMatchObject({ kind: 'active', reason: 1 });
@@ -87,7 +87,7 @@ describe('the circuit breaker on the chain', () => {
     expect((await read()).kind).toBe('clear');
   });
 
-  it('is active while the chain stands still', async () => {
+  it('the chain circuit breaker is active while the chain makes no blocks', async () => {
     const { clock, read } = await breakerOf();
     clock.advance(30_000);
     expect((await read()).kind).toBe('clear');
@@ -95,7 +95,7 @@ describe('the circuit breaker on the chain', () => {
     expect(await read()).toMatchObject({ kind: 'active', reason: 6 });
   });
 
-  it('is stale where there is no feed, and reads them without the multicall contract', async () => {
+  it('the chain circuit breaker is stale without a feed, and reads the feeds without the multicall contract', async () => {
     const { read } = await breakerOf();
     await chain.node.ask('anvil_setCode', MULTICALL3, '0x');
     expect((await read()).kind).toBe('clear');
@@ -103,7 +103,7 @@ describe('the circuit breaker on the chain', () => {
     expect(await read()).toMatchObject({ kind: 'stale', reason: 7 });
   });
 
-  it('is stale at the second reading in a row that finds no node', async () => {
+  it('the chain circuit breaker is stale at the second consecutive reading that finds no node', async () => {
     const { read } = await breakerOf();
     await read();
     await chain.stop();
@@ -120,7 +120,7 @@ describe('GET /v1/status', () => {
     return body;
   };
 
-  it('shows a breaker that is clear, from the first request on', async () => {
+  it('GET /v1/status shows a clear circuit breaker, from the first request on', async () => {
     expect(await statusOf({ RPC_URL: chain.url })).toMatchObject({
       overall: 'operational',
       indexer: { status: 'down', lastUpdateTimestamp: null, lagSeconds: null },
@@ -133,7 +133,7 @@ describe('GET /v1/status', () => {
     });
   });
 
-  it('shows why it is active', async () => {
+  it('GET /v1/status shows why the circuit breaker is active', async () => {
     await chain.setSequencer(false);
     expect(await statusOf({ RPC_URL: chain.url })).toMatchObject({
       overall: 'degraded',
@@ -141,7 +141,7 @@ describe('GET /v1/status', () => {
     });
   });
 
-  it('shows an unknown state where the node is away or none is configured', async () => {
+  it('GET /v1/status shows an unknown circuit breaker when the node is unreachable or not configured', async () => {
     await chain.stop();
     for (const environment of [{ RPC_URL: chain.url }, {}]) {
       expect(await statusOf(environment)).toMatchObject({

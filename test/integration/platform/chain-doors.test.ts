@@ -77,7 +77,7 @@ async function since(fromBlock: number) {
 const nextBlock = async () => (await rpc().head()).number + 1;
 
 describe('what leaves wallets on the chain', () => {
-  it('is found by who paid, with the transfer that each authorization made', async () => {
+  it('outgoing transfers on the chain are found by payer, with the transfer that each authorization made', async () => {
     const fromBlock = await nextBlock();
     const mine = await pay();
     const theirs = await pay(other, { value: 7n });
@@ -97,7 +97,7 @@ describe('what leaves wallets on the chain', () => {
     expect((await rpc().receipt(mine.hash))?.blockHash).toBe(used[0]?.blockHash);
   });
 
-  it('is told apart where one transaction carries many', async () => {
+  it('outgoing transfers on the chain are told apart when one transaction carries many', async () => {
     const fromBlock = await nextBlock();
     const transfers = await Promise.all(
       [1n, 2n, 3n].map((value) =>
@@ -121,7 +121,7 @@ describe('what leaves wallets on the chain', () => {
     expect(new Set(used.map(({ txHash }) => txHash)).size).toBe(1);
   });
 
-  it('is told apart from what was called off', async () => {
+  it('outgoing transfers on the chain are told apart from cancelled authorizations', async () => {
     const fromBlock = await nextBlock();
     const { nonce } = await authorization();
     await chain.cancel(payer.address, nonce, await signCancel(payer, nonce));
@@ -131,7 +131,7 @@ describe('what leaves wallets on the chain', () => {
 });
 
 describe('what comes into wallets on the chain', () => {
-  it('is found by who received it, however it was sent', async () => {
+  it('incoming transfers on the chain are found by recipient, however they were sent', async () => {
     const fromBlock = await nextBlock();
     const plain = await chain.fundUsdc(payer.address, 55n);
     const paid = await pay(other, { to: payer.address, value: 66n });
@@ -142,7 +142,7 @@ describe('what comes into wallets on the chain', () => {
     ]);
   });
 
-  it('is not missed because one of the machines behind a node lags', async () => {
+  it('incoming transfers on the chain are not missed when a machine behind the node lags', async () => {
     const fromBlock = await nextBlock();
     await chain.fundUsdc(payer.address, 77n);
     const range = await since(fromBlock);
@@ -154,7 +154,7 @@ describe('what comes into wallets on the chain', () => {
     expect(await incoming(rpc(), USDC, [PAYER], range)).toHaveLength(1);
   });
 
-  it('is not read from a branch that the chain has left', async () => {
+  it('incoming transfers on the chain are not read from a branch that the chain has left', async () => {
     const fromBlock = await nextBlock();
     await chain.fundUsdc(payer.address, 88n);
     const range = await since(fromBlock);
@@ -165,7 +165,7 @@ describe('what comes into wallets on the chain', () => {
 });
 
 describe('the state of authorizations on the chain', () => {
-  it('is of exactly the block that was named', async () => {
+  it('the state of an authorization is the state at exactly the requested block', async () => {
     const used = await authorization();
     const canceled = await authorization();
     const open = await authorization();
@@ -179,7 +179,7 @@ describe('the state of authorizations on the chain', () => {
     expect(await ask(before)).toEqual([false, false, false]);
   });
 
-  it('fails loudly where that block is unknown, left behind, or not there yet', async () => {
+  it('the state of an authorization is an error when its block is unknown, abandoned, or not there yet', async () => {
     const keys = [{ wallet: PAYER, nonce: numberToHex(1, { size: 32 }) }];
     const ask = (hash: string) => authorizationStates(rpc(), USDC, { hash }, keys);
     await expect(ask(numberToHex(12_345, { size: 32 }))).rejects.toThrow(RpcUnavailable);
@@ -193,7 +193,7 @@ describe('the state of authorizations on the chain', () => {
     await expect(ask(left.hash)).rejects.toThrow(RpcUnavailable);
   });
 
-  it('is read of ten thousand in a few seconds, a handful of questions in all', async () => {
+  it('the states of ten thousand authorizations are read in a few seconds with 20 calls of the node', async () => {
     const { nonce } = await pay();
     const head = await rpc().head();
     const keys = Array.from({ length: 10_000 }, (_, i) => ({
@@ -210,7 +210,7 @@ describe('the state of authorizations on the chain', () => {
     expect(node.count('eth_call')).toBe(20);
   });
 
-  it('is read one by one where there is no multicall contract', async () => {
+  it('the states of authorizations are read one by one without a multicall contract', async () => {
     const { nonce } = await pay();
     const snapshot = await chain.snapshot();
     await chain.node.ask('anvil_setCode', MULTICALL3, '0x');
@@ -263,7 +263,7 @@ describe('the facilitator on the chain', () => {
   const succeeded = async (hash: string) => (await chain.mined(hash as Hex)).status === '0x1';
   const isMined = async (hash: string) => (await rpc().receipt(hash)) !== undefined;
 
-  it('carries several transfers at once, and each arrives', async () => {
+  it('the chain facilitator carries several transfers at once, and each arrives', async () => {
     const carrier = facilitator();
     const before = await chain.usdcOf(payee);
     const hashes = await Promise.all([1n, 2n, 3n].map((value) => submit(carrier, { value })));
@@ -271,7 +271,7 @@ describe('the facilitator on the chain', () => {
     expect(await chain.usdcOf(payee)).toBe(before + 6n);
   });
 
-  it('numbers them before any is mined', async () => {
+  it('the chain facilitator numbers its transactions before any of them is mined', async () => {
     const carrier = facilitator();
     await chain.setAutomine(false);
     const hashes = await Promise.all([1n, 2n].map((value) => submit(carrier, { value })));
@@ -281,7 +281,7 @@ describe('the facilitator on the chain', () => {
     expect(await Promise.all(hashes.map(succeeded))).toEqual([true, true]);
   });
 
-  it('goes on after a broadcast that was refused', async () => {
+  it('the chain facilitator goes on after a refused broadcast', async () => {
     const carrier = facilitator();
     await submit(carrier);
     node.mode = { kind: 'failing', methods: ['eth_sendRawTransaction'] };
@@ -291,14 +291,14 @@ describe('the facilitator on the chain', () => {
     expect(await Promise.all(hashes.map(succeeded))).toEqual([true, true]);
   });
 
-  it('goes on where its account has sent something else meanwhile', async () => {
+  it('the chain facilitator goes on when its account has sent another transaction meanwhile', async () => {
     const carrier = facilitator();
     await succeeded(await submit(carrier));
     await succeeded(await submit(facilitator()));
     expect(await succeeded(await submit(carrier))).toBe(true);
   });
 
-  it('says in the words of the token why a transfer cannot be, and sends nothing', async () => {
+  it('the chain facilitator reports a refused transfer in the words of the token, and sends nothing', async () => {
     const carrier = facilitator();
     const sent = await rpc().transactionCount(gasPayer.address);
     await expect(submit(carrier, { validBefore: 1n })).rejects.toThrow(/expired/);

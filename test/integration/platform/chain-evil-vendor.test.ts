@@ -54,7 +54,7 @@ describe('the challenge of the scripted vendor', () => {
   const shown = async (shape: ChallengeShape) =>
     ask(vendor.sell({ unpaid: { answer: { kind: 'challenge', ...shape } } }));
 
-  it('comes in every form of both versions', async () => {
+  it('the scripted vendor sends its challenge in every form of both x402 versions', async () => {
     const v2 = await shown({});
     expect(v2.status).toBe(402);
     expect(challengeIn(v2).accepts[0]).toEqual(expect.objectContaining({ amount: '10000' }));
@@ -68,7 +68,7 @@ describe('the challenge of the scripted vendor', () => {
     expect(await decoded('envelope')).toEqual(expect.objectContaining({ x402Version: 1 }));
   });
 
-  it('says whatever it is told, as often as it is told', async () => {
+  it('the scripted vendor sends any challenge that its script has, each time it is requested', async () => {
     const place = { url: 'http://x.invalid', payTo: wallet.address, priceRaw: 1n };
     const told = await shown({
       offer: { network: 'eip155:1' },
@@ -91,7 +91,7 @@ describe('the challenge of the scripted vendor', () => {
 });
 
 describe('the money of the scripted vendor', () => {
-  it.each([1, 2] as const)('moves as an honest one’s in version %i', async (version) => {
+  it.each([1, 2] as const)('the scripted vendor is paid like an honest vendor in x402 version %i', async (version) => {
     const bought = await buy(undefined, version);
     expect([bought.status, bought.moved]).toEqual([200, true]);
     const name = version === 1 ? 'x-payment-response' : 'payment-response';
@@ -104,7 +104,7 @@ describe('the money of the scripted vendor', () => {
     expect(vendor.nonces(bought.url)).toEqual([bought.nonce]);
   });
 
-  it('moves in each way that a paid call can end', async () => {
+  it('the scripted vendor moves money in each way that a paid call can end', async () => {
     const ends: Record<string, { status: number | undefined; moved: boolean }> = {};
     for (const [name, stage] of Object.entries(BATTERY)) {
       const { url, headers, transfer } = await prepared({ paid: stage });
@@ -127,7 +127,7 @@ describe('the money of the scripted vendor', () => {
     expect(vendor.settlements.map(({ by }) => by)).toContain('thief');
   });
 
-  it('is never where the receipt says when the vendor lies', async () => {
+  it('the scripted vendor can send a receipt that does not match the chain', async () => {
     const receipt = { success: true, transaction: `0x${'ab'.repeat(32)}` };
     const lied = await buy({ settle: 'never', answer: { kind: 'answer', receipt } });
     expect([lied.status, lied.moved]).toEqual([200, false]);
@@ -137,7 +137,7 @@ describe('the money of the scripted vendor', () => {
     expect([silent.headers['payment-response'], silent.moved]).toEqual([undefined, true]);
   });
 
-  it('follows one leg after the other when the same header comes again', async () => {
+  it('the scripted vendor follows its steps in order when the same payment header comes again', async () => {
     const raised: Leg = { settle: 'never', answer: { kind: 'challenge', amount: '99999' } };
     const { url, headers, transfer } = await prepared({ paid: [raised, BATTERY.clean] });
     const again = await ask(url, headers);
@@ -149,7 +149,7 @@ describe('the money of the scripted vendor', () => {
     expect(vendor.settlements.slice(-2).map(({ moved }) => moved)).toEqual([true, false]);
   });
 
-  it('moves after the connection is gone', async () => {
+  it('the scripted vendor moves money after the connection is closed', async () => {
     const { url, headers, transfer } = await prepared({
       paid: { settle: 'after', answer: { kind: 'drop', after: 'request' } },
     });
@@ -161,7 +161,7 @@ describe('the money of the scripted vendor', () => {
 describe('the answers of the scripted vendor', () => {
   const answering = (answer: EvilAnswer) => request(vendor.sell({ unpaid: { answer } }));
 
-  it('go elsewhere, repeat names and carry odd parts', async () => {
+  it('the scripted vendor redirects, repeats header names and sends unusual parts', async () => {
     const target = `${vendor.origin}/elsewhere`;
     const moved = await answering({ kind: 'redirect', location: target, status: 307 });
     expect([moved.statusCode, moved.headers.location]).toEqual([307, target]);
@@ -182,7 +182,7 @@ describe('the answers of the scripted vendor', () => {
     expect(await raw.body.text()).toBe('hi');
   });
 
-  it('never end, or are far larger than they look', async () => {
+  it('the scripted vendor sends endless answers, and answers far larger than their encoded size', async () => {
     const endless = await answering({ kind: 'endless' });
     let read = 0;
     for await (const part of endless.body) {
@@ -203,14 +203,14 @@ describe('the answers of the scripted vendor', () => {
     await expect(request(url, { signal: AbortSignal.timeout(100) })).rejects.toThrow('timeout');
   });
 
-  it('break off where they are told to', async () => {
+  it('the scripted vendor breaks an answer off where its script says so', async () => {
     for (const after of ['request', 'head', 'half-body'] as const) {
       const read = answering({ kind: 'drop', after }).then(({ body }) => body.text());
       await expect(read).rejects.toThrow(/closed|terminated|aborted/);
     }
   });
 
-  it('leave a record of every request, with its header as it stood on the wire', async () => {
+  it('the scripted vendor records every request, with its header as it was on the wire', async () => {
     const url = vendor.sell();
     await request(`${url}?q=1`, { method: 'POST', headers: { 'X-Odd': 'é' }, body: 'hello' });
     await request(`${vendor.origin}/other`, { headers: { 'x-payment': 'junk' } });

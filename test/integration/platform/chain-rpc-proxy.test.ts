@@ -20,7 +20,7 @@ describe('the way to the node', () => {
     return (await answer.body.json()) as Answer;
   }
 
-  it('counts what is asked, one by one and in batches', async () => {
+  it('the test proxy of the node counts requests, one by one and in batches', async () => {
     await using proxy = await startRpcProxy(chain.url);
     expect(await ask(proxy, 'eth_chainId')).toEqual({ jsonrpc: '2.0', id: 7, result: '0x2105' });
     const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' }));
@@ -34,7 +34,7 @@ describe('the way to the node', () => {
     );
   });
 
-  it('fails in each way, and comes back', async () => {
+  it('the test proxy of the node fails in each scripted way, and recovers', async () => {
     await using proxy = await startRpcProxy(chain.url);
     proxy.mode = { kind: 'down' };
     await expect(ask(proxy, 'eth_chainId')).rejects.toThrow('other side closed');
@@ -56,7 +56,7 @@ describe('the way to the node', () => {
     expect((await ask(proxy, 'eth_chainId')).result).toBe('0x2105');
   });
 
-  it('lags: what came after its head has not happened', async () => {
+  it('the test proxy of the node, when lagging, hides everything after its head', async () => {
     await using proxy = await startRpcProxy(chain.url);
     const { number: head } = await chain.head();
     const wallet = account(7).address;

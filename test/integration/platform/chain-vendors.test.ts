@@ -37,7 +37,7 @@ const VENDORS = [
 ] as const;
 
 describe.each(VENDORS)('a vendor of %s', (_, start, receiptHeader) => {
-  it('takes a payment made by hand, and the chain moved exactly the price', async () => {
+  it('a real x402 vendor takes a payment made by hand, and the chain moves exactly the price', async () => {
     await using vendor = await start(chain, { priceRaw: 12_345n });
     const held = await chain.usdcOf(vendor.payTo);
     const { paid, transfer, headers } = await buy(vendor);
@@ -56,14 +56,14 @@ describe.each(VENDORS)('a vendor of %s', (_, start, receiptHeader) => {
     expect(await chain.usdcOf(vendor.payTo)).toBe(held + 12_345n);
   });
 
-  it('takes no money for an answer of its handler that is an error', async () => {
+  it('a real x402 vendor takes no money when its handler answers with an error', async () => {
     await using vendor = await start(chain);
     const { paid, transfer } = await buy(vendor, '?status=503');
     expect([paid.status, vendor.handled.length]).toEqual([503, 1]);
     expect(await chain.authorizationState(wallet.address, transfer.nonce)).toBe(false);
   });
 
-  it('is paid many times at once', async () => {
+  it('a real x402 vendor is paid many times at once', async () => {
     await using vendor = await start(chain);
     const held = await chain.usdcOf(vendor.payTo);
     const bought = await Promise.all(Array.from({ length: 5 }, () => buy(vendor)));
@@ -72,7 +72,7 @@ describe.each(VENDORS)('a vendor of %s', (_, start, receiptHeader) => {
   });
 });
 
-it('a vendor that settles first keeps the money when its handler fails', async () => {
+it('a real x402 vendor that settles first keeps the money when its handler fails', async () => {
   await using vendor = await startExpressVendor(chain, { upfront: true });
   const { paid, transfer } = await buy(vendor, '?status=503');
   expect(paid.status).toBe(503);

@@ -18,13 +18,13 @@ async function closedPort(): Promise<number> {
 }
 
 describe('a request that cannot have left', () => {
-  it('is one whose connection was refused', async () => {
+  it('an outgoing request whose connection is refused is reported as not sent', async () => {
     await using client = guardedClient();
     const failed = await failureOf(client.send(at(await closedPort()), paid()));
     expect(failed).toMatchObject({ reason: 'unreachable', beforeBytes: true });
   });
 
-  it('is one whose signal had fired before', async () => {
+  it('an outgoing request whose signal was aborted before is reported as not sent', async () => {
     await using server = await startRawServer({});
     await using client = guardedClient();
     const failed = await failureOf(
@@ -34,7 +34,7 @@ describe('a request that cannot have left', () => {
     expect(server.peers).toHaveLength(0);
   });
 
-  it('is one whose connection does not come about in time, for all addresses together', async () => {
+  it('an outgoing request that cannot connect in time, over all addresses together, is reported as not sent', async () => {
     await using client = guardedClient();
     // Nothing answers in TEST-NET-1; where it is unroutable that is said at once.
     const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
@@ -47,7 +47,7 @@ describe('a request that cannot have left', () => {
     expect(performance.now() - began).toBeLessThan(1_500);
   });
 
-  it('is one that finds no free connection', async () => {
+  it('an outgoing request that finds no free connection is reported as not sent', async () => {
     await using server = await startRawServer({});
     await using client = guardedClient({ bounds: { perOrigin: 1 } });
     const held = client.send(at(server.port), paid({ timeouts: { firstByteMs: 400 } }));
@@ -73,7 +73,7 @@ describe('a request that may have left', () => {
   } satisfies Record<string, (socket: import('node:net').Socket) => void>;
 
   for (const [how, end] of Object.entries(endings)) {
-    it(`is one that was ${how}, and it was sent once`, async () => {
+    it(`an outgoing request that was ${how} is sent once and reported as possibly sent`, async () => {
       await using server = await startRawServer({ data: ({ socket }) => end(socket) });
       await using client = guardedClient();
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'HEAD'] as const) {
@@ -86,7 +86,7 @@ describe('a request that may have left', () => {
     });
   }
 
-  it('is one whose connection was reset as soon as it was taken', async () => {
+  it('an outgoing request whose connection is reset right after acceptance is reported as possibly sent', async () => {
     await using server = await startRawServer({
       connected: ({ socket }) => socket.resetAndDestroy(),
     });
@@ -99,7 +99,7 @@ describe('a request that may have left', () => {
     expect(server.peers.length).toBeLessThanOrEqual(50);
   });
 
-  it('is one that is given up while it waits for its answer', async () => {
+  it('an outgoing request that is aborted while it waits for its response is reported as possibly sent', async () => {
     await using server = await startRawServer({});
     await using client = guardedClient();
     const giveUp = new AbortController();
@@ -111,7 +111,7 @@ describe('a request that may have left', () => {
     expect(server.requests()).toBe(1);
   });
 
-  it('is one that is under way when the client ends', async () => {
+  it('an outgoing request in flight when the client closes is reported as possibly sent', async () => {
     await using server = await startRawServer({});
     const client = guardedClient();
     const sent = client.send(at(server.port), paid());
@@ -124,7 +124,7 @@ describe('a request that may have left', () => {
 });
 
 describe('a kept connection', () => {
-  it('is used again, and by the address that was checked', async () => {
+  it('a kept connection is used again, by the address that was checked', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient();
     for (let i = 0; i < 5; i++) {
@@ -135,7 +135,7 @@ describe('a kept connection', () => {
     expect(server.requests()).toBe(5);
   });
 
-  it('that closes while idle costs no request: nothing was written on it', async () => {
+  it('a kept connection that closes while idle loses no request, because nothing was written on it', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient();
     await textOf((await client.send(at(server.port), request())).body);
@@ -147,7 +147,7 @@ describe('a kept connection', () => {
     expect(server.requests()).toBe(2);
   });
 
-  it('whose end came with its last answer is left for another, with nothing written on it', async () => {
+  it('a kept connection that closes with its last response is replaced, with nothing written on it', async () => {
     await using server = await startRawServer({
       data: ({ socket }) => socket.end(rawAnswer('yes', ['Connection: keep-alive'])),
     });
@@ -161,7 +161,7 @@ describe('a kept connection', () => {
     expect(server.peers).toHaveLength(20);
   });
 
-  it('that closes at the moment of reuse never has a request sent twice', async () => {
+  it('a kept connection that closes at the moment of reuse never has a request sent twice', async () => {
     // The close crosses the next request on its way, at every distance that the loop can make.
     let closeAfterMs = 0;
     await using server = await startRawServer({
@@ -205,7 +205,7 @@ describe('a kept connection', () => {
     expect(answered).toBeGreaterThan(0);
   });
 
-  it('that was sent something unasked for is not used again', async () => {
+  it('a kept connection on which the server sent unrequested bytes is not used again', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient();
     await textOf((await client.send(at(server.port), request())).body);
@@ -216,7 +216,7 @@ describe('a kept connection', () => {
     expect(server.peers).toHaveLength(2);
   });
 
-  it('that is sent a second answer behind the first does not hand it to the next request', async () => {
+  it('a kept connection with a second response behind the first does not give that to the next request', async () => {
     let forge = true;
     await using server = await startRawServer({
       data: (peer) => {
@@ -231,7 +231,7 @@ describe('a kept connection', () => {
     }
   });
 
-  it('is closed when too many are idle, the one used longest ago first', async () => {
+  it('the kept connection that was unused for longest is closed when too many are idle', async () => {
     const servers = await Promise.all(
       [0, 1, 2].map(() => startRawServer({ data: answering(rawAnswer('yes')) })),
     );
@@ -253,7 +253,7 @@ describe('a kept connection', () => {
     for (const server of servers) await server[Symbol.asyncDispose]();
   });
 
-  it('gives its place to another origin when all places are taken', async () => {
+  it('a kept connection makes room for another origin when all slots are taken', async () => {
     await using first = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using second = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient({ bounds: { total: 1 } });
@@ -264,7 +264,7 @@ describe('a kept connection', () => {
     expect([first.peers.length, second.peers.length]).toEqual([2, 1]);
   });
 
-  it('gives its place to another address of its origin when that has no more', async () => {
+  it('a kept connection makes room for another address of its origin when the origin has no free slot', async () => {
     await using server = await startRawServer({
       data: answering(rawAnswer('yes')),
       host: '0.0.0.0',
@@ -277,7 +277,7 @@ describe('a kept connection', () => {
     expect(server.peers).toHaveLength(2);
   });
 
-  it('is not shared once a scheme has signed it in', async () => {
+  it('a connection that an authorization scheme has signed in is not shared', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient();
     const headers = [['Authorization', 'Negotiate abc']] as const;

@@ -14,7 +14,7 @@ const chunked = (...chunks: readonly string[]) =>
     .join('')}`;
 
 describe('what goes out', () => {
-  it('is the request as it was given, framed by the client', async () => {
+  it('the egress client sends the request as given, and frames the body itself', async () => {
     await using server = await startRawServer({
       data: (peer) => {
         if (peer.received.endsWith('{"ä":1}'.replace('ä', '\u00c3\u00a4'))) {
@@ -59,7 +59,7 @@ describe('what goes out', () => {
     ]);
   });
 
-  it('has no header that could become two, and says so before it connects', async () => {
+  it('the egress client refuses a header that could become two, before it connects', async () => {
     await using server = await startRawServer({});
     await using client = guardedClient();
     for (const header of [
@@ -80,7 +80,7 @@ describe('what goes out', () => {
 });
 
 describe('what comes in', () => {
-  it('is the status and the headers as they came, repetitions and bytes included', async () => {
+  it('the egress client returns status and headers as received, with repetitions and raw bytes', async () => {
     const head = [
       'Set-Cookie: a=1; Path=/',
       'X-Odd:   caf\u00e9  ',
@@ -106,7 +106,7 @@ describe('what comes in', () => {
     expect(await textOf(got.body)).toBe('x');
   });
 
-  it('is a redirect like any other answer: nothing is followed', async () => {
+  it('the egress client returns a redirect like any other response, and does not follow it', async () => {
     await using other = await startRawServer({});
     for (const status of [301, 302, 303, 307, 308]) {
       const location = `Location: http://127.0.0.1:${other.port}/`;
@@ -122,7 +122,7 @@ describe('what comes in', () => {
     expect(other.peers).toHaveLength(0);
   });
 
-  it('is the bytes as they came: a bomb stays packed', async () => {
+  it('the egress client returns the bytes as received, and does not decompress them', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000)).toString('latin1');
     const answer = rawAnswer(bomb, ['Content-Encoding: gzip']);
     await using server = await startRawServer({ data: answering(answer) });
@@ -131,7 +131,7 @@ describe('what comes in', () => {
     expect(await textOf(got.body)).toBe(bomb);
   });
 
-  it('is a body of any framing, whole, with interim answers and trailers passed over', async () => {
+  it('the egress client reads a body of any framing whole, past interim responses and trailers', async () => {
     const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
     for (const answer of [
       `${interim}${interim}${rawAnswer('hello')}`,
@@ -149,7 +149,7 @@ describe('what comes in', () => {
     expect(await textOf((await client.send(at(server.port), request())).body)).toBe('hello');
   });
 
-  it('is no body where there is none: to HEAD, with 204 and with 304', async () => {
+  it('the egress client returns no body for HEAD, 204 and 304', async () => {
     for (const [method, status] of [
       ['HEAD', '200 OK'],
       ['GET', '304 Not Modified'],
@@ -178,7 +178,7 @@ describe('an answer that is not HTTP', () => {
     'a head past its bound in many headers': `HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(6_000)}\r\n`,
   };
   for (const [what, head] of Object.entries(heads)) {
-    it(`fails for ${what}`, async () => {
+    it(`the egress client fails on an HTTP response with ${what}`, async () => {
       await using server = await startRawServer({ data: answering(head) });
       await using client = guardedClient();
       const failed = await failureOf(client.send(at(server.port), request()));
@@ -187,7 +187,7 @@ describe('an answer that is not HTTP', () => {
     });
   }
 
-  it('fails within the body, after what came', async () => {
+  it('the egress client fails inside the body of a broken HTTP response, after the bytes received', async () => {
     for (const answer of [
       'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello',
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
@@ -215,7 +215,7 @@ describe('an answer that takes its time', () => {
     },
   });
 
-  it('is given up when its head does not come, however busy it looks', async () => {
+  it('the egress client gives up when the response headers do not come, even if other bytes arrive', async () => {
     for (const script of [
       drip('', ''),
       drip('HTTP/1.1 200 OK\r\nX-A: ', 'a'),
@@ -230,7 +230,7 @@ describe('an answer that takes its time', () => {
     }
   });
 
-  it('is given up when its body stops', async () => {
+  it('the egress client gives up when the response body stalls', async () => {
     await using server = await startRawServer({
       data: ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel'),
     });
@@ -239,7 +239,7 @@ describe('an answer that takes its time', () => {
     expect(await failureOf(textOf(body))).toMatchObject({ reason: 'timeout', beforeBytes: false });
   });
 
-  it('is given up when it never stops, by time or by size', async () => {
+  it('the egress client gives up on an endless response body, by time or by size', async () => {
     await using slow = await startRawServer(drip('HTTP/1.1 200 OK\r\n\r\n', 'x'));
     await using client = guardedClient();
     const timeouts = { idleMs: 100, totalMs: 300 };
@@ -266,7 +266,7 @@ describe('an answer that takes its time', () => {
     await expect.poll(() => fast.peers[0]?.socket.destroyed).toBe(true);
   });
 
-  it('is not begun when it says itself that it is too large', async () => {
+  it('the egress client does not start a response body whose declared length is too large', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('x'.repeat(2_000))) });
     await using client = guardedClient();
     const got = await client.send(at(server.port), request({ maxResponseBytes: 1_999 }));
@@ -278,7 +278,7 @@ describe('an answer that takes its time', () => {
 });
 
 describe('a reader that takes its time', () => {
-  it('makes the other side wait, and gets all of it in the end', async () => {
+  it('the egress client makes the server wait for a slow reader, who gets the whole body in the end', async () => {
     const total = 32 * 1024 * 1024;
     let written = 0;
     await using server = await startRawServer({
@@ -313,7 +313,7 @@ describe('a reader that takes its time', () => {
     expect(bytes).toBe(total);
   });
 
-  it('is waited for until the deadline and no longer', async () => {
+  it('the egress client waits for a slow reader until the deadline and no longer', async () => {
     await using server = await startRawServer({
       data: answering(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1_000_000)}`),
     });
@@ -324,7 +324,7 @@ describe('a reader that takes its time', () => {
     expect(await failureOf(textOf(body))).toMatchObject({ reason: 'timeout', beforeBytes: false });
   });
 
-  it('that leaves early, or never comes, ends the exchange', async () => {
+  it('the egress client ends the exchange when the reader leaves early or never reads', async () => {
     const endless = `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1_000_000)}`;
     await using server = await startRawServer({ data: answering(endless) });
     await using client = guardedClient();
@@ -336,7 +336,7 @@ describe('a reader that takes its time', () => {
     await expect.poll(() => server.peers[1]?.socket.destroyed).toBe(true);
   });
 
-  it('that discards a body which has come whole keeps the connection', async () => {
+  it('the egress client keeps the connection when the reader discards a complete body', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('small')) });
     await using client = guardedClient();
     for (let i = 0; i < 3; i++) {

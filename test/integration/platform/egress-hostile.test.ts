@@ -104,7 +104,7 @@ describe('a server that leaves while its answer waits for the reader', () => {
   for (const [framing, head] of Object.entries(framings)) {
     for (const isSecure of [false, true]) {
       const over = isSecure ? ' over TLS' : '';
-      it(`has given all of it, framed ${framing}${over}`, async () => {
+      it(`a server that closes before a slow reader has read loses nothing of a body framed ${framing}${over}`, async () => {
         for (const size of sizes) {
           await using raw = await startRawServer({
             ...(isSecure ? { tls: TLS } : {}),
@@ -124,7 +124,7 @@ describe('a server that leaves while its answer waits for the reader', () => {
 
   for (const isSecure of [false, true]) {
     const over = isSecure ? ' over TLS' : '';
-    it(`has not ended when it breaks off before its length${over}`, async () => {
+    it(`a response body that breaks off before its length fails for a slow reader${over}`, async () => {
       for (const size of sizes) {
         await using raw = await startRawServer({
           ...(isSecure ? { tls: TLS } : {}),
@@ -141,7 +141,7 @@ describe('a server that leaves while its answer waits for the reader', () => {
       }
     });
 
-    it(`has not ended when it breaks off and only its end would tell${over}`, async () => {
+    it(`a response body without a length that breaks off fails for its reader${over}`, async () => {
       await using raw = await startRawServer({
         ...(isSecure ? { tls: TLS } : {}),
         data: ({ socket }) => socket.write(`${framings['by its end']()}hello`),
@@ -157,7 +157,7 @@ describe('a server that leaves while its answer waits for the reader', () => {
 });
 
 describe('any server and any reader', () => {
-  it('end in an answer or in a typed failure, with one request at most', async () => {
+  it('any server and any reader end in a response or a typed failure, with at most one request', async () => {
     const property = fc.asyncProperty(
       server,
       fc.array(reader, { minLength: 1, maxLength: 4 }),

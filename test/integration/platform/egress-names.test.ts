@@ -21,7 +21,7 @@ const guardOver = (server: NameServer) =>
 const V6 = '2606:4700:4700:0:0:0:0:1111';
 
 describe('a name', () => {
-  it('is asked for once in each family, IPv4 first in what comes of it', async () => {
+  it('a hostname is looked up once per address family, and IPv4 addresses come first', async () => {
     await using server = await startNameServer((type) =>
       type === 'A' ? ['1.1.1.1', '8.8.8.8'] : [V6],
     );
@@ -30,7 +30,7 @@ describe('a name', () => {
     expect([...server.asked].sort()).toEqual(['A vendor.example', 'AAAA vendor.example']);
   });
 
-  it('is enough in one family, whatever the other says', async () => {
+  it('a hostname with addresses in one family is accepted, whatever the lookup of the other family returns', async () => {
     for (const other of ['NXDOMAIN', 'SERVFAIL', []] as const) {
       await using server = await startNameServer((type) => (type === 'A' ? ['1.1.1.1'] : other));
       const { addresses } = await guardOver(server).admit('https://vendor.example/');
@@ -38,7 +38,7 @@ describe('a name', () => {
     }
   });
 
-  it('is refused when one address of either family is not public', async () => {
+  it('a hostname is refused when one address of either family is not public', async () => {
     for (const [a, aaaa] of [
       [['1.1.1.1', '10.0.0.1'], []],
       [['1.1.1.1'], ['0:0:0:0:0:0:0:1']],
@@ -51,7 +51,7 @@ describe('a name', () => {
     }
   });
 
-  it('that changes between two answers is judged by the one that is used', async () => {
+  it('a hostname that changes between two lookups is judged by the lookup that is used', async () => {
     let round = 0;
     await using server = await startNameServer((type) =>
       type === 'AAAA' ? [] : round++ === 0 ? ['1.1.1.1'] : ['127.0.0.1'],
@@ -63,7 +63,7 @@ describe('a name', () => {
     await expect(guard.admit('https://rebind.example/')).rejects.toBeInstanceOf(BlockedDestination);
   });
 
-  it('that is not known, or for which no server answers, is unreachable in a bounded time', async () => {
+  it('a hostname that is unknown, or whose nameserver is silent, is unreachable within a bounded time', async () => {
     for (const said of ['NXDOMAIN', 'SERVFAIL', [], undefined] as const) {
       await using server = await startNameServer(() => said);
       const began = performance.now();

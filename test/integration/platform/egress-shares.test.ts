@@ -36,7 +36,7 @@ async function startSlowVendor() {
 const BOUNDS = { total: 64, perOrigin: 64, idle: 8 };
 
 describe('connections to a slow vendor', () => {
-  it('are left to who pays while nine agents without money ask for all of them', async () => {
+  it('connections to a slow vendor are left for a paying agent while nine agents without money request all of them', async () => {
     await using vendor = await startSlowVendor();
     await using client = guardedClient({ bounds: BOUNDS });
     const stop = new AbortController();
@@ -62,7 +62,7 @@ describe('connections to a slow vendor', () => {
     await Promise.all(held);
   });
 
-  it('are given back when their answers are over, whole, discarded or refused', async () => {
+  it('connections to a slow vendor are returned when their responses are read whole, discarded or refused', async () => {
     await using vendor = await startSlowVendor();
     await using client = guardedClient({ bounds: { ...BOUNDS, total: 2, perOrigin: 2 } });
     const place = at(vendor.port, {
@@ -89,7 +89,7 @@ describe('connections to a slow vendor', () => {
 });
 
 describe('names whose nameserver is silent', () => {
-  it('cost no lookup of an agent of another account that pays', async () => {
+  it('names with a silent nameserver do not block the lookups of a paying agent of another account', async () => {
     await using server = await startNameServer((type, host) =>
       host.startsWith('silent') ? undefined : type === 'A' ? ['1.1.1.1'] : [],
     );

@@ -8,7 +8,7 @@ import { selfSigned } from '../../support/self-signed.ts';
 /** A host proves who it is by its name, at the address that was checked, before a byte is said to it. */
 
 describe('over TLS', () => {
-  it('the name of the host is asked for and checked, whatever the address is', async () => {
+  it('a TLS connection requests and verifies the name of the host, whatever the address is', async () => {
     const tls = selfSigned(['vendor.example']);
     await using server = await startRawServer({ tls, data: answering(rawAnswer('yes')) });
     await using client = guardedClient({ ca: tls.cert });
@@ -21,7 +21,7 @@ describe('over TLS', () => {
     expect(server.peers[0]?.received).toContain(`host: vendor.example:${server.port}\r\n`);
   });
 
-  it('a host that is an address proves to be that address', async () => {
+  it('a TLS connection to a host that is an address verifies that address', async () => {
     const tls = selfSigned(['127.0.0.1']);
     await using server = await startRawServer({ tls, data: answering(rawAnswer('yes')) });
     await using client = guardedClient({ ca: tls.cert });
@@ -37,7 +37,7 @@ describe('over TLS', () => {
     ['only the address', ['127.0.0.1']],
     ['a name above it', ['example']],
   ] as const) {
-    it(`a certificate for ${what} gets no byte of the request`, async () => {
+    it(`a server whose certificate is for ${what} gets no byte of the request`, async () => {
       const tls = selfSigned(hosts);
       await using server = await startRawServer({ tls });
       await using client = guardedClient({ ca: tls.cert });
@@ -48,7 +48,7 @@ describe('over TLS', () => {
     });
   }
 
-  it('a server with an untrusted certificate gets no byte, not even where the environment asks for it', async () => {
+  it('a server with an untrusted certificate gets no request, even if NODE_TLS_REJECT_UNAUTHORIZED allows it', async () => {
     const tls = selfSigned(['vendor.example']);
     await using server = await startRawServer({ tls });
     await using client = guardedClient();
@@ -62,7 +62,7 @@ describe('over TLS', () => {
     expect(server.requests()).toBe(0);
   });
 
-  it('a server that does not speak it, or stops within the handshake, gets no byte', async () => {
+  it('a server that does not speak TLS, or stops within the handshake, gets no request', async () => {
     for (const connected of [
       ({ socket }: { socket: import('node:net').Socket }) =>
         socket.write('HTTP/1.1 400 Bad\r\n\r\n'),
@@ -78,7 +78,7 @@ describe('over TLS', () => {
     }
   });
 
-  it('a handshake that never ends is given up in time', async () => {
+  it('a TLS handshake that never ends is aborted in time', async () => {
     await using server = await startRawServer({});
     await using client = guardedClient();
     const timeouts = { connectMs: 150 };
@@ -89,7 +89,7 @@ describe('over TLS', () => {
 });
 
 describe('the addresses of a host', () => {
-  it('are tried in turn until one takes the connection', async () => {
+  it('the addresses of a host are tried in turn until one accepts the connection', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient();
     const destination = at(server.port, { addresses: ['::1', '127.0.0.9', '127.0.0.1'] });
@@ -101,7 +101,7 @@ describe('the addresses of a host', () => {
     expect(server.peers).toHaveLength(1);
   });
 
-  it('are not shared between names: connections are kept by origin and address', async () => {
+  it('connections are kept by origin and address, and not shared between names', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('yes')) });
     await using client = guardedClient();
     for (const host of ['one.example', 'two.example']) {
@@ -114,7 +114,7 @@ describe('the addresses of a host', () => {
     expect(await failureOf(client.send(elsewhere, request()))).toMatchObject({ beforeBytes: true });
   });
 
-  it('are those of the first answer: what the name says later is not asked', async () => {
+  it('requests to a host use the addresses of its first lookup, and no later one', async () => {
     await using server = await startRawServer({ data: answering(rawAnswer('checked')) });
     await using evil = await startRawServer({
       data: answering(rawAnswer('evil')),

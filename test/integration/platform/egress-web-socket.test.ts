@@ -47,7 +47,7 @@ function echo(server: Server) {
 }
 
 describe('a WebSocket to an address that a caller chose', () => {
-  it('stands, and misses nothing of what came before it had a listener', async () => {
+  it('an outgoing WebSocket opens, and delivers messages that came before it had a listener', async () => {
     await using peer = await listening(echo(createServer()));
     const ws = await opener().open(`ws://app.example:${peer.port}/relay?token=1`);
     await new Promise((resolve) => setImmediate(resolve));
@@ -59,7 +59,7 @@ describe('a WebSocket to an address that a caller chose', () => {
     ws.terminate();
   });
 
-  it('has the other side prove over TLS that it is the host', async () => {
+  it('an outgoing WebSocket verifies by TLS that the server is the requested host', async () => {
     const { cert, key } = selfSigned(['app.example']);
     await using peer = await listening(echo(createTlsServer({ cert, key })));
     const ws = await opener({}, cert).open(`wss://app.example:${peer.port}/`);
@@ -69,7 +69,7 @@ describe('a WebSocket to an address that a caller chose', () => {
     expect(await failureOf(other)).toBe('SendFailed: tls');
   });
 
-  it('is refused where the guard refuses, with nothing connected to', async () => {
+  it('an outgoing WebSocket to a blocked destination is refused without a connection', async () => {
     await using peer = await listening(echo(createServer()));
     const { open } = opener({ allowLocalhost: false });
     const urls = [`ws://app.example:${peer.port}/`, 'wss://169.254.169.254/', 'file:///etc/passwd'];
@@ -78,7 +78,7 @@ describe('a WebSocket to an address that a caller chose', () => {
     }
   });
 
-  it('fails for an answer that is no handshake, and follows no redirect', async () => {
+  it('an outgoing WebSocket fails on a response that is no handshake, and follows no redirect', async () => {
     let requests = 0;
     await using peer = await listening(
       createServer((_, response) => {
@@ -90,7 +90,7 @@ describe('a WebSocket to an address that a caller chose', () => {
     expect([await failureOf(opening), requests]).toEqual(['SendFailed: broken', 1]);
   });
 
-  it('fails when the handshake takes too long, and when it is given up', async () => {
+  it('an outgoing WebSocket fails when the handshake takes too long, and when it is aborted', async () => {
     const silent = createServer().on('upgrade', (_, socket) => {
       socket.on('error', () => {}).on('end', () => socket.destroy());
       socket.resume();
@@ -106,14 +106,14 @@ describe('a WebSocket to an address that a caller chose', () => {
     expect(await opening).toBe('SendFailed: aborted');
   });
 
-  it('fails where nothing listens', async () => {
+  it('an outgoing WebSocket fails when nothing listens', async () => {
     const peer = await listening(createServer());
     await peer[Symbol.asyncDispose]();
     const opening = opener().open(`ws://app.example:${peer.port}/`);
     expect(await failureOf(opening)).toBe('SendFailed: unreachable');
   });
 
-  it('ends at a message that is too long', async () => {
+  it('an outgoing WebSocket closes when it receives a message that is too long', async () => {
     await using peer = await listening(echo(createServer()));
     const ws = await opener().open(`ws://app.example:${peer.port}/`);
     const closed = new Promise((resolve) => ws.once('close', resolve));

@@ -44,20 +44,20 @@ afterAll(async () => {
 const ask = (path: string, maxResponseBytes = 50_000) =>
   outbound.fetchStream({ url: url + path, method: 'GET', timeoutMs: 10_000, maxResponseBytes });
 
-it('an answer that is streamed comes whole, with its head first', async () => {
+it('a streamed response arrives whole, headers first', async () => {
   const { body, status } = await ask('/short');
   expect(status).toBe(200);
   expect(await wholeOf(body)).toEqual(PIECE);
 });
 
-it('an answer beyond its bound ends there, and its connection is freed', async () => {
+it('a streamed response ends at its size limit, and its connection is freed', async () => {
   const { body } = await ask('/long');
   await expect(wholeOf(body)).rejects.toThrow(AnswerTooLarge);
   await Promise.all(gone);
   expect(left).toBe(1);
 });
 
-it('a reader that leaves frees the connection, in the middle and before its first read', async () => {
+it('a reader that leaves a streamed response frees the connection, in the middle and before its first read', async () => {
   const before = left;
   const middle = await ask('/long', 1_000_000_000);
   for await (const _ of middle.body) break;
@@ -67,7 +67,7 @@ it('a reader that leaves frees the connection, in the middle and before its firs
   expect(left).toBe(before + 2);
 });
 
-it('each piece of an answer is counted before it is kept, and who refuses one ends the exchange', async () => {
+it('each chunk of a streamed response is counted before it is kept, and refusing one ends the exchange', async () => {
   const before = gone.length;
   const counted: number[] = [];
   const refusal = new Error('no room');

@@ -64,7 +64,7 @@ async function cursor(): Promise<number> {
 }
 
 describe('a header', () => {
-  it('says whether its block has logs of the token', async () => {
+  it('a block header tells whether its block has logs of the token', async () => {
     const bits = await bloomBitsOf(USDC);
     const holds = async () => {
       const block = await world.chain.node.ask<{ logsBloom: string }>(
@@ -85,7 +85,7 @@ describe('a node that tells no logs of blocks that have some', () => {
   it.each([
     ['none at all', { kind: 'lying', method: 'eth_getLogs', result: [] }],
     ['none of the newest six blocks', { kind: 'cutting', by: 6 }],
-  ] as const)('has nothing read past them: %s', async (_, mode) => {
+  ] as const)('the chain reader does not read past blocks whose logs the node hides: %s', async (_, mode) => {
     const { chain, reader, node, alarms } = world;
     node.mode = mode;
     await deposit();
@@ -102,7 +102,7 @@ describe('a node that tells no logs of blocks that have some', () => {
 });
 
 describe('a deposit that was never told', () => {
-  it('is credited once when the node tells it, by whichever process looks then', async () => {
+  it('a deposit that the node hid is credited once when the node returns it, by whichever process reads it', async () => {
     const { chain, reader, node, alarms } = world;
     node.mode = { kind: 'lying', method: 'eth_getLogs', result: [] };
     await deposit();
@@ -124,7 +124,7 @@ describe('a deposit that was never told', () => {
     await agree();
   });
 
-  it('is an alarm as long as the node hides it, and is found far back because of the balance', async () => {
+  it('a deposit that the node hides raises an alarm, and is found far back because of the wallet balance', async () => {
     const { chain, node, alarms, errors, sql } = world;
     node.mode = { kind: 'lying', method: 'eth_getLogs', result: [] };
     await deposit();
@@ -146,7 +146,7 @@ describe('a deposit that was never told', () => {
 });
 
 describe('a node that denies everything', () => {
-  it('has its false release debited and its deposit credited once it is honest again', async () => {
+  it('a node that denied blocks has its false release debited and its deposit credited once it is honest again', async () => {
     const { chain, reader, node, sql, alarms } = world;
     const { number: since } = await chain.head();
     node.mode = { kind: 'denying', since };
@@ -185,7 +185,7 @@ describe('a deposit that the wallet does not hold', () => {
   const due = () => world.sql`update awaited_deposits set next_at = now()`;
   const waiting = async () => [...(await world.sql`select agent_id from awaited_deposits`)];
 
-  it('waits over restarts, is an alarm once, and is credited once when the wallet holds it', async () => {
+  it('a deposit that the wallet does not hold waits over restarts, raises one alarm, and is credited once the wallet has it', async () => {
     const { chain, reader, alarms } = world;
     await deposit();
     // The log says that it came; the balance does not.
@@ -215,7 +215,7 @@ describe('a deposit that the wallet does not hold', () => {
     await agree();
   });
 
-  it('is credited at once behind a payment that was carried out before it', async () => {
+  it('a deposit after a payment that was carried out is credited at once, without an alarm', async () => {
     const { reader, alarms } = world;
     await take();
     await deposit();
@@ -227,7 +227,7 @@ describe('a deposit that the wallet does not hold', () => {
 });
 
 describe('a wallet that nothing explains', () => {
-  it('is an alarm once, and has nothing credited or debited', async () => {
+  it('a wallet balance that no log explains raises one alarm, and changes no book', async () => {
     const { chain, alarms, sql } = world;
     await chain.setUsdc(payer.wallet, FUNDS_RAW - 7n);
     await chain.mine();
@@ -246,7 +246,7 @@ describe('a wallet that nothing explains', () => {
 });
 
 describe('what another takes', () => {
-  it('is none of ours: transfers of strangers are neither credited nor missed', async () => {
+  it('transfers between strangers are neither credited nor reported as missing', async () => {
     const { chain, alarms } = world;
     await chain.fundUsdc(account(12).address, 5n);
     await readOn();

@@ -19,7 +19,7 @@ const definitions = async (): Promise<Record<string, string>> => {
   return Object.fromEntries(rows.map(({ name, text }) => [name, text]));
 };
 
-it('the functions of a migrated database are those of the files, and no others', async () => {
+it('the functions of a migrated database are those of the SQL files, and no others', async () => {
   const files = readdirSync(FOLDER);
   const migrated = await definitions();
   expect(Object.keys(migrated).map((name) => `${name}.sql`)).toEqual(files.sort());

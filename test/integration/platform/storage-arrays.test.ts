@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { testDatabase } from '../../support/database.ts';
 
-it('arrays of every kind in use come back from the database as they were sent', async () => {
+it('SQL arrays of every kind in use are read back from the database as written', async () => {
   await using database = await testDatabase(1);
   const odd = ['', 'NULL', 'null', '{a,b}', '"', '\\', 'a"b\\c', ' x ', 'ключ 🔑', 'new\nline'];
   const sent = { texts: [...odd, null], ids: [1, -2, null], reals: [0.1, 1e300, -5] };

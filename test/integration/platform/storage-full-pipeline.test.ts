@@ -5,7 +5,7 @@ import { testDatabase } from '../../support/database.ts';
 /** As many statements as the driver sends on a connection before it waits for answers. */
 const PIPELINE = 100;
 
-it('a transaction that begins where a pipeline is full has its connection for itself', async () => {
+it('a SQL transaction that begins on a full pipeline has its connection for itself', async () => {
   await using db = await testDatabase();
   for (const before of [PIPELINE - 1, PIPELINE, PIPELINE + 1]) {
     const sql = openSql(db.target, 1);

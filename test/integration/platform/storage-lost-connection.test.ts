@@ -34,7 +34,7 @@ const useAll = () => Promise.all(Array.from({ length: POOL }, () => sql`select p
 
 describe('a connection that is lost', () => {
   for (const how of ['destroy', 'end', 'resetAndDestroy'] as const) {
-    it(`by ${how} in a sql transaction fails it, ends nothing else, and the pool works at once`, async () => {
+    it(`a database connection lost by ${how} fails its own SQL transaction alone, and the pool works at once`, async () => {
       for (let round = 0; round <= POOL; round++) {
         const lost = sql.begin(async (tx) => {
           await tx`select pg_sleep(5)`;
@@ -52,7 +52,7 @@ describe('a connection that is lost', () => {
     });
   }
 
-  it('at the moment of a write leaves no connection that never writes again', async () => {
+  it('database connections that are lost while statements are sent leave no stuck connection in the pool', async () => {
     for (let round = 0; round < 20; round++) {
       const asked = Array.from({ length: 12 }, () => sql`select 1`.catch(() => 'lost'));
       line.breakAll('destroy');
@@ -65,7 +65,7 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
-  it('by a reset leaves nothing behind that the next statements wait for', async () => {
+  it('a database connection that is lost by a reset leaves nothing that blocks the next statements', async () => {
     const one = openSql(line.target, 1);
     for (let round = 0; round < 5; round++) {
       let hasBegun = () => {};
@@ -91,7 +91,7 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
-  it('is no loss to those who wait to reserve one: they get the next', async () => {
+  it('a waiting reservation of a database connection gets the next connection when the current one is lost', async () => {
     const one = openSql(line.target, 1);
     await one`select 1`;
     const busy = one`select pg_sleep(30)`.catch(() => 'lost');
@@ -109,7 +109,7 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
-  it('while it is reserved is not handed out again when it is released', async () => {
+  it('a database connection that is lost while reserved is not handed out again after its release', async () => {
     const one = openSql(line.target, 1);
     for (const how of ['destroy', 'end', 'resetAndDestroy'] as const) {
       const own = await one.reserve();
@@ -129,7 +129,7 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
-  it('drops the later statements of its sql transaction, and answers no other query with them', async () => {
+  it('a lost database connection drops the later statements of its SQL transaction, and mixes up no other results', async () => {
     await sql`create table late (id int)`;
     const one = openSql(line.target, 1);
     for (let round = 0; round < 30; round++) {
@@ -151,7 +151,7 @@ describe('a connection that is lost', () => {
     expect(crashes).toEqual([]);
   });
 
-  it('is what becomes of a sql transaction that asks nothing for long, and its rows are free', async () => {
+  it('a SQL transaction that is idle for too long loses its connection, and its rows are unlocked', async () => {
     const [limit] = await sql`
       select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`;
     expect(limit?.ms).toBe(LIMITS.idleInTransactionMs);

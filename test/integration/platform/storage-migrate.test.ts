@@ -9,7 +9,7 @@ const lockCount = `select count(*)::int as count from pg_locks
   where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`;
 
 describe('migrations', () => {
-  it('give every test a private database with the whole schema', async () => {
+  it('migrations give every test a private database with the whole schema', async () => {
     await using one = await testDatabase();
     await using two = await testDatabase();
     await one.sql`create table only_here (id int)`;
@@ -18,7 +18,7 @@ describe('migrations', () => {
     expect(seen).toEqual({ here: null, funds: 'agent_funds' });
   });
 
-  it('run once when several processes start on an empty database at once', async () => {
+  it('migrations run once when several processes start on an empty database at once', async () => {
     await using scratch = await testDatabase(1);
     const name = `${(await scratch.sql`select current_database() as name`)[0]?.name}_empty`;
     await scratch.sql.unsafe(`create database "${name}" template template0`);
@@ -37,7 +37,7 @@ describe('migrations', () => {
     }
   });
 
-  it('let the lock go when they fail', async () => {
+  it('migrations release their lock when they fail', async () => {
     await using scratch = await testDatabase(1);
     await scratch.sql`drop schema drizzle cascade`;
     // Everything is there already, so that the first migration cannot be applied again.
@@ -45,7 +45,7 @@ describe('migrations', () => {
     await expect.poll(async () => (await scratch.sql.unsafe(lockCount))[0]?.count).toBe(0);
   });
 
-  it('say in one sentence which session they wait for in vain', async () => {
+  it('migrations that time out name in one sentence the session that blocks them', async () => {
     await using scratch = await testDatabase(1);
     const holder = openSql(scratch.target, 1);
     try {

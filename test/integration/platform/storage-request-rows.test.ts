@@ -74,7 +74,7 @@ const KINDS: readonly {
 
 for (const { name, make } of KINDS) {
   describe(`idempotency keys ${name}`, () => {
-    it('are claimed once, also when the same claim is sent again, and stand with their answer', async () => {
+    it('an idempotency key is claimed once, even if the same claim is repeated, and keeps its response', async () => {
       const { keys, pass } = await make();
       const claim = claimOf(`once ${name}`);
       const other = { ...claim, workId: 'work_other' };
@@ -96,7 +96,7 @@ for (const { name, make } of KINDS) {
       expect(await keys.take(other)).toEqual({ kind: 'taken' });
     });
 
-    it('stay in flight when their time is over, and are free when they are freed by their own work', async () => {
+    it('an idempotency key stays in flight past its time, and is free only once its own work frees it', async () => {
       const { keys, pass } = await make();
       const claim = claimOf(`freed ${name}`);
       const other = { ...claim, workId: 'work_other' };
@@ -109,7 +109,7 @@ for (const { name, make } of KINDS) {
       expect(await keys.take(other)).toEqual({ kind: 'taken' });
     });
 
-    it('are taken over from the dead by one, and lost to the dead', async () => {
+    it('an idempotency key of a dead process is taken over by exactly one process, and the dead one cannot finish it', async () => {
       const { keys, die } = await make();
       const claim = claimOf(`dead ${name}`);
       await keys.take(claim);
@@ -127,7 +127,7 @@ for (const { name, make } of KINDS) {
 }
 
 describe('idempotency keys in the database', () => {
-  it('are given to exactly one of many who ask at once', async () => {
+  it('an idempotency key in the database is given to exactly one of many concurrent requests', async () => {
     const processes = [await processOn(), await processOn()];
     for (let round = 0; round < 20; round++) {
       const claims = Array.from({ length: 10 }, () => claimOf(`race ${round}`));
@@ -138,7 +138,7 @@ describe('idempotency keys in the database', () => {
     }
   });
 
-  it('are not taken without a lease, which would look like the key of a dead process', async () => {
+  it('an idempotency key is not claimed by a process without a lease, whose key would look abandoned', async () => {
     const { node, keys } = await processOn();
     await endLease(sql, node);
     expect(await keys.take(claimOf('leaseless'))).toEqual({ kind: 'lease_lost' });
@@ -150,7 +150,7 @@ describe('idempotency keys in the database', () => {
     expect(await other.take(claimOf('leaseless'))).toEqual({ kind: 'lease_lost' });
   });
 
-  it('know from the ledger what became of their work', async () => {
+  it('an idempotency key learns from the ledger whether its work was charged', async () => {
     const { keys } = await processOn();
     await using ledger = liveLedger(sql, 'fates');
     const spender = await seedAgent(sql);
@@ -177,7 +177,7 @@ describe('idempotency keys in the database', () => {
     }
   });
 
-  it('know of a payment within their work, which has a hold of its own', async () => {
+  it('an idempotency key learns of a payment within its work, which has a hold of its own', async () => {
     const { keys } = await processOn();
     await using ledger = liveLedger(sql, 'paid fates');
     const spender = await seedAgent(sql);
@@ -230,7 +230,7 @@ describe('idempotency keys in the database', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('keep a process that only looked dead from setting money aside, once others may do its work', async () => {
+  it('an idempotency key that is forbidden keeps a process that only looked dead from holding money', async () => {
     const { keys } = await processOn();
     await using frozen = liveLedger(sql, 'frozen');
     const spender = await seedAgent(sql);
@@ -252,7 +252,7 @@ describe('idempotency keys in the database', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('go ten minutes after their answer, some at a time; what is undecided stays', async () => {
+  it('an idempotency key is pruned ten minutes after its response, in bounded batches, and kept while undecided', async () => {
     await sql`delete from idempotency_keys`;
     const living = await processOn();
     const dead = await processOn();
@@ -305,7 +305,7 @@ describe('idempotency keys in the database', () => {
 });
 
 describe('rate windows', () => {
-  it('count the claims of everybody, begin anew when they are over, and say how long they last', async () => {
+  it('a rate window counts the claims of all processes, starts anew when it is over, and reports its remaining time', async () => {
     const windows = createRateWindows(sql, 60_000);
     const claim = async (tokens: number) =>
       (await windows.claim([{ bucket: 'ip:1', tokens }])).get('ip:1');
@@ -320,7 +320,7 @@ describe('rate windows', () => {
     expect(next?.windowId).not.toBe(first?.windowId);
   });
 
-  it('take many buckets in any order from two sides without a deadlock', async () => {
+  it('concurrent rate windows take many buckets in any order without a deadlock', async () => {
     const windows = createRateWindows(sql, 60_000);
     const all = Array.from({ length: 200 }, (_, n) => ({ bucket: `cross:${n}`, tokens: 1 }));
     const claims = Array.from({ length: 40 }, (_, n) =>
@@ -331,7 +331,7 @@ describe('rate windows', () => {
     expect([...counted.values()].every(({ taken }) => taken === 41)).toBe(true);
   });
 
-  it('go when they are long over, some at a time', async () => {
+  it('old rate windows are pruned in bounded batches', async () => {
     await sql`delete from rate_windows`;
     const windows = createRateWindows(sql, 60_000);
     await windows.claim(['a', 'b', 'c'].map((bucket) => ({ bucket, tokens: 1 })));

@@ -72,7 +72,7 @@ const FILLED = `
     (1, 'resolve:spent', 'x', 'x', 'POST', 'success', 0, null, null, '{}', null, '2026-01-02T00:00:00Z')`;
 
 describe('a database of the migrations before the baseline', () => {
-  it('keeps its money and its open holds, and has the baseline afterwards', async () => {
+  it('a database from before the baseline keeps its money and its open holds, and has the baseline after migrating', async () => {
     await using made = await databaseMadeBy(allBefore());
     await made.sql.unsafe(FILLED);
     await migrateDatabase(made.target);
@@ -89,13 +89,13 @@ describe('a database of the migrations before the baseline', () => {
     expect(await checkInvariants(made.sql)).toEqual([]);
   });
 
-  it('is adopted once by several processes that start at once', async () => {
+  it('a database from before the baseline is adopted once by several processes that start at once', async () => {
     await using made = await databaseMadeBy(allBefore());
     await Promise.all([1, 2, 3].map(() => migrateDatabase(made.target)));
     expect(await listMigrations(made.sql)).toEqual([BASELINE.hash]);
   });
 
-  it('is adopted with columns in another order and with an index of its operator', async () => {
+  it('a database from before the baseline is adopted even with another column order and an extra index of its operator', async () => {
     await using made = await databaseMadeBy(allBefore());
     await made.sql.unsafe(`
       alter table developers rename column created_at to old;
@@ -109,13 +109,13 @@ describe('a database of the migrations before the baseline', () => {
     ]);
   });
 
-  it('is refused, and changes nothing, where its schema was changed by something else', async () => {
+  it('a database from before the baseline is refused and left unchanged when its schema was changed otherwise', async () => {
     await using made = await databaseMadeBy(allBefore());
     await made.sql`drop index charges_agent_at`;
     expect(await refusalOf(made)).toMatch(/lacks: index .*charges_agent_at.*Restore these/);
   });
 
-  it('is refused with the version that helps where some of the migrations are missing', async () => {
+  it('a database that lacks migrations before the baseline is refused, with the version that helps', async () => {
     await using made = await databaseMadeBy(allBefore().slice(0, 25));
     const last = BASELINE.before.at(-1)?.tag ?? '';
     expect(await refusalOf(made)).toBe(
@@ -124,7 +124,7 @@ describe('a database of the migrations before the baseline', () => {
     );
   });
 
-  it('is refused where another program made it, or one went on behind it', async () => {
+  it('a database with migrations of another program, before or after the baseline, is refused', async () => {
     for (const hashes of [['else'], [...allBefore(), 'else'], allBefore().with(3, 'else')]) {
       await using made = await databaseMadeBy(hashes);
       expect(await refusalOf(made)).toContain('is none of this program');
@@ -140,7 +140,7 @@ describe('schemaDifferences', () => {
     ['the body of a function', REPLACED, /^function .*fill_bucket/],
     ['a key', 'alter table holds drop constraint holds_pkey', /^constraint holds\.holds_pkey/],
     ['fillfactor', 'alter table agent_funds reset (fillfactor)', /^table agent_funds/],
-  ])('tells %s that is missing or another', async (_, change, told) => {
+  ])('schemaDifferences reports %s that is missing or different', async (_, change, told) => {
     await shared.sql
       .begin(async (tx) => {
         expect(await schemaDifferences(tx, BASELINE.text)).toEqual([]);

@@ -34,7 +34,7 @@ async function tracerTo(
 }
 
 describe('the exporter of spans', () => {
-  it('posts spans with its headers, and the rest when it ends', async () => {
+  it('the span exporter posts spans with its headers, and the rest when it closes', async () => {
     const headers = { 'x-api-key': 'of the collector' };
     const { tracer, counted } = await tracerTo(collector.baseUrl, undefined, { headers });
     const parent = tracer.start('parent', { kind: 'server', atMs: 5 });
@@ -49,7 +49,7 @@ describe('the exporter of spans', () => {
     expect(counted).toEqual({ exported: 2 });
   });
 
-  it('drops what a collector that hangs leaves no room for, delays nothing, and ends in its time', async () => {
+  it('the span exporter drops spans when the collector hangs, delays nothing, and closes in time', async () => {
     collector.status = undefined;
     const { tracer, counted } = await tracerTo(collector.baseUrl);
     const startedMs = performance.now();
@@ -71,7 +71,7 @@ describe('the exporter of spans', () => {
     expect(counted.exported).toBeUndefined();
   });
 
-  it('counts the spans that a failing collector loses, and logs its outage once', async () => {
+  it('the span exporter counts the spans that a failing collector loses, and logs the outage once', async () => {
     collector.status = 400;
     const { tracer, counted, said } = await tracerTo(collector.baseUrl);
     for (let i = 0; i < 4 * LIMITS.tracing.spansPerExport; i++) tracer.start('lost', {}).end();
@@ -82,7 +82,7 @@ describe('the exporter of spans', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('survives a collector that is not there', async () => {
+  it('the span exporter survives a missing collector', async () => {
     await collector[Symbol.asyncDispose]();
     const { tracer } = await tracerTo('http://127.0.0.1:9/v1/traces');
     tracer.start('alone', {}).end();
@@ -95,7 +95,7 @@ describe('the sampler', () => {
   const of = (flags: string) =>
     new Map([['traceparent', `00-${'ab'.repeat(16)}-00f067aa0ba902b7-${flags}`]]);
 
-  it('follows the caller where it is parent-based, and decides itself where it is not', async () => {
+  it('the trace sampler follows the caller when it is parent-based, and otherwise decides itself', async () => {
     const follows = (await tracerTo(collector.baseUrl, { isParentBased: true, ratio: 0 })).tracer;
     expect(follows.start('a', { headers: of('01') }).isRecorded).toBe(true);
     expect(follows.start('b', { headers: of('00') }).isRecorded).toBe(false);
@@ -107,7 +107,7 @@ describe('the sampler', () => {
     for (const tracer of [follows, decides, all]) await tracer[Symbol.asyncDispose]();
   });
 
-  it('lets an unsampled trace go on as such, and its spans cost nothing', async () => {
+  it('the trace sampler passes an unsampled trace on as unsampled, and its spans cost nothing', async () => {
     const { tracer } = await tracerTo(collector.baseUrl, { isParentBased: true, ratio: 0 });
     const span = tracer.start('unsampled', { headers: of('00') });
     expect(span.child('child')).toBe(span);
