@@ -54,7 +54,7 @@ async function ask(limiters: readonly Limiter[], bucket: string, limit: number, 
 
 describe('two limiters on one database', () => {
   for (const limit of TRIED) {
-    it(`let ${limit} of ${REQUESTS} requests a minute through, within 5 %, and seldom ask the database`, async () => {
+    it(`two rate limiters on one database allow ${limit} of ${REQUESTS} requests a minute, within 5 %, with few queries`, async () => {
       const limiters = [limiterOn(db.sql), limiterOn(db.sql)];
       const startedMs = performance.now();
       const allowed = await ask(limiters, `both ${limit}`, limit, REQUESTS);
@@ -65,7 +65,7 @@ describe('two limiters on one database', () => {
       expect(trips).toBeLessThanOrEqual(REQUESTS / 10);
     });
 
-    it(`of ${limit} a minute, err by less than 5 % when one is asked once and never again`, async () => {
+    it(`two rate limiters of ${limit} a minute err by less than 5 % when one of them gets a single request`, async () => {
       const [once, always] = [limiterOn(db.sql), limiterOn(db.sql)];
       expect((await once.take(`once ${limit}`, limit)).allowed).toBe(true);
       const allowed = 1 + (await ask([always], `once ${limit}`, limit, REQUESTS / 2));
@@ -74,7 +74,7 @@ describe('two limiters on one database', () => {
     });
   }
 
-  it('begin a window together by the clock of the database', async () => {
+  it('two rate limiters on one database begin a window together by the clock of the database', async () => {
     const limiters = [limiterOn(db.sql), limiterOn(db.sql)];
     await ask(limiters, 'next', 100, 400);
     await db.sql`update rate_windows set started_at = started_at - interval '1 minute'
@@ -88,7 +88,7 @@ describe('two limiters on one database', () => {
 });
 
 describe('a limiter whose database goes away', () => {
-  it('answers at once from its own count, and shares again when the database is back', async () => {
+  it('a rate limiter without its database decides at once from its own count, and shares again when the database is back', async () => {
     await using proxy = await cutProxy(db.target);
     const sql = openSql(proxy.target, 2);
     try {
