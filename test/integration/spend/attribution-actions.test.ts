@@ -28,7 +28,7 @@ const addSpend = (
 const at = (minute: number) => `2026-08-11T12:${String(minute).padStart(2, '0')}:00.000Z`;
 
 describe('the view of the actions', () => {
-  it('shows cost and outcome side by side, the latest call or report first', async () => {
+  it('the view of the actions shows cost and outcome side by side, the latest call or report first', async () => {
     const { agent, headers, path } = await accounts.edge.agentOf('views');
     const { agentId } = agent;
     const seen = { calls: 3, spentRaw: 7_350, firstSeen: at(1), lastSeen: at(5) };
@@ -58,7 +58,7 @@ describe('the view of the actions', () => {
     });
   });
 
-  it('is as long as was asked for, within its range', async () => {
+  it('the view of the actions has as many rows as the limit requests, within its range', async () => {
     const { agent, headers, path } = await accounts.edge.agentOf('views many');
     await accounts.sql`
       insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)
@@ -80,7 +80,7 @@ describe('the view of the actions', () => {
     expect((await ask('GET', `${path}/actions`, { headers: stranger })).status).toBe(404);
   });
 
-  it('reads no more than it shows, however many actions there are', async () => {
+  it('the view of the actions reads no more rows than it shows, however many actions there are', async () => {
     const agentId = 900_002;
     await accounts.sql`
       insert into action_totals (agent_id, action_id, calls, spent_raw, first_seen, last_seen)
@@ -106,7 +106,7 @@ describe('the view of the actions', () => {
 });
 
 describe('what the totals answer', () => {
-  it('are the rollup of all agents, of the last 30 days', async () => {
+  it('the rollup of all agents sums the spend of the last 30 days', async () => {
     const { agent, headers, path, minted } = await accounts.edge.agentOf('rolls up');
     const { agentId } = agent;
     const { ledger } = accounts.world.agentsDeps;
@@ -142,7 +142,7 @@ describe('what the totals answer', () => {
     expect((await ask('PATCH', '/v1/developer/agents/rollup', { headers })).status).toBe(405);
   });
 
-  it('are the gateway usage of an agent by model, and the requests of an account', async () => {
+  it('spend totals give the gateway usage of an agent by model, and the requests of an account', async () => {
     const { agent, headers, path } = await accounts.edge.agentOf('uses models');
     const usage = () => ask('GET', `${path}/gateway-usage`, { headers });
     expect((await usage()).body).toEqual({ totalCalls: 0, totalCostRaw: '0', byModel: [] });
@@ -165,7 +165,7 @@ describe('what the totals answer', () => {
     expect((await ask('GET', `${path}/gateway-usage`, { headers: stranger })).status).toBe(404);
   });
 
-  it('bound what is counted of the last 24 hours: rows they do not speak of are not read', async () => {
+  it('the count of the last 24 hours reads no charges of days whose totals are zero', async () => {
     const { agent, headers, path } = await accounts.edge.agentOf('counts');
     const { agentId } = agent;
     const add = (count: number, ageHours: number) => accounts.sql`

@@ -11,7 +11,7 @@ const { ask } = accounts;
 const SUCCESS = { status: 'success', scoreBps: null, note: null } as const;
 
 describe('an outcome', () => {
-  it('is reported by the agent or its owner, the last report standing and all of them counted', async () => {
+  it('an outcome is reported by the agent or its developer, the last report is valid and all reports are counted', async () => {
     const { key, headers, path } = await accounts.edge.agentOf('reports');
     const first = await ask('POST', '/v1/agents/actions/Summarize%20Doc-42/outcome', {
       headers: key,
@@ -42,7 +42,7 @@ describe('an outcome', () => {
     expect(second.body.outcome.reportedAt >= first.body.outcome.reportedAt).toBe(true);
   });
 
-  it('counts every report of those that race, and one of them stands whole', async () => {
+  it('concurrent outcome reports are all counted, and exactly one of them is stored whole', async () => {
     const { key } = await accounts.edge.agentOf('races');
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
@@ -66,7 +66,7 @@ describe('an outcome', () => {
     expect(last.reportedAt).toBe(times.toSorted().at(-1));
   });
 
-  it('is refused when its body says anything else than it may', async () => {
+  it('an outcome is refused when its body has an invalid field', async () => {
     const { key } = await accounts.edge.agentOf('careless with outcomes');
     const send = (body: unknown, id = 'a') =>
       ask('POST', `/v1/agents/actions/${id}/outcome`, { headers: key, body });
@@ -103,7 +103,7 @@ describe('an outcome', () => {
     expect((await send({ status: 'success', scoreBps: 10_000 })).status).toBe(200);
   });
 
-  it('needs a key that may write, of an agent that is one’s own', async () => {
+  it("an outcome needs a key with write permission, of the caller's own agent", async () => {
     const { path, headers, agent } = await accounts.edge.agentOf('owns outcomes');
     const body = { status: 'success' };
     const reading = { headers, body: { permissions: 'read' } };
@@ -137,7 +137,7 @@ describe('quality', () => {
   const quality = async (windowSeconds = HOUR, sql: Queryable = accounts.sql) =>
     (await findBalance(sql, agentId))?.rules.quality.get(windowSeconds);
 
-  it('is read only for agents with a cap that it tightens', async () => {
+  it('the quality of outcomes is read only for agents with a cap that depends on quality', async () => {
     const { agent } = await accounts.edge.agentOf('quality');
     agentId = agent.agentId;
     expect(await quality()).toBeUndefined();
@@ -149,7 +149,7 @@ describe('quality', () => {
     expect(await quality()).toBeNull();
   });
 
-  it('is unknown before a report, and the mean of scores and statuses after, rounded down', async () => {
+  it('the quality of outcomes is unknown before a report, and then the mean of scores and statuses, rounded down', async () => {
     expect(await quality()).toBeNull();
     await saveOutcome(accounts.sql, agentId, 'scored', { ...SUCCESS, scoreBps: 1 });
     expect(await quality()).toBe(1);
@@ -164,7 +164,7 @@ describe('quality', () => {
     expect(await quality()).toBe(2_000);
   });
 
-  it('forgets what was reported before the window, without reading it', async () => {
+  it('the quality of outcomes ignores reports before the window, without reading them', async () => {
     await accounts.sql`
       insert into action_outcomes (agent_id, action_id, status, reported_at)
       select ${agentId}, 'old ' || i, 'failure', now() - interval '1 day'

@@ -58,7 +58,7 @@ const FIELDS: readonly (readonly [string, readonly unknown[]])[] = [
 const TASK = { kind: 'task', matchKey: 't', limitRaw: '1000' };
 
 describe('a policy body that is wrong', () => {
-  it('is answered with the field that is, on every plane, and makes nothing', async () => {
+  it('an invalid policy body is refused with the name of the field, by agent and developer routes, and creates nothing', async () => {
     const { ask } = controls.on;
     const { headers, key, path } = await controls.on.agent();
     const planes = [
@@ -88,7 +88,7 @@ describe('a policy body that is wrong', () => {
     }
   });
 
-  it('is made for a team alone where it caps a whole session', async () => {
+  it('a policy that caps a whole session can only be created for a team', async () => {
     const { ask } = controls.on;
     const { headers, key, path } = await controls.on.agent();
     const body = { kind: 'session', limitRaw: '10', windowKind: 'session' };
@@ -106,7 +106,7 @@ describe('a policy body that is wrong', () => {
 });
 
 describe('a change that is wrong', () => {
-  it('is answered with the field that is, and changes nothing', async () => {
+  it('an invalid policy change is refused with the name of the field, and changes nothing', async () => {
     const { ask } = controls.on;
     const { headers, path } = await controls.on.agent();
     const { policy } = (await ask('POST', `${path}/policies`, { headers, body: TASK })).body;
@@ -130,7 +130,7 @@ describe('a change that is wrong', () => {
 });
 
 describe('a session limit that is none', () => {
-  it('is answered 400 on both planes and sets nothing', async () => {
+  it('an invalid session limit gets 400 by agent and developer routes, and sets nothing', async () => {
     const { ask } = controls.on;
     const { headers, key, path } = await controls.on.agent();
     for (const [at, as] of [

@@ -30,7 +30,7 @@ async function capped() {
 }
 
 describe('caps that are edited while money is held', () => {
-  it('hold exactly nothing once everything was given back, whatever was done to them', async () => {
+  it('caps that are edited while money is held count exactly zero once every hold is released', async () => {
     const { agentId, headers, path, ask, make, own, team, read } = await capped();
     const { open, release, settle, ownCounters, sql } = controls.on;
     const holds: Hold[] = [await open(agentId, 10n, EVERYTHING)];
@@ -75,7 +75,7 @@ describe('caps that are edited while money is held', () => {
     expect(await checkInvariants(sql)).toEqual([]);
   });
 
-  it('stay right while calls and edits race', async () => {
+  it('caps count correctly while calls and edits race', async () => {
     const { agentId, headers, path, ask, make, own, team } = await capped();
     const { open, settle, release, ownCounters, sql } = controls.on;
     const task = await make(own, CAPS[0] ?? {});
@@ -119,7 +119,7 @@ describe('caps that are edited while money is held', () => {
 });
 
 describe('a cap that is made after money was spent', () => {
-  it('counts it in a window of time, and not where it begins with itself', async () => {
+  it('a new cap counts earlier spend in a time window, and not in a window that begins with the cap', async () => {
     const { agentId, make, own, team } = await capped();
     const { spend, refused } = controls.on;
     await spend(agentId, 40n, EVERYTHING);
@@ -139,7 +139,7 @@ describe('a cap that is made after money was spent', () => {
     });
   });
 
-  it('forgets what was spent before a reset, also after its window is changed', async () => {
+  it('a cap ignores the spend before its reset, even after its window is changed', async () => {
     const { agentId, headers, ask, make, own } = await capped();
     const { spend, refused } = controls.on;
     const cap = await make(own, { ...CAPS[0], limitRaw: '50' });
@@ -155,7 +155,7 @@ describe('a cap that is made after money was spent', () => {
     expect(changed.body.policy).toMatchObject({ spentRaw: '20', remainingRaw: '30' });
   });
 
-  it('that is over binds no agent, and counts everything again when it comes back', async () => {
+  it('an expired cap binds no agent, and counts all spend again when it is revived', async () => {
     const { agentId, headers, ask, make, own } = await capped();
     const { spend, refused, open, release, ownCounters, sql } = controls.on;
     const cap = await make(own, { ...CAPS[0], limitRaw: '50', effectiveUntil: soon(2) });

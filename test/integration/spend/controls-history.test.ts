@@ -38,7 +38,7 @@ const charge = (agentId: number, taskId: string, costRaw: number, ageMs: number)
     clock_timestamp() - ${ageMs} * interval '1 millisecond')`;
 
 describe('what was spent before a policy was', () => {
-  it('is the same whether it was summed before or while its agents wait', async () => {
+  it('a new policy counts the same earlier spend whether it is summed before or while its agents wait', async () => {
     const chance = seededChance(7);
     const { accountId, agentIds } = await team();
     const spendSome = async (times: number) => {
@@ -93,7 +93,7 @@ describe('what was spent before a policy was', () => {
     }
   });
 
-  it('of another window, or another time, is summed anew', async () => {
+  it('a policy sums earlier spend anew when its window or its start has changed', async () => {
     const { accountId, agentIds } = await team();
     const [agentId = 0] = agentIds;
     const owner = { accountId, agentId };

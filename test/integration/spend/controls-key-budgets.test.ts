@@ -29,7 +29,7 @@ const view = (limitRaw: string, spentRaw: string, remainingRaw: string) => ({
 });
 
 describe('the budget of a key', () => {
-  it('comes with the key, and binds what that key spends and no other', async () => {
+  it('the budget of a key is set with the key, and binds the spend of that key and no other', async () => {
     const { mint, list, agentId, keyId } = await keys();
     const { spend, refused, sql } = controls.on;
     const made = await mint({ label: 'capped', budgetRaw: '100', windowSeconds: 3_600 });
@@ -63,7 +63,7 @@ describe('the budget of a key', () => {
     });
   });
 
-  it('is inherited by the heirs of its key together with what was spent of it', async () => {
+  it('the budget of a key is inherited by its rotated keys together with its spend', async () => {
     const { mint, rotate, list, set, agentId } = await keys();
     const { spend, refused, open, settle, ownCounters } = controls.on;
     const made = await mint({ budgetRaw: '100' });
@@ -98,7 +98,7 @@ describe('the budget of a key', () => {
     expect([gone.status, gone.body.error]).toEqual([404, 'Key not found']);
   });
 
-  it('ends with the last key of its line', async () => {
+  it('the budget of a key ends with the last key of its rotations', async () => {
     const { mint, rotate, revoke, agentId } = await keys();
     const { sql, ownCounters } = controls.on;
     const made = await mint({ budgetRaw: '100' });
@@ -116,7 +116,7 @@ describe('the budget of a key', () => {
     expect((await ownCounters(agentId)).has(policyId)).toBe(false);
   });
 
-  it('is set, changed and cleared on its own', async () => {
+  it('the budget of a key can be set, changed and cleared by its own route', async () => {
     const { set, clear, list, keyId, agentId } = await keys();
     const { spend, refused } = controls.on;
     const spender = { keyId, keyRootId: keyId };
@@ -136,7 +136,7 @@ describe('the budget of a key', () => {
     expect([again.status, again.body.error]).toEqual([404, 'not_found']);
   });
 
-  it('is refused with what is wrong, and no key is made without it', async () => {
+  it('an invalid budget is refused with the invalid field, and no key is created without its budget', async () => {
     const { mint, set, clear, list, keyId } = await keys();
     const amounts = [
       '0',
@@ -194,7 +194,7 @@ describe('the budget of a key', () => {
     expect(await list()).toMatchObject([{ id: keyId, budget: null }]);
   });
 
-  it('lets exactly what fits through, while its key is rotated under the calls', async () => {
+  it('the budget of a key allows exactly its amount while the key is rotated during calls', async () => {
     const { mint, rotate, agentId } = await keys();
     const { refused, open, settle, sql } = controls.on;
     const made = await mint({ budgetRaw: '100' });

@@ -14,7 +14,7 @@ const active = (limitRaw: string, spent: string, remaining: string) => ({
 });
 
 describe('the limit of a session', () => {
-  it('is read, set and cleared on both planes, and binds what is spent', async () => {
+  it('the limit of a session is read, set and cleared by agent and developer routes, and binds the spend', async () => {
     const { ask, spend, refused, open, release } = controls.on;
     const made = await controls.on.agent();
     const { agentId, path } = made;
@@ -65,7 +65,7 @@ describe('the limit of a session', () => {
     expect(detail.sessionSpend).toEqual({ limitRaw: null, startedAtUnix: null });
   });
 
-  it('is one, however many set it at once', async () => {
+  it('concurrent requests that set the limit of a session leave exactly one limit', async () => {
     const { ask, sql } = controls.on;
     const { agentId, path, headers, key } = await controls.on.agent();
     const told = await Promise.all(
@@ -82,7 +82,7 @@ describe('the limit of a session', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it("of another developer's agent reads as absent", async () => {
+  it("the session limit of another developer's agent reads as absent", async () => {
     const { ask } = controls.on;
     const { path } = await controls.on.agent();
     const { headers } = await controls.on.agent();
@@ -105,7 +105,7 @@ describe('the limit of a session', () => {
 });
 
 describe('the allowlist mode', () => {
-  it('is set on both planes, warns where nothing is allowed, and decides', async () => {
+  it('the allowlist mode is set by agent and developer routes, warns when nothing is allowed, and decides calls', async () => {
     const { ask, refused } = controls.on;
     const { agentId, path, headers, key } = await controls.on.agent();
     const payee = `0x${'a'.repeat(40)}`;
@@ -146,7 +146,7 @@ describe('the allowlist mode', () => {
 });
 
 describe('money kept for a task', () => {
-  it('is spendable by its task alone, once, and only where it is there', async () => {
+  it('money that is pre-borrowed for a task is spendable by that task alone, once, and only when the balance has it', async () => {
     const { ask, refused, spend } = controls.on;
     const { agentId, path, headers, key } = await controls.on.agent(1_000n);
     const keep = (taskId: string, amountRaw: string, more: object = {}) =>
@@ -196,7 +196,7 @@ describe('money kept for a task', () => {
     expect((await keep('job', '1')).status).toBe(402);
   });
 
-  it('may be raised only as far as money is there', async () => {
+  it('money that is pre-borrowed for a task can be raised only up to the balance', async () => {
     const { ask } = controls.on;
     const { path, headers } = await controls.on.agent(1_000n);
     const body = { taskId: 'job', amountRaw: '600' };
@@ -209,7 +209,7 @@ describe('money kept for a task', () => {
     expect((await raise('1')).status).toBe(200);
   });
 
-  it('is never kept twice, however many ask at once', async () => {
+  it('money is pre-borrowed once for a task, even when many requests race', async () => {
     const { ask, refused } = controls.on;
     const { agentId, path, headers } = await controls.on.agent(1_000n);
     const told = await Promise.all(
@@ -228,7 +228,7 @@ describe('money kept for a task', () => {
     expect(await refused(agentId, 50n)).toBeUndefined();
   });
 
-  it('is refused with what is wrong', async () => {
+  it('an invalid pre-borrow request is refused with the invalid field', async () => {
     const { ask } = controls.on;
     const { path, headers } = await controls.on.agent();
     const good = { taskId: 't', amountRaw: '5' };
@@ -252,7 +252,7 @@ describe('money kept for a task', () => {
 });
 
 describe('what caps an account', () => {
-  it('is its one session policy, counted over all of its agents', async () => {
+  it('the cap of an account is its one session policy, counted over all of its agents', async () => {
     const { ask, spend } = controls.on;
     const { agentId, headers } = await controls.on.agent();
     const other = await controls.on.secondAgent(headers);
@@ -282,7 +282,7 @@ describe('what caps an account', () => {
     expect([again.status, again.body.error]).toEqual([409, 'duplicate_active_policy']);
   });
 
-  it('is beside what new agents begin with', async () => {
+  it('the defaults of new agents have a route beside the cap of the account', async () => {
     const { ask } = controls.on;
     const { headers } = await controls.on.agent();
     const told = await ask('GET', '/v1/developer/policies/defaults', { headers });

@@ -23,7 +23,7 @@ const refusal = {
 };
 
 describe('the lock on self-service', () => {
-  it('is read and set by the developer, and shown in the agent', async () => {
+  it('the self-service lock is read and set by the developer, and shown in the agent', async () => {
     const { ask, lock, path, headers, own } = await locked();
     const read = async () => (await ask('GET', `${path}/self-service-lock`, { headers })).body;
     const shown = async () => (await ask('GET', path, { headers })).body.agent.selfServiceLocked;
@@ -38,7 +38,7 @@ describe('the lock on self-service', () => {
     expect((await own('GET', `${path}/self-service-lock`)).status).toBe(401);
   });
 
-  it('lets the agent tighten its policies and nothing else, and its developer everything', async () => {
+  it('the self-service lock lets the agent only tighten its policies, and its developer change everything', async () => {
     const { ask, lock, own, path, headers } = await locked();
     const TASK = { kind: 'task', matchKey: 't', limitRaw: '100', windowSeconds: 3_600 };
     await lock(true);
@@ -77,7 +77,7 @@ describe('the lock on self-service', () => {
     expect((await own('DELETE', `${OWN}/${free.body.policy.id}`)).status).toBe(200);
   });
 
-  it('takes a new entry of an allowlist for what it is: a permission', async () => {
+  it('the self-service lock refuses a new allowlist entry, because the entry is a permission', async () => {
     const { lock, own } = await locked();
     const API = { kind: 'api', matchKey: 'x.com', limitRaw: '100' };
     await lock(true);
@@ -92,7 +92,7 @@ describe('the lock on self-service', () => {
     expect(await mode('host')).toMatchObject(refusal);
   });
 
-  it('lets a session only shrink, and never begin anew with more than is left of it', async () => {
+  it('the self-service lock lets the agent only lower its session limit, to no more than what is left', async () => {
     const { lock, own, agentId } = await locked();
     const LIMIT = '/v1/agents/spend-limit';
     const set = (limitRaw: string) => own('PUT', LIMIT, { limitRaw });
@@ -105,7 +105,7 @@ describe('the lock on self-service', () => {
     expect((await own('GET', LIMIT)).body).toMatchObject({ limitRaw: '60' });
   });
 
-  it('cannot be raced around: nothing loosens after the lock has been answered', async () => {
+  it('the self-service lock holds against races: no limit is raised after the lock was confirmed', async () => {
     const { lock, own, agentId } = await locked();
     const { sql } = controls.on;
     for (let round = 0; round < 10; round++) {
@@ -130,7 +130,7 @@ describe('the lock on self-service', () => {
     }
   });
 
-  it('holds for a request that was already waiting when it was set', async () => {
+  it('the self-service lock refuses a request that was already waiting when the lock was set', async () => {
     const { lock, own, agentId } = await locked();
     const { sql } = controls.on;
     const made = await own('POST', OWN, { kind: 'task', matchKey: 't', limitRaw: '10' });
@@ -154,7 +154,7 @@ describe('the lock on self-service', () => {
     expect(late).toMatchObject([refusal, refusal]);
   });
 
-  it('leaves a team to its developer', async () => {
+  it('the self-service lock leaves team policies to the developer', async () => {
     const { ask, lock, headers } = await locked();
     await lock(true);
     const body = { kind: 'session', limitRaw: '10', windowKind: 'session' };

@@ -42,7 +42,7 @@ const ROW = {
 };
 
 describe('policies of an agent and of a team', () => {
-  it('are made, listed, changed, reset and revoked on each plane', async () => {
+  it('policies are created, listed, changed, reset and revoked by agent and developer routes', async () => {
     const { ask } = controls.on;
     for (const { name, base, headers, row } of (await planes()).planes) {
       const body = { ...TASK, matchKey: `Task-${name}` };
@@ -96,7 +96,7 @@ describe('policies of an agent and of a team', () => {
     }
   });
 
-  it('take every field that the contract names, and show it', async () => {
+  it('policies take every field that the contract names, and show it', async () => {
     const { ask } = controls.on;
     const { headers, path } = await controls.on.agent();
     const full = {
@@ -154,7 +154,7 @@ describe('policies of an agent and of a team', () => {
     expect([plain.status, plain.body.policy]).toMatchObject([201, ROW]);
   });
 
-  it('cap the same thing once, and again when the first is over', async () => {
+  it('a second policy for the same target is refused while the first is active, and created after it expires', async () => {
     const { ask } = controls.on;
     for (const { base, headers } of (await planes()).planes) {
       const make = (more: object = {}) =>
@@ -191,7 +191,7 @@ describe('policies of an agent and of a team', () => {
     }
   });
 
-  it('are made once, however many ask at once', async () => {
+  it('concurrent requests for the same policy create one', async () => {
     const { ask } = controls.on;
     for (const { base, headers } of (await planes()).planes) {
       const body = { ...TASK, matchKey: `raced ${base}` };
@@ -200,7 +200,7 @@ describe('policies of an agent and of a team', () => {
     }
   });
 
-  it('are bounded in number under concurrent requests', async () => {
+  it('the number of policies stays within its limit under concurrent requests', async () => {
     const { ask, sql } = controls.on;
     const { headers, path, agentId } = await controls.on.agent();
     await sql`
@@ -220,7 +220,7 @@ describe('policies of an agent and of a team', () => {
     });
   });
 
-  it('are reset only where the window rolls', async () => {
+  it('policies are reset only when their window rolls', async () => {
     const { ask } = controls.on;
     const { headers, path, key } = await controls.on.agent();
     for (const window of [
@@ -239,7 +239,7 @@ describe('policies of an agent and of a team', () => {
     }
   });
 
-  it('are changed only as a whole that is right', async () => {
+  it('a policy change is refused when the changed policy would be invalid as a whole', async () => {
     const { ask } = controls.on;
     const { headers, path } = await controls.on.agent();
     const body = { ...TASK, limitFloorRaw: '100', limitCeilingRaw: '2000' };
@@ -276,7 +276,7 @@ describe('policies of an agent and of a team', () => {
 });
 
 describe('a policy of another developer', () => {
-  it('reads as absent, as do the limits that have routes of their own', async () => {
+  it('a policy of another developer reads as absent, as do the session limit and key budget, which have own routes', async () => {
     const { ask, sql } = controls.on;
     const mine = await controls.on.agent();
     const other = await controls.on.agent();
@@ -328,7 +328,7 @@ describe('a policy of another developer', () => {
     expect((await ask('GET', `${path}/policies`, { headers })).body.policies).toHaveLength(1);
   });
 
-  it('of a closed agent can be seen and not changed', async () => {
+  it('the policies of a closed agent can be read and not changed', async () => {
     const { ask } = controls.on;
     const { path, headers, key } = await controls.on.agent();
     await ask('POST', `${path}/policies`, { headers, body: TASK });
@@ -342,7 +342,7 @@ describe('a policy of another developer', () => {
     expect((await ask('GET', '/v1/agents/policies', { headers: key })).status).toBe(403);
   });
 
-  it('is nothing that the wrong credential, or a key that only reads, can touch', async () => {
+  it('a policy cannot be changed with a wrong credential or a read-only key', async () => {
     const { ask } = controls.on;
     const { path, headers, key } = await controls.on.agent();
     const readOnly = await ask('POST', `${path}/keys`, { headers, body: { permissions: 'read' } });

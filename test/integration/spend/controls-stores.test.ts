@@ -24,7 +24,7 @@ async function accountOf(agentId: number): Promise<string> {
 }
 
 describe('a change of what a team shares', () => {
-  it('raises and tells all its agents but those that are closed and hold nothing', async () => {
+  it('a team policy change updates and notifies all agents of the team except closed agents without holds', async () => {
     const agents = await seedAgents(sql, 4);
     const [open, closed, settling] = agents.map(({ agentId }) => agentId);
     const accountId = await accountOf(open ?? 0);
@@ -45,7 +45,7 @@ describe('a change of what a team shares', () => {
 });
 
 describe('policies that end by themselves', () => {
-  it('are kept to be revived, but no more than so many of each owner', async () => {
+  it('expired policies are kept for revival, up to a maximum per agent or team', async () => {
     const [agent] = await seedAgents(sql, 1);
     const agentId = agent?.agentId ?? 0;
     const owner = { accountId: await accountOf(agentId), agentId };

@@ -80,7 +80,7 @@ const breachOf = (verdict: HoldVerdict) =>
     : undefined;
 
 describe('a cap that is a kill switch', () => {
-  it('suspends its agent once, whatever races, and says so in every refusal', async () => {
+  it('a kill-switch cap suspends its agent once under concurrent requests, and every refusal says so', async () => {
     const agent = await cappedAgent({
       kind: 'task',
       matchKey: 'plan',
@@ -115,7 +115,7 @@ describe('a cap that is a kill switch', () => {
     }
   });
 
-  it('suspends the agent that crossed it, and none of its team', async () => {
+  it("a team's kill-switch cap suspends the agent that crossed it, and no other agent of the team", async () => {
     const [one, other] = await seedAgents(database.sql, 2);
     if (one === undefined || other === undefined) throw new Error('no agents');
     const [row] = await database.sql<{ account_id: string }[]>`
@@ -139,7 +139,7 @@ describe('a cap that is a kill switch', () => {
 });
 
 describe('what a cap lets through', () => {
-  it('is what is left of it, in the tightest of those that match, and nothing of the others', async () => {
+  it('the tightest matching cap limits a hold to its remaining amount, and other caps do not count', async () => {
     const agent = await cappedAgent(
       { kind: 'task', matchKey: 'plan', limitRaw: 100n },
       { kind: 'api', matchKey: 'acme.example', limitRaw: 60n },
@@ -161,7 +161,7 @@ describe('what a cap lets through', () => {
     expect(breachOf(await hold(agent, 1n))?.breach.policy.kind).toBe('session');
   });
 
-  it('grows with the value of the task between its bounds, and only there', async () => {
+  it('a cap grows with the value of the task, within its floor and ceiling', async () => {
     const agent = await cappedAgent({ kind: 'task', matchKey: 'plan', limitRaw: 100n });
     await database.sql`
       update policies set limit_floor_raw = 50, limit_ceiling_raw = 300 where id = ${agent.ids[0] ?? 0}`;
@@ -181,7 +181,7 @@ describe('what a cap lets through', () => {
     await fresh[Symbol.asyncDispose]();
   });
 
-  it('shrinks while outcomes are poor, within half a minute, and comes back with them', async () => {
+  it('a cap shrinks while outcomes are poor, within half a minute, and recovers with the outcomes', async () => {
     const agent = await cappedAgent({ kind: 'task', matchKey: 'plan', limitRaw: 100n });
     await database.sql`
       update policies set quality_throttle_floor_bps = 2000, quality_window_seconds = 3600
@@ -215,7 +215,7 @@ describe('what a cap lets through', () => {
     expect(await capNow()).toBe(70n);
   });
 
-  it('comes back when what was spent has left the window, and not a bucket earlier', async () => {
+  it('a cap recovers once earlier spend has left the window, and not a bucket earlier', async () => {
     const agent = await cappedAgent({
       kind: 'task',
       matchKey: 'plan',
@@ -242,7 +242,7 @@ describe('what a cap lets through', () => {
     await timed[Symbol.asyncDispose]();
   });
 
-  it('is none of what a pre-borrowed task keeps for itself', async () => {
+  it('money that a pre-borrowed task reserves is not available to any other spend', async () => {
     const agent = await cappedAgent({
       kind: 'task',
       matchKey: 'kept',
@@ -264,7 +264,7 @@ describe('what a cap lets through', () => {
 });
 
 describe('a session under caps', () => {
-  it('is refused its reserve and each extension like any hold, and gives everything back', async () => {
+  it('a session under caps has its hold and each extension refused like any hold, and releases everything', async () => {
     const agent = await cappedAgent({ kind: 'session', limitRaw: 100n });
     const opened = await ledger.openSession({
       spender: agent,
@@ -289,7 +289,7 @@ describe('a session under caps', () => {
   });
 
   it.each(['agent', 'team'] as const)(
-    'is extended as far as the cap of its %s goes for the value of its task',
+    'a session is extended up to the cap of its %s, raised by the value of its task',
     async (whose) => {
       const agent = await cappedAgent();
       const policyId = await addPolicy(database.sql, {

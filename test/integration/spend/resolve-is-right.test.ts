@@ -25,7 +25,7 @@ const arbitraryPayment = fc.record({
 });
 
 /** A pending payment is judged exactly as it is decided, whatever was spent before it. */
-it('what is resolved is what becomes of the hold, for own and shared caps as they fill up', async () => {
+it('the decision of a spend resolve equals the outcome of the hold, for own and shared caps as they fill up', async () => {
   await using db = await testDatabase();
   const { sql } = db;
   await using ledger = liveLedger(sql, 'resolved');
