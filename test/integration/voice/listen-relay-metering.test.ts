@@ -228,7 +228,7 @@ async function books(
 }
 
 describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) => {
-  it.each(CASES)('$name', async ({ beyondSeconds = 0, code = 1000, play, seconds }) => {
+  it.each(CASES)('metering of a live transcription at an upstream: $name', async ({ beyondSeconds = 0, code = 1000, play, seconds }) => {
     const { world, ...scene } = await open(path);
     await using _world = world;
     await play(scene);
@@ -236,7 +236,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     await books(world, seconds, { beyondSeconds });
   });
 
-  it('hears what the balance covers, sends all of it, then the reason, and closes 1008', async () => {
+  it('a live transcription at an upstream sends the audio that the balance covers, then the reason, and closes 1008', async () => {
     const creditRaw = 250n;
     const { client, peer, world } = await open(path, { creditRaw });
     await using _world = world;
@@ -252,7 +252,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     await books(world, 25, { creditRaw });
   });
 
-  it('goes on where money comes in time, however slow the ledger is', async () => {
+  it('a live transcription at an upstream goes on when money comes in time, however slow the ledger is', async () => {
     let extensions = 0;
     const { client, world } = await open(path, {
       creditRaw: 100n,
@@ -275,7 +275,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     await books(world, 35, { creditRaw: 1_000n });
   });
 
-  it('disconnects a client that sends further ahead of real time than it may, and charges what was heard', async () => {
+  it('a live transcription disconnects a client that sends too far ahead of real time, and charges the audio it passed on', async () => {
     const { client, world } = await open(path);
     await using _world = world;
     for (let n = 0; n < 5; n++) client.ws.send(sound(LIMITS.audioAheadSeconds / 4));
@@ -287,7 +287,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
     );
   });
 
-  it('leaves its settlement to another process that has settled it', async () => {
+  it('a live transcription that another process has settled is not settled again', async () => {
     const { client, world } = await open(path, {
       change: () => ({
         journal: async () => 'lost',
@@ -303,7 +303,7 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
 });
 
 describe('the end of a client of /v1/listen', () => {
-  it('has the total of this server where its upstream had none, and one total in any case', async () => {
+  it('a client of /v1/listen gets one total at the end, from this server if its upstream had none', async () => {
     for (const totals of [() => [], (seconds: number) => [seconds]]) {
       const { client, script, world } = await open(`${LISTEN}alone`);
       await using _world = world;
@@ -316,7 +316,7 @@ describe('the end of a client of /v1/listen', () => {
     }
   });
 
-  it('has the close code and reason of its upstream', async () => {
+  it('a client of /v1/listen gets the close code and reason of its upstream', async () => {
     const { client, peer, world } = await open(`${LISTEN}alone`);
     await using _world = world;
     peer.ws.close(1011, 'NET-0001');
@@ -325,7 +325,7 @@ describe('the end of a client of /v1/listen', () => {
     await books(world, 0);
   });
 
-  it('has the reason for a flood of messages', async () => {
+  it('a client of /v1/listen gets the reason when it is closed for a flood of messages', async () => {
     const { client, world } = await open(`${LISTEN}alone`);
     await using _world = world;
     for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) client.say({ type: 'KeepAlive' });

@@ -29,7 +29,7 @@ async function start(options: Parameters<typeof listenWorld>[0] = {}) {
 }
 
 describe('live transcription at an upstream, on /v1/listen', () => {
-  it('requests the bare model as its client does, with the credential of this server as a Token', async () => {
+  it('/v1/listen requests the bare model name at its upstream, with the credential of this server as a Token', async () => {
     const { connect, upstream } = await start();
     const query = 'punctuate=true&utterance_end_ms=1000&tag=mine&customer_id=c&search=a&search=b';
     await connect(`${LISTEN}nova-3&language=de&${query}`);
@@ -51,14 +51,14 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect(JSON.stringify(headers)).not.toContain(KEYS.agent);
   });
 
-  it('finds a model whose client adds the default suffix', async () => {
+  it('/v1/listen finds a model whose client adds the default suffix', async () => {
     const { connect, upstream } = await start();
     await connect(`${LISTEN}nova-3-general`);
     const { searchParams } = new URL((await upstream.peer()).path, upstream.baseUrl);
     expect(searchParams.get('model')).toBe('nova-3');
   });
 
-  it('bills several languages at once as their own model, under the upstream’s one name', async () => {
+  it('/v1/listen bills a multilingual stream as a model of its own, under the upstream’s one model name', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${LISTEN}nova-3&language=multi`);
     const { searchParams } = new URL((await upstream.peer()).path, upstream.baseUrl);
@@ -72,7 +72,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     ]);
   });
 
-  it('passes every frame unchanged, both ways and in order', async () => {
+  it('/v1/listen passes every frame unchanged, both ways and in order', async () => {
     const { upstream, url } = await start({ storedKeys: { deepgram: 'dg-own' } });
     upstream.script.heard = () => {};
     const client = new TestSocket(url(`${LISTEN}nova-3`), [], bearer(KEYS.agent));
@@ -100,7 +100,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect(client.binaries).toEqual([Buffer.from([0, 255])]);
   });
 
-  it('passes nothing on that its upstream would bill this server for', async () => {
+  it('/v1/listen does not pass on options that its upstream would bill this server for', async () => {
     const { connect, upstream } = await start();
     const client = await connect(`${LISTEN}nova-3`);
     client.say({ type: 'Configure', keyterms: ['svc'] });
@@ -117,7 +117,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect(client.of('Error')).toHaveLength(1);
   });
 
-  it('passes Finalize and CloseStream on, and their answers, and closes as its upstream closes', async () => {
+  it('/v1/listen relays Finalize, CloseStream and their responses, and closes as its upstream closes', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${LISTEN}nova-3`);
     client.ws.send(sound(1.5));
@@ -137,7 +137,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     expect((await upstream.peer()).frames.at(-1)?.bytes.toString()).toBe('{"type":"CloseStream"}');
   });
 
-  it('uses the buyer’s own account with every requested option, for the fixed fee a stream', async () => {
+  it('/v1/listen on a provider key of the caller passes every requested option, for the fixed fee per stream', async () => {
     const { connect, ledger, upstream, usedKeys } = await start({
       storedKeys: { deepgram: 'dg-own' },
     });
@@ -155,7 +155,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     ]);
   });
 
-  it('refuses to buy from the pool what the upstream bills apart, and names it', async () => {
+  it("/v1/listen refuses, on this server's account, an option that the upstream bills extra, and names the option", async () => {
     const { ledger, upstream, url } = await start();
     for (const param of ['diarize', 'redact']) {
       const path = `${LISTEN}nova-3&${param}=true`;
@@ -167,7 +167,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
 });
 
 describe('live transcription at an upstream, on /v1/audio/transcriptions/stream', () => {
-  it('sends results in the messages of this route, and silence only where it ends an utterance', async () => {
+  it('/v1/audio/transcriptions/stream relays results in its own messages, and silence only where it ends an utterance', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${STREAM}deepgram/nova-3`);
     const peer = await upstream.peer();
@@ -200,7 +200,7 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     expect(ledger.consumedRaw(AGENT)).toBe(10n);
   });
 
-  it('keeps the upstream alive with messages of its own while the client has no sound', async () => {
+  it('/v1/audio/transcriptions/stream keeps the upstream alive while the client sends no audio', async () => {
     const { connect, upstream } = await start();
     const client = await connect(`${STREAM}deepgram/nova-3`);
     const peer = await upstream.peer();
@@ -209,7 +209,7 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     await client.until(({ text }) => text === wordsUpTo(1));
   });
 
-  it('still uses the recognisers of this process for their models', async () => {
+  it('/v1/audio/transcriptions/stream still serves the local models with the recognisers of this process', async () => {
     const { connect, upstream } = await start();
     const client = await connect(`${STREAM}local/pocketsphinx`);
     client.ws.send(sound(1));
@@ -218,7 +218,7 @@ describe('live transcription at an upstream, on /v1/audio/transcriptions/stream'
     expect([client.types().at(-1), upstream.asked.count]).toEqual(['transcript', 0]);
   });
 
-  it('does not buy what is billed in tokens, which no upstream reports', async () => {
+  it('/v1/audio/transcriptions/stream refuses a model that is billed in tokens, which no upstream reports', async () => {
     const { upstream, url } = await start();
     const path = `${STREAM}deepgram/by-token`;
     expect((await refusal(url(path), [], bearer(KEYS.agent))).status).toBe(503);
@@ -240,7 +240,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     ['too many requests', 429, 429, 'upstream_rate_limited'],
     ['a query that it does not take', 400, 502, 'upstream_declined'],
   ])(
-    'turns %s into a refusal of the upgrade, nothing charged',
+    'a live transcription turns %s of its upstream into a refusal of the upgrade, nothing charged',
     async (_, failure, status, code) => {
       const { ledger, upstream, url } = await start(failure === -1 ? { connectMs: 300 } : {});
       upstream.refusals.push(failure);
@@ -251,7 +251,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   );
 
   it.each([401, 402, 429, 500, 0])(
-    'is followed by the next source when it answers %d',
+    'a live transcription tries the next source when an upstream answers %d',
     async (failure) => {
       const { connect, ledger, second, upstream } = await start();
       upstream.refusals.push(failure);
@@ -267,7 +267,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   );
 
   it.each(DEATHS)(
-    'is followed by the next source when it takes the upgrade and %s, with nothing paid for it',
+    'a live transcription tries the next source when an upstream takes the upgrade and %s, with nothing paid for it',
     async (_, die) => {
       const { connect, ledger, second, upstream } = await start({ patientOpenings: 1 });
       upstream.greet = die;
@@ -284,7 +284,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
   );
 
   it.each(DEATHS)(
-    'ends in a refusal when every source takes the upgrade and %s, nothing charged',
+    'a live transcription is refused when every source takes the upgrade and %s, nothing charged',
     async (_, die) => {
       const { ledger, second, upstream, url } = await start({ patientOpenings: 2 });
       upstream.greet = die;
@@ -297,14 +297,14 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     },
   );
 
-  it('is not asked when not even a second can be held', async () => {
+  it('a live transcription makes no upstream request when the balance does not cover one second', async () => {
     const { ledger, upstream, url } = await start({ creditRaw: 9n });
     const answer = await refusal(url(path), [], bearer(KEYS.agent));
     expect([answer.status, codeOf(answer)]).toEqual([402, 'budget_exhausted']);
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('is read no faster than its client takes the frames, and nothing is lost', async () => {
+  it('a live transcription reads its upstream no faster than its client takes the frames, and loses nothing', async () => {
     const { connect, upstream } = await start();
     const client = await connect(path);
     const peer = await upstream.peer();
@@ -323,7 +323,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect(client.texts.every((text, at) => text.includes(`"${at} a`))).toBe(true);
   });
 
-  it('finishes the transcript when the server drains, then closes 1012', async () => {
+  it('a live transcription finishes the transcript when the server drains, then closes 1012', async () => {
     const { connect, ledger, sessions } = await start();
     const client = await connect(path);
     client.ws.send(sound(1));
@@ -334,7 +334,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect([ledger.openHolds(), ledger.consumedRaw(AGENT)]).toEqual([0, 10n]);
   });
 
-  it('transcribes what was paid for when the ledger fails behind the last audio, and its client gets the rest', async () => {
+  it('a live transcription whose ledger fails after the last audio delivers the paid words, and reports the unheard seconds', async () => {
     const { connect, ledger } = await start({
       change: () => ({ extend: () => Promise.reject(new Error('the ledger is away')) }),
     });
@@ -351,7 +351,7 @@ describe.each(PATHS)('an upstream that fails on %s', (path) => {
     expect(ledger.consumedRaw(AGENT)).toBe(100n);
   });
 
-  it('gets CloseStream when its client leaves, and is then closed', async () => {
+  it('the upstream of a live transcription gets CloseStream when its client leaves, and is then closed', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(path);
     const peer = await upstream.peer();

@@ -33,7 +33,7 @@ async function start(creditRaw = 1_000_000n) {
 }
 
 describe('the listen socket', () => {
-  it('sends one utterance in the order of its protocol, and its cost at the end', async () => {
+  it('the listen socket sends one utterance in the order of its protocol, and its cost at the end', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(2_000, RATE)));
@@ -50,7 +50,7 @@ describe('the listen socket', () => {
     expect(ledger.charges).toMatchObject([{ agentId: AGENT, usage: { audio_second: 4 } }]);
   });
 
-  it('sends UtteranceEnd after the last words, however long those wait for silence', async () => {
+  it('the listen socket sends UtteranceEnd after the last words, however long those wait for silence', async () => {
     const { connect } = await start();
     const client = await connect(`${FULL}&endpointing=3000`);
     client.ws.send(bytesOf(tone(1_500, RATE)));
@@ -71,7 +71,7 @@ describe('the listen socket', () => {
   it.each([
     ['at once', 0],
     ['late', 50],
-  ])('answers each Finalize once, with the words or with none, that come %s', async (_, ms) => {
+  ])('the listen socket answers each Finalize once, with or without words, when the words come %s', async (_, ms) => {
     const { connect, engines } = await start();
     engines.stt.pocketsphinx.decoding = () => delay(ms);
     const client = await connect();
@@ -89,7 +89,7 @@ describe('the listen socket', () => {
   });
 
   it.each(['hello', '[]', '{"type":"Configure"}', '{"type":"Finalize","channel":1}', '{}'])(
-    'rejects %s, and goes on',
+    'the listen socket rejects %s, and goes on',
     async (text) => {
       const { connect } = await start();
       const client = await connect();
@@ -102,7 +102,7 @@ describe('the listen socket', () => {
     },
   );
 
-  it('disconnects a client that floods it with messages, and settles', async () => {
+  it('the listen socket disconnects a client that floods it with messages, and settles', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     for (let i = 0; i < 4_000; i++) client.say({ type: 'KeepAlive' });
@@ -111,7 +111,7 @@ describe('the listen socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('sends its seconds before the error that the balance is used up', async () => {
+  it('the listen socket sends the seconds heard before the error that the balance is used up', async () => {
     const { connect, ledger } = await start(250n);
     const client = await connect();
     client.ws.send(bytesOf(tone(30_000, RATE)));
@@ -124,7 +124,7 @@ describe('the listen socket', () => {
     expect(ledger.charges).toMatchObject([{ usage: { audio_second: 23 } }]);
   });
 
-  it('rejects a recording where raw audio should be, unless its encoding was named', async () => {
+  it('the listen socket rejects a recording in place of raw audio, unless its encoding was named', async () => {
     const { connect, ledger } = await start();
     const wav = Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(32_000)]);
     const client = await connect(LOCAL);
@@ -139,7 +139,7 @@ describe('the listen socket', () => {
     expect((await named.closed).code).toBe(1000);
   });
 
-  it('names its stream by one UUID, in the answer to the upgrade and in its messages', async () => {
+  it('the listen socket names its stream by one UUID, in the response to the upgrade and in its messages', async () => {
     const { url } = await start();
     const client = new RealtimeClient(url(FULL), [], token(KEYS.agent));
     const answered = new Promise<unknown>((resolve) =>
@@ -154,7 +154,7 @@ describe('the listen socket', () => {
     expect(client.of('Metadata')).toMatchObject([{ request_id: id }]);
   });
 
-  it('takes a browser’s key beside the subprotocol token, and answers with that subprotocol alone', async () => {
+  it('the listen socket takes a browser’s key beside the subprotocol token, and answers with that subprotocol alone', async () => {
     const { url } = await start();
     const client = new RealtimeClient(url(FULL), ['token', KEYS.agent]);
     await client.opened();
@@ -177,7 +177,7 @@ describe('the listen socket', () => {
     ['a model of another kind', 'model=local/flite', 400],
     ['a model that is not sold here', 'model=nova-3', 404],
     ['a key in the query', `${LOCAL}&token=${KEYS.agent}`, 401],
-  ])('refuses %s before the upgrade, holding nothing', async (_, query, status) => {
+  ])('the listen socket refuses %s before the upgrade, holding nothing', async (_, query, status) => {
     const { url, engines, ledger } = await start();
     const headers = query.includes('token=') ? {} : token(KEYS.agent);
     const answer = await refusal(url(query), [], headers);
@@ -193,14 +193,14 @@ describe('the listen socket', () => {
     `${FULL}&smart_format=true&punctuate=true&tag=a&tag=b&extra=a:b&keyterm=w1&endpointing=false`,
     `${LOCAL}&language=en-US&channels=1&multichannel=false&redact=false&mip_opt_out=true`,
     `${LOCAL}&language=multi&endpointing=10`,
-  ])('takes %s', async (query) => {
+  ])('the listen socket accepts the parameters %s', async (query) => {
     const { connect } = await start();
     const client = await connect(query);
     client.say({ type: 'CloseStream' });
     expect((await client.closed).code).toBe(1000);
   });
 
-  it('drains: it sends what was said, then Metadata, then 1012', async () => {
+  it('the listen socket, when the server drains, sends the words so far, then Metadata, then closes 1012', async () => {
     const { deps, connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, RATE)));

@@ -44,7 +44,7 @@ const close = (peer: UpstreamPeer, seconds: number) =>
   });
 
 describe('the socket of live sessions', () => {
-  it('serves a conversation on this server, and charges what it told', async () => {
+  it('the live socket serves a conversation on this server, and charges the amount that it reported', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.say(startHere({ instructions: 'Be brief.' }));
@@ -72,7 +72,7 @@ describe('the socket of live sessions', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(BigInt(told));
   });
 
-  it('relays to an upstream that has the protocol, and charges the seconds that it reports', async () => {
+  it('the live socket relays to an upstream that has the protocol, and charges the seconds that it reports', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect();
     client.say({ ...START, session: { ...START.session, instructions: 'Be brief.' } });
@@ -96,7 +96,7 @@ describe('the socket of live sessions', () => {
     expect(ledger.charges).toMatchObject([{ costRaw: 1n, usage: { audio_second: 0.75 } }]);
   });
 
-  it('lets a backend of the upstream work only for the key of the caller', async () => {
+  it("the live socket allows delegation to an upstream's model only on the caller's own key", async () => {
     const { connect, upstream, usedKeys } = await start({ storedKeys: { acme: 'sk-own' } });
     const delegation = { type: 'responses', responses: { model: 'gpt' } };
     const client = await connect();
@@ -114,7 +114,7 @@ describe('the socket of live sessions', () => {
     expect(world.ledger.charges).toMatchObject([{ rail: 'byok', usage: { request: 1 } }]);
   });
 
-  it('refuses, before anything is held, what it cannot open', async () => {
+  it('the live socket refuses an invalid session before anything is held', async () => {
     const { connect, ledger, upstream } = await start();
     const backend = { type: 'responses', responses: { model: 'gpt' } };
     const refusals: [unknown, string, string | undefined][] = [
@@ -134,7 +134,7 @@ describe('the socket of live sessions', () => {
     expect([ledger.openHolds(), upstream.asked.count]).toEqual([0, 0]);
   });
 
-  it('refuses a session that the balance does not cover', async () => {
+  it('the live socket refuses a session that the balance does not cover', async () => {
     const { connect, ledger, upstream } = await start({ creditRaw: 3n });
     const client = await connect();
     client.say(START);
@@ -142,7 +142,7 @@ describe('the socket of live sessions', () => {
     expect([ledger.openHolds(), upstream.asked.count]).toEqual([0, 0]);
   });
 
-  it('ends a session whose upstream refuses, with nothing held and nothing charged', async () => {
+  it('the live socket ends a session whose upstream refuses, with nothing held and nothing charged', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.refusals.push(503);
     const client = await connect();
@@ -152,7 +152,7 @@ describe('the socket of live sessions', () => {
     expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
   });
 
-  it('answers events before session.start, and starts all the same', async () => {
+  it('the live socket answers events before session.start, and starts all the same', async () => {
     const { connect } = await start();
     const client = await connect();
     client.say({ type: 'session.input_audio.append', event_id: 'a', audio: 'AAAA' });
@@ -167,7 +167,7 @@ describe('the socket of live sessions', () => {
     ]);
   });
 
-  it('opens one session however many starts come at once', async () => {
+  it('the live socket opens one session however many session.start events come at once', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect();
     for (let n = 0; n < 20; n++) client.say(START);
@@ -176,14 +176,14 @@ describe('the socket of live sessions', () => {
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([1, 1]);
   });
 
-  it('cuts a stranger off who floods it before the session has started', async () => {
+  it('the live socket disconnects a client that floods it before the session has started', async () => {
     const { connect } = await start();
     const client = await connect();
     for (let n = 0; n <= LIMITS.realtimeEventBurst + 500; n++) client.ws.send('{}');
     expect((await client.closed).code).toBe(1008);
   });
 
-  it('gives back what is held for a client that leaves while its upstream is being asked', async () => {
+  it('the live socket releases its hold when the client leaves while the upstream is connecting', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.refusals.push(-1);
     const client = await connect();

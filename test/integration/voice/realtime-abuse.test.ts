@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 describe('a realtime session on the real ledger', () => {
-  it('that floods is closed 1008, local or relayed, and pays for the turns that its client received', async () => {
+  it('a realtime session that floods is closed 1008, local or relayed, and pays for the turns that its client received', async () => {
     const local = await world.connect('local');
     local.say(TEXT_TURN);
     await local.until(isDone);
@@ -41,7 +41,7 @@ describe('a realtime session on the real ledger', () => {
     await world.expectBooks(chargedRaw + TURN_COST_RAW);
   });
 
-  it('that gets sound far faster than it lasts reports that, stays, and pays for its turn alone', async () => {
+  it('a realtime session that gets audio far faster than real time reports that, stays open, and pays for its turn alone', async () => {
     const client = await world.connect('local');
     // A telephone's sound, which takes little time to read: this is about the time of the sound.
     const input = { format: { type: 'audio/pcmu' } };
@@ -58,7 +58,7 @@ describe('a realtime session on the real ledger', () => {
     await world.expectBooks(chargedRaw + toldCostRaw(client.of('response.done')));
   });
 
-  it('that loses its client after any of its events pays what is in its journal, which has all that the client received', async () => {
+  it('a realtime session whose client leaves after any event pays what is journaled, which covers all that the client received', async () => {
     const whole = await world.connect('local');
     whole.say(TEXT_TURN);
     await whole.until(isDone);

@@ -8,7 +8,7 @@ const { leave, start } = cascadeStage();
 const SILENCE = { role: 'user', content: '(silence)' };
 
 describe('the messages of clients to a session of several models', () => {
-  it('may have every member written out, as some clients do', async () => {
+  it('a client of a cascade session may send every field of a message, with null for the unused ones', async () => {
     const { chat, connect } = await start();
     const client = await connect();
     const nothing = { format: null, transcription: null, turn_detection: null };
@@ -37,7 +37,7 @@ describe('the messages of clients to a session of several models', () => {
     await leave(client);
   });
 
-  it('may have a picture, which the chat model gets', async () => {
+  it('a client of a cascade session may send a picture, which the chat model gets', async () => {
     const { chat, connect } = await start();
     const client = await connect();
     const url = `data:image/png;base64,${'A'.repeat(400_000)}`;
@@ -61,7 +61,7 @@ describe('the messages of clients to a session of several models', () => {
     await leave(client);
   });
 
-  it('may let the agent speak first, and speak again to a silent caller', async () => {
+  it('a client of a cascade session may let the agent speak first, and speak again to a silent caller', async () => {
     const { chat, connect } = await start();
     const client = await connect();
     client.say({ type: 'session.update', session: { instructions: 'Greet him.' } });
@@ -78,7 +78,7 @@ describe('the messages of clients to a session of several models', () => {
     await leave(client);
   });
 
-  it('may be long: instructions, tools and their outputs, and the question stays in the prompt', async () => {
+  it('a client of a cascade session may send long instructions and tools, and the question stays in the prompt', async () => {
     const { chat, connect } = await start();
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     chat.play(({ messages }) => ({

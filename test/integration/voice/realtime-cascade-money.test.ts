@@ -42,7 +42,7 @@ function capMaker(ledger: FakeLedger, host: string, capRaw: bigint): void {
 }
 
 describe('the spending of a realtime session of several models', () => {
-  it('counts under the caps of the maker of each part, from its first purchase to its last', async () => {
+  it("a cascade session counts its spend under the caps of each model's maker, from the first purchase to the last", async () => {
     const { chat, connect, ledger, speech } = await start();
     capMaker(ledger, 'other', 12_000n);
     const words = Array.from({ length: 6 }, (_, i) => `This is the long sentence number ${i}. `);
@@ -72,7 +72,7 @@ describe('the spending of a realtime session of several models', () => {
     expect(ledger.summaries).toHaveLength(1);
   });
 
-  it('is what the guide reports, as it will be once the session is settled', async () => {
+  it('the guide model of a cascade session reports the balance and spend as they will be after settlement', async () => {
     const { connect, engines, ledger } = await start();
     const client = await connect({ model: 'local/guide', tts_model: 'acme/say' });
     for (const nth of [1, 2]) {
@@ -88,7 +88,7 @@ describe('the spending of a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('follows a source’s report as far as a turn can have used, and that source is asked no more', async () => {
+  it("a cascade session pays a source's reported usage only up to the possible maximum, and then drops that source", async () => {
     const { chat, connect, ledger, second } = await start();
     chat.play({ pieces: answer(['Good day.'], [1_000_000, 1_000_000]) });
     const client = await connect();
@@ -107,7 +107,7 @@ describe('the spending of a realtime session of several models', () => {
     expect(ledger.shortfalls.get('shortfall:chat')).toBeGreaterThan(2_950_000n);
   });
 
-  it('is refused before any source is asked where a cap of one maker leaves no turn', async () => {
+  it('a cascade session is refused before any source is called when a cap on one maker leaves no turn', async () => {
     const { chat, ledger, url } = await start();
     capMaker(ledger, 'other', 4_000n);
     const refused = await refusal(url({ tts_model: 'other/orator' }), [], bearer(KEYS.agent));
@@ -121,7 +121,7 @@ describe('the spending of a realtime session of several models', () => {
 });
 
 describe('a realtime session that has lost one hold to another process', () => {
-  it('ends, and is charged for all that it bought from the others', async () => {
+  it('a cascade session that loses one hold to another process ends, and is charged for its purchases on the other holds', async () => {
     const { chat, connect, ledger } = await start();
     const words = Array.from({ length: 6 }, (_, i) => `This is the long sentence number ${i}. `);
     chat.play({ pieces: answer(words) });
@@ -143,7 +143,7 @@ describe('a realtime session of several models on provider keys of its caller', 
   const OWN = { keyed: 'sk-own', 'keyed-voice': 'sk-own-voice' };
   const brought = { 'x-svc-provider-key': 'sk-brought' };
 
-  it('costs the fee a turn for each part that a stored key buys, however many requests that takes', async () => {
+  it('a cascade session on stored provider keys costs the fee per turn for each part, however many requests that takes', async () => {
     const { chat, connect, ledger, speech, usedKeys } = await start({ storedKeys: OWN });
     const accounts: string[] = [];
     const { closeSession } = ledger;
@@ -169,7 +169,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect(accounts).toEqual(['byok']);
   });
 
-  it('costs it once, too, where several providers serve one part in a turn', async () => {
+  it('a cascade session on stored provider keys costs the fee once per part even if several providers serve it in a turn', async () => {
     const storedKeys = { ...OWN, 'other-voice': 'sk-other-voice' };
     const { connect, speech } = await start({ storedKeys });
     speech.plays.push(sends(speech.sound, speech.contentType), answers(500));
@@ -182,7 +182,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     await leave(client);
   });
 
-  it('holds no more than the fee for what those keys buy', async () => {
+  it('a cascade session on provider keys holds no more than the fee for the parts bought with those keys', async () => {
     const { chat, ledger, speech, url } = await start({ creditRaw: 8_000n });
     const poor = await refusal(url({ model: 'keyed/chat' }), [], bearer(KEYS.agent));
     expect([poor.status, ledger.openHolds()]).toEqual([402, 0]);
@@ -195,7 +195,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     await leave(client);
   });
 
-  it('refuses a key in the header that could be for several providers, and sends it to none', async () => {
+  it('a cascade session refuses a key in the header that could belong to several providers, and sends it to none', async () => {
     const { chat, ledger, speech, url } = await start();
     const headers = { ...bearer(KEYS.agent), ...brought };
     for (const query of [KEYED, { model: 'acme/shared' }]) {
@@ -206,7 +206,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect([chat.seen, speech.seen, ledger.openHolds()]).toEqual([[], [], 0]);
   });
 
-  it('is served by the pool, at its price, where its own key is refused or is not stored any more', async () => {
+  it('a cascade session is served by the pool, at its price, when its stored key is refused or deleted', async () => {
     const { chat, connect, ledger, storedKeys } = await start({ storedKeys: { keyed: 'sk-own' } });
     chat.play(() =>
       chat.authorizations.at(-1) === 'Bearer sk-own'
@@ -226,7 +226,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect(ledger.charges).toMatchObject([{ costRaw: 72n, rail: 'direct-account' }]);
   });
 
-  it('reports the refusal of its own account where the pool cannot be paid', async () => {
+  it('a cascade session reports the refusal of its own provider key when the balance does not cover the pool', async () => {
     const { chat, connect } = await start({ creditRaw: 8_000n, storedKeys: { keyed: 'sk-own' } });
     chat.play({ status: 401, pieces: ['{}'] });
     const client = await connect({ model: 'keyed/chat' });
@@ -239,7 +239,7 @@ describe('a realtime session of several models on provider keys of its caller', 
     expect(await leave(client)).toBe(0n);
   });
 
-  it('opens models that only a key of the caller’s own buys, and hides them from others', async () => {
+  it("a cascade session opens models that only the caller's own key can buy, and hides them from others", async () => {
     const { chat, connect, ledger, url } = await start();
     const refused = await refusal(url({ model: 'shut/chat' }), [], bearer(KEYS.agent));
     expect([refused.status, refused.body.error]).toMatchObject([404, { code: 'model_not_found' }]);

@@ -24,7 +24,7 @@ const QUOTA = { type: 'insufficient_quota', code: 'budget_exhausted' };
 const codeOf = ({ error }: Readonly<Record<string, unknown>>) => isObject(error) && error.code;
 
 describe('a realtime session of several models in trouble', () => {
-  it('fails a response whose model dies in the middle, charges what came, and goes on', async () => {
+  it('a cascade session fails a response whose model breaks off, charges the part received, and goes on', async () => {
     const { chat, connect } = await start();
     chat.play({ pieces: [textEvent('Once upon a time. There')], ends: 'cut', everyMs: 20 });
     const client = await connect();
@@ -57,7 +57,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('stops an answer of calls without end, and charges no more than was held for it', async () => {
+  it('a cascade session stops an endless response of tool calls, and charges no more than its hold', async () => {
     const { chat, connect } = await start();
     const whole = { name: 'look', arguments: JSON.stringify({ at: 'y'.repeat(10_000) }) };
     const pieces = Array.from({ length: 2_000 }, (_, i) => callEvent(i, whole, { id: `c${i}` }));
@@ -75,7 +75,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('reports that an answer was filtered, and charges what came of it', async () => {
+  it('a cascade session reports a filtered response, and charges the part received', async () => {
     const { chat, connect } = await start();
     chat.play({ pieces: [textEvent('Well. '), finishEvent('content_filter'), DONE] });
     const client = await connect();
@@ -89,7 +89,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('makes no call whose arguments were cut, and reports that the answer is cut', async () => {
+  it('a cascade session makes no tool call whose arguments were cut, and reports the response as cut', async () => {
     const { chat, connect } = await start();
     const pay = callEvent(0, { name: 'pay', arguments: '{"amount": 1' }, { id: 'call_1' });
     chat.play({ pieces: [pay, finishEvent('length'), usageEvent(), DONE] });
@@ -104,7 +104,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('asks the next source where one fails before its first word, at its price', async () => {
+  it('a cascade session tries the next source, at its price, when one fails before its first word', async () => {
     const { chat, connect, second } = await start();
     chat.play({ status: 500, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
     const client = await connect();
@@ -118,7 +118,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('charges nothing for an answer that no source gives', async () => {
+  it('a cascade session charges nothing for a response that no source gives', async () => {
     const { chat, connect, second } = await start();
     for (const peer of [chat, second]) {
       peer.play({ status: 503, headers: { 'content-type': 'application/json' }, pieces: ['{}'] });
@@ -134,7 +134,7 @@ describe('a realtime session of several models in trouble', () => {
     expect(await leave(client)).toBe(0n);
   });
 
-  it('estimates what an upstream does not report, and marks it', async () => {
+  it('a cascade session estimates usage that an upstream does not report, and marks it as estimated', async () => {
     const { chat, connect, ledger } = await start();
     chat.play({ pieces: [...wordEvents(['Twelve chars']), DONE] });
     const client = await connect();
@@ -149,7 +149,7 @@ describe('a realtime session of several models in trouble', () => {
   it.each([
     ['refuses', () => answers(500)],
     ['breaks off', () => breaksAfter(Buffer.from(bytesOf(tone(300, RATE))))],
-  ])('fails a response whose speech model %s, and still charges its LLM', async (_, play) => {
+  ])('a cascade session fails a response whose speech model %s, and still charges its LLM', async (_, play) => {
     const { connect, speech } = await start();
     speech.plays.push(play());
     const client = await connect({ tts_model: 'acme/say' });
@@ -162,7 +162,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('reports speech that could not be transcribed, charges nothing for it, and goes on', async () => {
+  it('a cascade session reports speech that could not be transcribed, charges nothing for it, and goes on', async () => {
     const { chat, connect, hearing } = await start();
     hearing.script.push(jsonAnswer({}, 500));
     const client = await connect(VOICES);
@@ -193,7 +193,7 @@ describe('a realtime session of several models in trouble', () => {
       400,
       'invalid_request',
     ],
-  ])('refuses %s before anything is held', async (_, query, status, code) => {
+  ])('a cascade session refuses %s before anything is held', async (_, query, status, code) => {
     const { ledger, url } = await start();
     const refused = await refusal(url(query), [], bearer(KEYS.agent));
     expect(refused.status).toBe(status);
@@ -201,14 +201,14 @@ describe('a realtime session of several models in trouble', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('refuses a balance that does not cover one turn of all three, before it asks any source', async () => {
+  it('a cascade session is refused when the balance does not cover one turn of all three models, before any source is called', async () => {
     const { chat, ledger, url } = await start({ creditRaw: 20_000n });
     const refused = await refusal(url(VOICES), [], bearer(KEYS.agent));
     expect([refused.status, refused.body.error]).toMatchObject([402, { code: 'budget_exhausted' }]);
     expect([chat.seen.length, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('sends no utterance whose transcript could not be paid, and bills all that it sent', async () => {
+  it('a cascade session transcribes no utterance that could not be paid, and bills all that were sent', async () => {
     const { chat, connect, hearing } = await start({ creditRaw: 120_000n });
     chat.play({ pieces: [textEvent('Hm. ')], ends: 'hang' });
     const client = await connect({ stt_model: 'acme/clerk' });
@@ -229,7 +229,7 @@ describe('a realtime session of several models in trouble', () => {
     await leave(client);
   });
 
-  it('fails a response where its next sentence cannot be paid, and bills those that were spoken', async () => {
+  it('a cascade session fails a response whose next sentence cannot be paid, and bills the sentences spoken', async () => {
     const { chat, connect, speech } = await start({ creditRaw: 80_000n });
     const words = Array.from({ length: 40 }, (_, i) => `This is the long sentence number ${i}. `);
     chat.play({ pieces: answer(words) });

@@ -12,7 +12,7 @@ const stage = cascadeStage();
 const { leave, start } = stage;
 
 describe('a realtime session of several models', () => {
-  it('answers speech: with an upstream’s transcriber, LLM and TTS, and charges each of them', async () => {
+  it('a cascade session answers speech with an upstream’s transcriber, LLM and TTS, and charges each of them', async () => {
     const { chat, connect, hearing, speech } = await start();
     hearing.script.push(
       jsonAnswer({ text: 'how are you', usage: { type: 'duration', seconds: 2 } }),
@@ -75,7 +75,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('speaks as soon as its first sentence is complete, while the rest is still being written', async () => {
+  it('a cascade session speaks as soon as its first sentence is complete, while the rest is still being written', async () => {
     const { chat, connect } = await start();
     chat.play({ pieces: [textEvent('First of all. '), textEvent('And')], ends: 'hang' });
     const client = await connect({ tts_model: 'acme/say' });
@@ -89,7 +89,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('writes text as it comes, and uses the local engines where no other models are named', async () => {
+  it('a cascade session writes text as it comes, and uses the local engines when no other models are named', async () => {
     const { chat, connect, engines } = await start();
     const client = await connect();
     client.say({
@@ -119,7 +119,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('calls a tool and answers with its output', async () => {
+  it('a cascade session calls a tool and answers with its output', async () => {
     const { chat, connect } = await start();
     const call = {
       id: 'call_abc',
@@ -167,7 +167,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('speaks what its model writes before a tool call, and sends the call after that', async () => {
+  it('a cascade session speaks the text before a tool call, and sends the call after that', async () => {
     const { chat, connect } = await start();
     const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
     chat.play({ pieces: [textEvent('One moment'), ...toolCallEvents(call), DONE] });
@@ -185,7 +185,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('stops buying at once when the caller interrupts, and charges what was produced', async () => {
+  it('a cascade session stops buying at once when the caller interrupts, and charges what was produced', async () => {
     const { chat, connect, ledger, speech } = await start();
     chat.play({
       pieces: [textEvent('One two three. '), textEvent('Four five six. ')],
@@ -217,7 +217,7 @@ describe('a realtime session of several models', () => {
     expect(ledger.charges.map(({ targetHost }) => targetHost).sort()).toEqual(['acme', 'local']);
   });
 
-  it('transcribes with the model that the session names, once that is held for, too', async () => {
+  it('a cascade session transcribes with the model that its update names, once a hold covers that model', async () => {
     const { chat, connect, engines, hearing } = await start();
     const client = await connect();
     const hears = (model: string) =>
@@ -252,7 +252,7 @@ describe('a realtime session of several models', () => {
     await leave(client);
   });
 
-  it('passes the expected language and words to the transcriber, and rejects what it cannot serve', async () => {
+  it('a cascade session passes the expected language and words to the transcriber, and rejects unsupported ones', async () => {
     const { connect, hearing } = await start();
     const client = await connect();
     const expects = (transcription: object) =>
@@ -298,7 +298,7 @@ describe('a realtime session of several models', () => {
       return client;
     }
 
-    it('has asked when the turn ends, sends nothing before, and asks and charges once', async () => {
+    it('a speculative response is requested before the turn ends, sent only after the end, and charged once', async () => {
       const client = await startEager(['w1 w2']);
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
       await expect.poll(() => stage.world.chat.seen.length).toBe(1);
@@ -312,7 +312,7 @@ describe('a realtime session of several models', () => {
       expect(await leave(client)).toBeGreaterThan(0n);
     });
 
-    it('suspends no agent over a cap that only the speculative answer would reach', async () => {
+    it('a speculative response does not suspend the agent over a kill-switch cap that it would reach', async () => {
       const client = await startEager(['w1 w2']);
       const { chat, ledger } = stage.world;
       const { extend } = ledger;
@@ -336,7 +336,7 @@ describe('a realtime session of several models', () => {
       await leave(client);
     });
 
-    it('drops an answer whose caller goes on, once a turn, and reports its cost', async () => {
+    it('a speculative response is dropped when the caller goes on, at most once a turn, and its cost is reported', async () => {
       const client = await startEager(['w1 w2 w3 w4']);
       stage.world.chat.play({ pieces: [textEvent('Too soon')], ends: 'hang' });
       hear(client, [tone(1_000, RATE), silence(300, RATE)]);
@@ -364,7 +364,7 @@ describe('a realtime session of several models', () => {
     });
   });
 
-  it('opens a model of the catalogue that is made of others, and the models that a query names instead', async () => {
+  it('a cascade session opens a composed model of the catalogue, with single parts replaced by the query', async () => {
     const { connect, engines, speech } = await start();
     const client = await connect({ model: 'acme/talker' });
     say(client, 'hello');

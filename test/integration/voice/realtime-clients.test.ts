@@ -47,7 +47,7 @@ const play = (session: RealtimeSession, pcm: Int16Array) =>
   session.sendAudio(bytesOf(pcm).slice().buffer);
 
 describe('the agents client', () => {
-  it('runs the tool that it is asked to call, and gets an answer with its output', async () => {
+  it("the agents client runs the requested tool, and gets a response with the tool's output", async () => {
     const { url, engines, ledger } = await start();
     engines.guide.answers.push(
       { text: '', toolCall: { name: 'weather', argumentsJson: '{"city":"Bern"}' }, usage: USAGE },
@@ -79,7 +79,7 @@ describe('the agents client', () => {
     await settled(ledger);
   });
 
-  it('gets arguments for its tool from the guide that parse', async () => {
+  it('the agents client gets parseable tool arguments from the local guide model', async () => {
     const { url, engines, ledger } = await start();
     const retriever = createRetriever(GUIDE_CORPUS);
     engines.guide.reply = (request) => answerGuide(request, retriever, encoder);
@@ -104,7 +104,7 @@ describe('the agents client', () => {
     await settled(ledger);
   });
 
-  it('interrupts an answer: it ends there, and what was not heard is dropped', async () => {
+  it('the agents client interrupts a response, which ends there, and the part not heard is dropped', async () => {
     const { url, engines, ledger } = await start();
     engines.guide.answers.push({ text: 'One two three four. Five six seven eight.', usage: USAGE });
     engines.tts.flite.between = () => new Promise(() => {});
@@ -136,7 +136,7 @@ describe('the agents client', () => {
 });
 
 describe('a browser', () => {
-  it('offers its key among the sub-protocols, and does not get it back', async () => {
+  it('a browser offers its key among the sub-protocols of a realtime session, and does not get it back', async () => {
     const { url, ledger } = await start();
     const offers = [
       'realtime',

@@ -208,7 +208,7 @@ const CASES: Case[] = [
 ];
 
 describe('the metering of a relayed session', () => {
-  it.each(CASES)('$name', async ({ upstream, costRaw, usage }) => {
+  it.each(CASES)('metering of a relayed realtime session: $name', async ({ upstream, costRaw, usage }) => {
     await using world = await relayWorld();
     const client = await world.connect();
     const peer = await world.upstream.peer();
@@ -232,7 +232,7 @@ describe('the metering of a relayed session', () => {
     expect([...world.ledger.shortfalls.values()]).toEqual([]);
   });
 
-  it('ends with the error of the contract when the next turn does not fit, the last one sent and paid', async () => {
+  it('a relayed session ends with the documented error when the next turn is not covered, the last turn sent and paid', async () => {
     await using world = await relayWorld({ creditRaw: LEAST_TURN_RAW + COST - 1n });
     const client = await world.connect('acme/alone');
     const peer = await world.upstream.peer();
@@ -252,7 +252,7 @@ describe('the metering of a relayed session', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBe(COST);
   });
 
-  it('holds for every response in progress', async () => {
+  it('a relayed session holds money for every response in progress', async () => {
     await using world = await relayWorld({ creditRaw: 3n * TURN_RAW });
     await world.connect('acme/alone');
     const peer = await world.upstream.peer();
@@ -261,7 +261,7 @@ describe('the metering of a relayed session', () => {
     await expect.poll(async () => (await world.ledger.funds(AGENT))?.heldRaw).toBe(2n * TURN_RAW);
   });
 
-  it('cancels all responses in progress where not even small ones fit beside each other', async () => {
+  it('a relayed session cancels all responses in progress when the balance cannot cover even small ones side by side', async () => {
     await using world = await relayWorld({ creditRaw: 3n * LEAST_TURN_RAW - 1n });
     const client = await world.connect('acme/alone');
     const peer = await world.upstream.peer();
@@ -278,7 +278,7 @@ describe('the metering of a relayed session', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBe(60n);
   });
 
-  it('charges no more of a turn than is possible, and makes the rest a shortfall of its upstream', async () => {
+  it('a relayed session charges no more of a turn than is possible, and books the rest as a shortfall of its upstream', async () => {
     const chargedRaw = 128n;
     for (const creditRaw of [60_000n, 10_000n]) {
       await using world = await relayWorld({ creditRaw });
@@ -295,7 +295,7 @@ describe('the metering of a relayed session', () => {
     }
   });
 
-  it('journals a turn before the client receives its end; what comes after waits in order', async () => {
+  it('a relayed session journals a turn before the client receives its end, and later events wait in order', async () => {
     const ledger = createFakeLedger();
     await ledger.credit({ agentId: AGENT, amountRaw: 1_000_000n, reference: 'start' });
     let commit: (() => void) | undefined;

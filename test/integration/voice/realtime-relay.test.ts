@@ -54,7 +54,7 @@ function countSettlements(ledger: FakeLedger): () => number {
 }
 
 describe('a relayed realtime session', () => {
-  it('opens the upstream of the model with the credential of this server, and passes its greeting on', async () => {
+  it("a relayed realtime session opens the model's upstream with the credential of this server, and relays its greeting", async () => {
     const { connect, upstream } = await start();
     const client = await connect();
     const created = await client.until(({ type }) => type === 'session.created');
@@ -65,7 +65,7 @@ describe('a relayed realtime session', () => {
     expect(JSON.stringify(peer.headers)).not.toContain(KEYS.agent);
   });
 
-  it('passes every frame unchanged, text and binary, both ways and in order', async () => {
+  it('a relayed realtime session passes every frame unchanged, text and binary, both ways and in order', async () => {
     const { upstream, url } = await start();
     const [greeting = '', ...frames] = ODD_FRAMES;
     upstream.greet = (peer) => peer.ws.send(greeting);
@@ -90,7 +90,7 @@ describe('a relayed realtime session', () => {
     expect(client.binaries).toEqual([bytes]);
   });
 
-  it('names its model as the catalogue does to the client, and as the upstream does there', async () => {
+  it("a relayed realtime session uses the catalogue's model name to the client, and the upstream's name to the upstream", async () => {
     const { connect, upstream } = await start();
     const session = { type: 'realtime', id: 'sess_u', model: 'voice-1', tools: [{ model: 'x' }] };
     upstream.greet = (peer) => peer.say({ type: 'session.created', event_id: 'e1', session });
@@ -123,7 +123,7 @@ describe('a relayed realtime session', () => {
     expect(updated.session).toEqual(named);
   });
 
-  it('asks the next source when one fails to connect, and holds nothing for the first', async () => {
+  it('a relayed realtime session tries the next source when one fails to connect, and holds nothing for the first', async () => {
     const { connect, ledger, second, upstream } = await start();
     upstream.refusals.push(500);
     const client = await connect();
@@ -143,7 +143,7 @@ describe('a relayed realtime session', () => {
     ['too many requests', 429, 429, 'upstream_rate_limited'],
     ['a model that it does not have', 404, 502, 'upstream_declined'],
   ])(
-    'turns %s of the only source into a refusal of the upgrade, nothing charged',
+    'a relayed realtime session turns %s of the only source into a refusal of the upgrade, nothing charged',
     async (_, failure, status, code) => {
       const { ledger, upstream, url } = await start(failure === -1 ? { connectMs: 300 } : {});
       upstream.refusals.push(failure);
@@ -156,7 +156,7 @@ describe('a relayed realtime session', () => {
   );
 
   it.each(DEATHS)(
-    'asks the next source when the first takes the upgrade and then %s, with nothing held or paid for it',
+    'a relayed realtime session tries the next source when the first takes the upgrade and then %s, with nothing held or paid',
     async (_, die) => {
       const { connect, ledger, second, upstream } = await start({ connectMs: 300 });
       upstream.greet = die;
@@ -178,7 +178,7 @@ describe('a relayed realtime session', () => {
   );
 
   it.each(DEATHS)(
-    'refuses the upgrade when every source takes it and then %s, with nothing held or paid',
+    'a relayed realtime session is refused when every source takes the upgrade and then %s, with nothing held or paid',
     async (_, die) => {
       const { ledger, second, upstream, url } = await start({ connectMs: 300 });
       upstream.greet = die;
@@ -194,7 +194,7 @@ describe('a relayed realtime session', () => {
     },
   );
 
-  it('closes an upstream that has not greeted when its client gives up', async () => {
+  it('a relayed realtime session closes an upstream that has not greeted when its client gives up', async () => {
     const { ledger, upstream, url } = await start();
     upstream.greet = () => {};
     const client = new TestSocket(url(), [], bearer(KEYS.agent));
@@ -205,7 +205,7 @@ describe('a relayed realtime session', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('refuses with 402 before the upstream is asked when not even the smallest turn fits', async () => {
+  it('a relayed realtime session is refused with 402, without an upstream request, when not even the smallest turn is covered', async () => {
     const { ledger, upstream, url } = await start({ creditRaw: LEAST_TURN_RAW - 1n });
     const answer = await refusal(url('acme/alone'), [], bearer(KEYS.agent));
     expect(answer.status).toBe(402);
@@ -213,7 +213,7 @@ describe('a relayed realtime session', () => {
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('uses the stored key of its caller for the fixed fee a turn, and the pool, with the tools of its caller alone, where that is refused', async () => {
+  it("a relayed realtime session uses the caller's stored key for the fixed fee per turn, and the pool when that key is refused", async () => {
     const { connect, ledger, upstream, usedKeys } = await start({ storedKeys: { acme: 'sk-own' } });
     const client = await connect('acme/alone');
     const peer = await upstream.peer();
@@ -241,14 +241,14 @@ describe('a relayed realtime session', () => {
     await settled(ledger);
   });
 
-  it('takes the key at the provider that comes with the upgrade', async () => {
+  it('a relayed realtime session uses the provider key in the header of the upgrade', async () => {
     const { connect, upstream, usedKeys } = await start();
     await connect('acme/alone', { 'x-svc-provider-key': 'sk-brought' });
     expect((await upstream.peer()).headers.authorization).toBe('Bearer sk-brought');
     expect(usedKeys).toEqual([]);
   });
 
-  it('still serves the live models of this server itself', async () => {
+  it('the realtime relay still serves the live models of this server itself', async () => {
     const { connect, upstream } = await start();
     const client = await connect('local/realtime');
     const created = await client.until(({ type }) => type === 'session.created');
@@ -261,7 +261,7 @@ describe('a relayed realtime session', () => {
     ['acme/voice', 'tts_model'],
     ['local/realtime', 'tts_model'],
   ])(
-    'refuses with 400 a part for %s, which transcribes and speaks by itself: %s',
+    'a relayed realtime session of %s, which transcribes and speaks by itself, refuses a query with %s by 400',
     async (model, param) => {
       const { ledger, upstream, url } = await start();
       const answer = await refusal(`${url(model)}&${param}=local/flite`, [], bearer(KEYS.agent));
@@ -272,7 +272,7 @@ describe('a relayed realtime session', () => {
     },
   );
 
-  it('closes as its upstream closed, and reports an abnormal end', async () => {
+  it('a relayed realtime session closes as its upstream closed, and reports an abnormal end', async () => {
     const { connect, ledger, upstream } = await start();
     const normal = await connect();
     (await upstream.peer(0)).ws.close(1000, 'session is over');
@@ -287,7 +287,7 @@ describe('a relayed realtime session', () => {
     await settled(ledger);
   });
 
-  it('closes its upstream when the client leaves', async () => {
+  it('a relayed realtime session closes its upstream when the client leaves', async () => {
     const { connect, upstream } = await start();
     const client = await connect();
     const peer = await upstream.peer();
@@ -295,7 +295,7 @@ describe('a relayed realtime session', () => {
     expect((await peer.closed).code).toBe(1000);
   });
 
-  it('finishes the turn in progress when the server drains, then closes 1012', async () => {
+  it('a relayed realtime session finishes the turn in progress when the server drains, then closes 1012', async () => {
     const { connect, ledger, sessions, upstream } = await start();
     const idle = await connect();
     const client = await connect();
@@ -313,7 +313,7 @@ describe('a relayed realtime session', () => {
 });
 
 describe('a relay between peers of unequal speed', () => {
-  it('reads its upstream no faster than the client takes it, and loses nothing', async () => {
+  it('a realtime relay reads its upstream no faster than the client takes the frames, and loses nothing', async () => {
     const { connect, upstream } = await start();
     const client = await connect();
     const peer = await upstream.peer();
@@ -333,7 +333,7 @@ describe('a relay between peers of unequal speed', () => {
     expect(numbers).toEqual(Array.from({ length: sent }, (_, n) => n));
   });
 
-  it('closes 1013 when its upstream does not take what the client sends', async () => {
+  it('a realtime relay closes 1013 when its upstream does not take what the client sends', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect();
     const peer = await upstream.peer();
@@ -351,7 +351,7 @@ describe('a relay between peers of unequal speed', () => {
     await settled(ledger);
   });
 
-  it('closes 1008 for a client that floods its upstream with events, and 1009 for a frame that is too long', async () => {
+  it('a realtime relay closes 1008 for a client that floods its upstream, and 1009 for a frame that is too long', async () => {
     const { connect, ledger } = await start();
     const flooding = await connect();
     for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) flooding.ws.send('{}');

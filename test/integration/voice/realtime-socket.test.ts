@@ -37,7 +37,7 @@ const append = (client: RealtimeClient, pcm: Int16Array) =>
   });
 
 describe('the realtime socket', () => {
-  it('begins with the session that it will keep', async () => {
+  it('the realtime socket reports its session settings at the start, and the changed settings after an update', async () => {
     const { connect } = await start();
     const client = await connect();
     const created = await client.until(({ type }) => type === 'session.created');
@@ -71,7 +71,7 @@ describe('the realtime socket', () => {
     });
   });
 
-  it('transcribes, answers, and charges one row for the sum of its turns', async () => {
+  it('the realtime socket transcribes, answers, and charges one row for the sum of its turns', async () => {
     const { connect, engines, ledger } = await start();
     engines.stt.pocketsphinx.script.push('what is my balance');
     const client = await connect();
@@ -97,7 +97,7 @@ describe('the realtime socket', () => {
     });
   });
 
-  it('lets a vendor’s client hold a conversation', async () => {
+  it('the realtime socket lets a vendor’s client hold a conversation', async () => {
     const { url, engines, ledger } = await start();
     const transport = new OpenAIRealtimeWebSocket({ url: url() });
     const agent = new RealtimeAgent({ name: 'helper', instructions: 'Be brief.' });
@@ -129,7 +129,7 @@ describe('the realtime socket', () => {
     await settled(ledger);
   });
 
-  it('takes its key as a bearer, in the query, and in both families of sub-protocols', async () => {
+  it('the realtime socket takes its key as a bearer, in the query, and in both families of sub-protocols', async () => {
     const { url } = await start();
     const vendor = ['realtime', `openai-insecure-api-key.${KEYS.agent}`];
     for (const [query, protocols, agreed] of [
@@ -150,14 +150,14 @@ describe('the realtime socket', () => {
     ['no model', 'x=1', 400],
     ['a model of another kind', 'model=local/guide', 400],
     ['an unknown model', 'model=local/nothing', 404],
-  ])('refuses %s before the upgrade', async (why, query, status) => {
+  ])('the realtime socket refuses %s before the upgrade', async (why, query, status) => {
     const { url } = await start();
     const answer = await refusal(url(query), [], why === 'no key' ? {} : bearer(KEYS.agent));
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ message: expect.any(String) });
   });
 
-  it('refuses with 402 when not even one turn fits, and with 503 when an engine is missing', async () => {
+  it('the realtime socket refuses with 402 when no turn is covered, and with 503 when an engine is missing', async () => {
     const { url, engines, ledger } = await start(100n);
     const poor = await refusal(url(), [], bearer(KEYS.agent));
     expect([poor.status, ledger.openHolds()]).toEqual([402, 0]);
@@ -165,7 +165,7 @@ describe('the realtime socket', () => {
     expect((await refusal(url(), [], bearer(KEYS.agent))).status).toBe(503);
   });
 
-  it('answers bad frames with an error event and stays open', async () => {
+  it('the realtime socket answers bad frames with an error event and stays open', async () => {
     const { connect } = await start();
     const client = await connect();
     client.ws.send('{"type":');
@@ -179,7 +179,7 @@ describe('the realtime socket', () => {
     await client.until(({ type }) => type === 'session.updated');
   });
 
-  it('disconnects a client with a 10 MB message, and settles', async () => {
+  it('the realtime socket disconnects a client with a 10 MB message, and settles', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send('x'.repeat(10_000_000));
@@ -187,7 +187,7 @@ describe('the realtime socket', () => {
     await settled(ledger);
   });
 
-  it('charges what was bought when the client leaves in the middle of an answer', async () => {
+  it('the realtime socket charges what was bought when the client leaves in the middle of a response', async () => {
     const { connect, engines, ledger } = await start();
     engines.tts.flite.between = () => new Promise(() => {});
     const client = await connect();

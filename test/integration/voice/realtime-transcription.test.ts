@@ -87,7 +87,7 @@ const LIVEKIT: [
 
 describe('a realtime session that only transcribes', () => {
   it.each(LIVEKIT)(
-    'is opened without a model, and uses the one that the update of LiveKit’s %s names',
+    'a transcription-only realtime session opens without a model, and uses the one that the update of LiveKit’s %s names',
     async (_version, more, update, names) => {
       for (const name of names) {
         const world = await start();
@@ -113,7 +113,7 @@ describe('a realtime session that only transcribes', () => {
     },
   );
 
-  it('uses a model that a stored key alone opens, which its update names', async () => {
+  it('a transcription-only realtime session uses a model of its update that only a stored key can buy', async () => {
     const world = await start({ storedKeys: { 'shut-ears': 'sk-own' } });
     const client = await connect(world, 'intent=transcription');
     const transcription = { model: 'scribe' };
@@ -143,7 +143,7 @@ describe('a realtime session that only transcribes', () => {
     ['the recogniser of this process where no model is named', 'intent=transcription'],
     ['the recogniser that the handshake names', 'intent=transcription&model=local/pocketsphinx'],
     ['its bare name', 'intent=transcription&model=pocketsphinx'],
-  ])('uses %s', async (_who, query) => {
+  ])('a transcription-only realtime session uses %s', async (_who, query) => {
     const world = await start();
     const client = await connect(world, query);
     expect(transcriberOf(client.of('session.created')[0] ?? {})).toBe('local/pocketsphinx');
@@ -154,7 +154,7 @@ describe('a realtime session that only transcribes', () => {
     expect(world.ledger.consumedRaw(AGENT)).toBeGreaterThan(0n);
   });
 
-  it('holds money for its transcriber alone', async () => {
+  it('a transcription-only realtime session holds money for its transcriber alone', async () => {
     // Two minutes of sound at ten raw units a second, and nothing of an answer.
     const world = await start({ creditRaw: 1_200n });
     const client = await connect(world, 'intent=transcription&model=acme/hear');
@@ -170,7 +170,7 @@ describe('a realtime session that only transcribes', () => {
     await world[Symbol.asyncDispose]();
   });
 
-  it('names its alternatives where its model answers', async () => {
+  it('a transcription-only realtime session lists the valid models when the named one cannot transcribe', async () => {
     const world = await start();
     const { body, status } = await refusal(
       urlOf(world, 'intent=transcription&model=acme/chat'),

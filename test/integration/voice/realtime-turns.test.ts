@@ -36,7 +36,7 @@ async function silentUntil(client: RealtimeClient, type: string, count = 1): Pro
 }
 
 describe('a realtime session whose transcriber finds the ends of turns', () => {
-  it('answers a turn at the end that the transcriber finds, before the longest silence, and charges its seconds', async () => {
+  it('a turn-detecting transcriber ends the turn before the longest silence, and its seconds are charged', async () => {
     const { chat, connect, turns } = await start();
     const client = await connect(TURNS);
     await listenBy(client, 'high');
@@ -57,7 +57,7 @@ describe('a realtime session whose transcriber finds the ends of turns', () => {
     await leave(client);
   });
 
-  it('begins one answer ahead at a likely end, and sends nothing of it where the caller goes on', async () => {
+  it('a realtime session prepares one response at a likely end of turn, and drops it when the caller goes on', async () => {
     const { chat, connect, turns } = await start();
     let likely = () => {};
     const isLikely = new Promise<void>((resolve) => {
@@ -86,7 +86,7 @@ describe('a realtime session whose transcriber finds the ends of turns', () => {
     expect(stage.world.ledger.shortfalls.size).toBe(0);
   });
 
-  it('begins no answer ahead where its client is in no hurry', async () => {
+  it('a realtime session prepares no response ahead when its client chose low eagerness', async () => {
     const { chat, connect, turns } = await start();
     const client = await connect(TURNS);
     await listenBy(client, 'low');
@@ -98,7 +98,7 @@ describe('a realtime session whose transcriber finds the ends of turns', () => {
     await leave(client);
   });
 
-  it('loses no word where its upstream dies within an utterance, and pays the other one alone', async () => {
+  it('a realtime session loses no word when its transcriber dies within an utterance, and pays only the other one', async () => {
     const { connect, ledger, otherTurns, turns } = await start();
     turns.script = (peer, _, text) => {
       if (text !== 'w1 w2') return true;
@@ -118,7 +118,7 @@ describe('a realtime session whose transcriber finds the ends of turns', () => {
     expect(ledger.shortfalls.size).toBe(0);
   });
 
-  it('hears at an upstream that bills its sessions, which are ended', async () => {
+  it('a realtime session closes the sessions of a transcriber that bills by session', async () => {
     const { connect, sessions } = await start();
     const client = await connect({ ...TURNS, stt_model: 'acme/sessions' });
     await listenBy(client, 'high');
@@ -130,7 +130,7 @@ describe('a realtime session whose transcriber finds the ends of turns', () => {
     await expect((await sessions.peer()).closed).resolves.toMatchObject({ code: 1000 });
   });
 
-  it('tells its client and closes where no source transcribes two utterances in a row', async () => {
+  it('a realtime session tells its client and closes when no source transcribes two utterances in a row', async () => {
     const { connect, ledger, otherTurns, turns } = await start();
     for (const upstream of [turns, otherTurns]) upstream.refusals.push(...Array(20).fill(500));
     const client = await connect(TURNS);

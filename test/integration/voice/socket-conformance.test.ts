@@ -124,7 +124,7 @@ async function stillServes(name: SocketName): Promise<void> {
 const NAMES = Object.keys(SOCKETS) as SocketName[];
 
 describe.each(NAMES)('the %s socket', (name) => {
-  it('takes every frame as the protocol, or docs/decisions/0072, says', async () => {
+  it('a voice socket handles every WebSocket frame as the protocol, or docs/decisions/0072, requires', async () => {
     const wrong: string[] = [];
     for (const [what, frames, outcome] of CASES) {
       const found = await world.raw(name, async (raw) => {
@@ -140,7 +140,7 @@ describe.each(NAMES)('the %s socket', (name) => {
     await stillServes(name);
   });
 
-  it('reads a message in pieces, with pings between them and byte by byte, like a whole one', async () => {
+  it('a voice socket reads a fragmented message, with pings in between and byte by byte, like a whole one', async () => {
     const event = EVENTS[name];
     const bytes = Buffer.concat([
       frame(BEGINS.text, event.subarray(0, 5)),
@@ -170,7 +170,7 @@ describe.each(NAMES)('the %s socket', (name) => {
     await stillServes(name);
   });
 
-  it('answers 2,000 pings at once, and closes 1008 at a flood whose answers nobody reads', async () => {
+  it('a voice socket answers 2,000 pings at once, and closes 1008 on a flood whose answers nobody reads', async () => {
     const pings = Array.from({ length: 2_000 }, (_, n) => frame(FIRST.ping, Buffer.from(`${n}`)));
     await world.raw(name, async (raw) => {
       raw.send(...pings);
@@ -192,7 +192,7 @@ describe.each(NAMES)('the %s socket', (name) => {
     await stillServes(name);
   });
 
-  it('closes a connection that falls silent for good: half closed, or gone in the middle of a frame', async () => {
+  it('a voice socket closes a connection that is half closed, or silent in the middle of a frame', async () => {
     await world.raw(name, async (raw) => {
       raw.socket.half();
       expect(await raw.fate()).toBe('cut');

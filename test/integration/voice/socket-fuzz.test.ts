@@ -50,7 +50,7 @@ async function abuse(
   });
 }
 
-it('a relay passes on the messages of any frames, and nothing that the protocol forbids', async () => {
+it('a relay passes on the messages of arbitrary frames, and nothing that the protocol forbids', async () => {
   const { upstream } = world.relay;
   await fc.assert(
     fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
@@ -68,7 +68,7 @@ it('a relay passes on the messages of any frames, and nothing that the protocol 
 }, 120_000);
 
 it.each(['transcribed', 'listened'] as const)(
-  'the %s socket charges the sound in the messages of any frames, to the byte',
+  'the %s socket charges the audio in arbitrary frames, to the byte',
   async (name) => {
     await fc.assert(
       fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
@@ -86,7 +86,7 @@ it.each(['transcribed', 'listened'] as const)(
   120_000,
 );
 
-it('a local session answers whatever messages any frames make, or closes, and charges nothing', async () => {
+it('a local realtime session answers or closes on arbitrary frames, and charges nothing', async () => {
   await fc.assert(
     fc.asyncProperty(wildFrames, wildWrites, async (frames, sizes) => {
       await abuse('local', frames, sizes);

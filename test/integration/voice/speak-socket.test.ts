@@ -40,7 +40,7 @@ async function expectTwoSpoken(
 }
 
 describe('/v1/speak', () => {
-  it('speaks at the rate that is asked for, charged by the sentence before it is heard', async () => {
+  it('/v1/speak speaks at the requested sample rate, and charges each sentence before it is heard', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect('/v1/speak?model=acme/voice&sample_rate=8000&encoding=mulaw');
     await client.until(({ type }) => type === 'Metadata');
@@ -67,18 +67,18 @@ describe.each([
 ])('%s', (path, stop) => {
   const PATH = `${path}?model=acme/voice`;
 
-  it('counts each sentence at the rate limit like the upgrade, and lets those beyond it wait', async () => {
+  it('a speech socket counts each sentence at the rate limit like the upgrade, and delays those beyond it', async () => {
     const { connect, upstream } = await start(100_000n, { gatewayPerMinute: 3 });
     await expectTwoSpoken(upstream, await connect(PATH), stop);
   });
 
-  it('counts those for a key of the caller’s own at the limit of such keys', async () => {
+  it('a speech socket counts sentences on a provider key of the caller at the limit of such keys', async () => {
     const { connect, upstream } = await start(100_000n, { gatewayPerMinute: 1, byokPerMinute: 3 });
     const client = await connect(PATH, { 'x-svc-provider-key': 'sk-own' });
     await expectTwoSpoken(upstream, client, stop);
   });
 
-  it('is cut where its upstream is, and charges that sentence alone', async () => {
+  it('a speech socket closes where its upstream breaks off, and charges only the sentences with audio', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(sends(noise(4_800), PCM), (response) => {
       response.writeHead(200, { 'content-type': PCM });
@@ -93,7 +93,7 @@ describe.each([
     expect(client.of('Error')).toHaveLength(1);
   });
 
-  it('charges a sentence that is cut at any of its bytes whole, and one without a byte not at all', async () => {
+  it('a speech socket charges a sentence that is cut after its first byte whole, and one without a byte not at all', async () => {
     for (const bytes of [0, 1, 2, 3, 4, 4_799, 4_800, 9_601]) {
       const { connect, ledger, upstream } = await start();
       upstream.plays.push(...[1, 2, 3].map(() => breaksAfter(noise(bytes))));
@@ -107,7 +107,7 @@ describe.each([
     }
   });
 
-  it('charges nothing for a sentence of which nothing came', async () => {
+  it('a speech socket charges nothing for a sentence without any audio', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(answers(500), answers(500), answers(500));
     const client = await connect(PATH);
@@ -117,7 +117,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('lets its upstream go with its client, and buys nothing more for it', async () => {
+  it('a speech socket aborts its upstream when its client leaves, and buys nothing more', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push((response) => {
       response.writeHead(200, { 'content-type': PCM });
@@ -132,7 +132,7 @@ describe.each([
     expect([upstream.seen.length, ledger.consumedRaw(AGENT)]).toEqual([1, 40n]);
   });
 
-  it('charges nothing to a client that leaves before any sound', async () => {
+  it('a speech socket charges nothing to a client that leaves before any audio', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(hangsAfter(Buffer.alloc(0)));
     const client = await connect(PATH);
@@ -144,7 +144,7 @@ describe.each([
     expect([upstream.seen.length, ledger.consumedRaw(AGENT)]).toEqual([1, 0n]);
   });
 
-  it('is asked for no more than a slow reader takes', async () => {
+  it('a speech socket buys no more sentences than a slow reader takes', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.sound = noise(8 * 1024 * 1024);
     const client = await connect(PATH);
@@ -160,7 +160,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(BigInt(asked) * 140n);
   });
 
-  it('stops at the sentence that the balance does not cover', async () => {
+  it('a speech socket stops at the sentence that the balance does not cover', async () => {
     const { connect, ledger } = await start(100n);
     const client = await connect(PATH);
     client.say({ type: 'Speak', text: 'One two. Three four. ' });
@@ -170,7 +170,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(80n);
   });
 
-  it('sends a refusal of the upstream on, in one shape', async () => {
+  it('a speech socket passes a refusal of the upstream on, in one shape', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(answers(400, { error: { message: 'not that voice' } }));
     const client = await connect(PATH);
@@ -183,7 +183,7 @@ describe.each([
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('breaks nothing where the sound breaks before its first byte', async () => {
+  it('a speech socket closes 1011 and charges nothing when every upstream breaks off before its first byte', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(breaksAfter(Buffer.alloc(0)), breaksAfter(Buffer.alloc(0)));
     const client = await connect(PATH);
@@ -200,7 +200,7 @@ describe.each([
     ['a container', 'model=acme/voice&container=wav', 400, 'Bad Request'],
     ['a rate that there is not', 'model=acme/voice&sample_rate=11025', 400, 'Bad Request'],
     ['a speed beyond any', 'model=acme/voice&speed=100', 400, 'Bad Request'],
-  ])('refuses %s before the upgrade', async (_, query, status, err_code) => {
+  ])('a speech socket refuses %s before the upgrade', async (_, query, status, err_code) => {
     const { ledger, upstream, url } = await start();
     const answer = await refusal(url(`${path}?${query}`), [], bearer(KEYS.agent));
     expect(answer).toMatchObject({
@@ -210,7 +210,7 @@ describe.each([
     expect([upstream.seen.length, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('closes on who sends more than may be sent', async () => {
+  it('a speech socket closes on a client that sends too many messages', async () => {
     const { connect, ledger } = await start();
     const client = await connect(PATH);
     for (let i = 0; i < 10_000; i++) client.ws.send('{"type":"Speak","text":""}');

@@ -21,7 +21,7 @@ async function start() {
 }
 
 describe('/v2/speak', () => {
-  it('speaks a turn at a rate of its own, and reports what was charged to the raw unit', async () => {
+  it('/v2/speak speaks a turn at a rate of its own, and reports the charge to the raw unit', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(`${PATH}&sample_rate=44100`);
     client.say({ type: 'Speak', text: 'One two. Three' });
@@ -46,7 +46,7 @@ describe('/v2/speak', () => {
     await noHolds(ledger);
   });
 
-  it('charges an interrupted turn for the sentence under way and none behind it', async () => {
+  it('/v2/speak charges an interrupted turn for the sentence in progress and none behind it', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(sends(noise(9_600), PCM), (response) => {
       response.writeHead(200, { 'content-type': PCM });
@@ -70,7 +70,7 @@ describe('/v2/speak', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(80n);
   });
 
-  it('charges nothing for a sentence that is interrupted before its first byte', async () => {
+  it('/v2/speak charges nothing for a sentence that is interrupted before its first byte', async () => {
     const { connect, ledger, upstream } = await start();
     upstream.plays.push(sends(noise(9_600), PCM), hangsAfter(Buffer.alloc(0)));
     const client = await connect(PATH);
@@ -84,7 +84,7 @@ describe('/v2/speak', () => {
     expect([upstream.seen.length, ledger.consumedRaw(AGENT)]).toEqual([2, 40n]);
   });
 
-  it('sends the speed of the query and of the last change with each purchase', async () => {
+  it('/v2/speak sends the speed of the query and of the last change with each purchase', async () => {
     const { connect, upstream } = await start();
     const client = await connect(`${PATH}&speed=1.1`);
     client.say({ type: 'Speak', text: 'One. ' });
@@ -108,7 +108,7 @@ describe('/v2/speak', () => {
     ['no such expression', 'model=acme/voice&expressivity=3', 'EXPRESSIVITY_OUT_OF_RANGE'],
     ['one that no voice has', 'model=acme/voice&expressivity=-1', 'EXPRESSIVITY_NOT_SUPPORTED'],
     ['what is billed apart', 'model=acme/voice&mip_opt_out=true', 'mip_opt_out'],
-  ])('refuses %s before the upgrade', async (_, query, word) => {
+  ])('/v2/speak refuses %s before the upgrade', async (_, query, word) => {
     const { ledger, upstream, url } = await start();
     const answer = await refusal(url(`/v2/speak?${query}`), [], bearer(KEYS.agent));
     expect(answer).toMatchObject({
@@ -119,7 +119,7 @@ describe('/v2/speak', () => {
     expect([upstream.seen.length, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('closes on a message that is too long, and on one that is none', async () => {
+  it('/v2/speak closes on a message that is too long, and on a binary message', async () => {
     const { connect, ledger } = await start();
     const long = await connect(PATH);
     long.ws.send(JSON.stringify({ type: 'Speak', text: 'x'.repeat(20_000) }));

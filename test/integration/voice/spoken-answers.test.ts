@@ -7,7 +7,7 @@ import { jsonAnswer } from '../../support/transcription-upstream.ts';
 const { start } = cascadeStage();
 
 describe('the spoken answers of a cascade', () => {
-  it('speaks an answer of Markdown and figures as people read it out, and keeps it as the model wrote it', async () => {
+  it("a cascade session speaks an answer with Markdown and figures as people read it out, and keeps the model's text", async () => {
     const { chat, connect, hearing, speech } = await start();
     hearing.script.push(jsonAnswer({ text: 'how much is it' }));
     const deltas = [

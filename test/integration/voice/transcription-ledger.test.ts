@@ -74,7 +74,7 @@ async function settled() {
 }
 
 describe('voice sessions on the real ledger', () => {
-  it('end a transcription at the last second that is held, and the row has what the balance lost', async () => {
+  it('a voice session ends a transcription at the last second that its hold covers, and its charge equals the balance lost', async () => {
     await start(250n);
     const client = await connect('/v1/audio/transcriptions/stream?model=local/pocketsphinx');
     client.ws.send(bytesOf(tone(30_000, RATE)));
@@ -85,7 +85,7 @@ describe('voice sessions on the real ledger', () => {
     expect(charges[0]).toMatchObject({ cost_raw: 242n, usage: { audio_second: 23 } });
   });
 
-  it('settle a conversation to the sum of its turns', async () => {
+  it('a voice session settles a conversation to the sum of its turns', async () => {
     await start(1_000_000n);
     const client = await connect('/v1/realtime?model=local/realtime');
     for (const turn of [1, 2, 3]) {
@@ -100,7 +100,7 @@ describe('voice sessions on the real ledger', () => {
     expect((funds?.spendableRaw ?? 0n) + (charges[0]?.cost_raw ?? 0n)).toBe(1_000_000n);
   });
 
-  it('leave their tags in the row on either socket, normalized, and none for an empty tag', async () => {
+  it('a voice session stores its tags in the charge on either socket, normalized, and none for an empty tag', async () => {
     await start(1_000_000n);
     const tags = {
       'x-svc-task-id': ' Errand-7 ',
@@ -155,7 +155,7 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     client.of('Metadata').map(({ duration }) => duration);
   const isListen = path.startsWith('/v1/listen');
 
-  it('pays for what was heard when it vanishes after any of its messages', async () => {
+  it('a transcription client that vanishes after any of its messages pays for the audio heard', async () => {
     await start(1_000_000n);
     const pieces = [tone(400, RATE), tone(9_000, RATE), tone(700, RATE), tone(1, RATE)];
     const messages = [...pieces.map(bytesOf), '{"type":"Finalize"}', '{"type":"CloseStream"}'];
@@ -175,7 +175,7 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     await wholeBooks(1_000_000n);
   });
 
-  it('pays the same for single bytes as for whole seconds', async () => {
+  it('a transcription client pays the same for single bytes as for whole seconds', async () => {
     await start(1_000_000n);
     const client = await connect(path);
     // With the empty ones, fewer messages than may wait.
@@ -188,7 +188,7 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     expect(durations(client)).toEqual(isListen ? [0.125] : []);
   });
 
-  it('is disconnected when it floods, and pays for what was let in', async () => {
+  it('a transcription client that floods is disconnected, and pays for the audio accepted', async () => {
     await start(1_000_000n);
     const client = await connect(path);
     const tenSeconds = bytesOf(tone(10_000, RATE));
@@ -199,7 +199,7 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
     expect(durations(client)).toEqual(isListen ? [seconds] : []);
   });
 
-  it('gets the seconds that it paid for when it is faster than its money', async () => {
+  it('a transcription client that sends faster than its balance allows gets the seconds that it paid for', async () => {
     await start(250n);
     const client = await connect(path);
     for (let i = 0; i < 10; i++) client.ws.send(bytesOf(tone(10_000, RATE)));
@@ -210,7 +210,7 @@ describe.each(PATHS)('a client that misbehaves on %s', (path) => {
 });
 
 describe('the row of a session', () => {
-  it('shows its developer how it went and how it ended, on either socket', async () => {
+  it('the charge of a voice session shows its developer how it went and how it ended, on either socket', async () => {
     await start(1_000_000n);
     const realtime = await connect('/v1/realtime?model=local/realtime');
     for (const turn of [1, 2]) {

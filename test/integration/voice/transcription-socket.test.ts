@@ -35,7 +35,7 @@ const audioPrice = (seconds: number) =>
   priceRaw({ audio_second: seconds }, { audio_second: 10_000_000n }, 500);
 
 describe('the transcription socket', () => {
-  it('turns audio into transcript events and closes 1000 on close_stream', async () => {
+  it('the transcription socket turns audio into transcript events and closes 1000 on close_stream', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(2_000, 16_000)));
@@ -59,7 +59,7 @@ describe('the transcription socket', () => {
     ['alaw', 8_000, 8_000],
     ['linear16', 48_000, 96_000],
     ['linear16', 11_025, 22_050],
-  ])('charges %s at %i Hz by its own bytes a second', async (encoding, rate, bytesPerSecond) => {
+  ])('the transcription socket charges %s at %i Hz by the bytes per second of that format', async (encoding, rate, bytesPerSecond) => {
     const { connect, ledger } = await start();
     const client = await connect(
       `model=local/pocketsphinx&encoding=${encoding}&sample_rate=${rate}`,
@@ -71,7 +71,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(7));
   });
 
-  it('transcribes odd pieces like whole samples', async () => {
+  it('the transcription socket transcribes odd-sized pieces like whole samples', async () => {
     const { connect, engines, ledger } = await start();
     const client = await connect();
     const bytes = bytesOf(tone(2_000, 16_000));
@@ -83,7 +83,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(2));
   });
 
-  it('ends at the last slice that the balance covered, the charge being what was held', async () => {
+  it('the transcription socket ends at the last slice that the balance covered, and charges its whole hold', async () => {
     // Two slices, and a last one of the four seconds that the rest is enough for.
     const { connect, ledger } = await start(2n * SLICE_RAW + 50n);
     const client = await connect();
@@ -94,7 +94,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(24));
   });
 
-  it('settles what was heard when the client vanishes in the middle of a word', async () => {
+  it('the transcription socket settles the audio heard when the client vanishes in the middle of a word', async () => {
     const { connect, engines, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, 16_000)));
@@ -106,7 +106,7 @@ describe('the transcription socket', () => {
     expect(engines.stt.pocketsphinx.inUse).toBe(0);
   });
 
-  it('ignores text that it does not know, and takes no audio after the finish', async () => {
+  it('the transcription socket ignores unknown text messages, and takes no audio after the finish', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send('hello');
@@ -120,7 +120,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(1));
   });
 
-  it('closes at a message beyond a mebibyte, and settles', async () => {
+  it('the transcription socket closes at a message over one mebibyte, and settles', async () => {
     const { connect, ledger } = await start();
     const client = await connect();
     client.ws.send(new Uint8Array(1_100_000));
@@ -129,7 +129,7 @@ describe('the transcription socket', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('takes its key among the sub-protocols, in either order, and never echoes it', async () => {
+  it('the transcription socket takes its key among the sub-protocols, in either order, and never echoes it', async () => {
     const { url } = await start();
     for (const protocols of [
       ['svc-stt', KEYS.agent],
@@ -151,7 +151,7 @@ describe('the transcription socket', () => {
     ['a model of another kind', 'model=local/flite', 400],
     ['an unknown model', 'model=local/nothing', 404],
     ['a key in the query', `model=local/pocketsphinx&api_key=${KEYS.agent}`, 401],
-  ])('refuses %s before the upgrade', async (_, query, status) => {
+  ])('the transcription socket refuses %s before the upgrade', async (_, query, status) => {
     const { url, ledger } = await start();
     const headers = query.includes('api_key') ? {} : bearer(KEYS.agent);
     const answer = await refusal(url(query), [], headers);
@@ -160,7 +160,7 @@ describe('the transcription socket', () => {
     expect(ledger.openHolds()).toBe(0);
   });
 
-  it('refuses with 402 when not one second fits, and holds nothing', async () => {
+  it('the transcription socket refuses with 402 when not one second is covered, and holds nothing', async () => {
     const { url, engines, ledger } = await start(audioPrice(1) - 1n);
     const answer = await refusal(url(), [], bearer(KEYS.agent));
     expect(answer.status).toBe(402);
@@ -171,7 +171,7 @@ describe('the transcription socket', () => {
     expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
   });
 
-  it('refuses with 503 and Retry-After when every recogniser is in use', async () => {
+  it('the transcription socket refuses with 503 and Retry-After when every recogniser is in use', async () => {
     const { url, connect, engines } = await start();
     engines.stt.pocketsphinx.streams = 1;
     await connect();
@@ -179,7 +179,7 @@ describe('the transcription socket', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
   });
 
-  it('names the package that is missing', async () => {
+  it('the transcription socket refuses with 503 when its recogniser is not installed, and says so', async () => {
     const { url, engines } = await start();
     engines.gone.add('pocketsphinx');
     const answer = await refusal(url(), [], bearer(KEYS.agent));
@@ -190,14 +190,14 @@ describe('the transcription socket', () => {
     });
   });
 
-  it('passes a grammar to the engine that takes one', async () => {
+  it('the transcription socket passes a grammar to an engine that takes one', async () => {
     const { connect, engines } = await start();
     const grammar = '#JSGF V1.0; grammar g; public <g> = go;';
     await connect(`model=local/grammar&prompt=${encodeURIComponent(grammar)}`);
     expect(engines.stt.grammar.grammar).toBe(grammar);
   });
 
-  it('drains: it sends what was said, then closes 1012, settled', async () => {
+  it('the transcription socket, when the server drains, sends the words so far, then closes 1012, settled', async () => {
     const { deps, connect, ledger } = await start();
     const client = await connect();
     client.ws.send(bytesOf(tone(1_500, 16_000)));

@@ -92,7 +92,7 @@ async function opened(kind: Kind, change: Partial<TurnCall> = {}) {
 }
 
 describe.each(KINDS)('the rail of $name', (kind) => {
-  it('reports words, a likely end, its resumption and the end of a turn', async () => {
+  it('the adapter of a turn-detecting upstream reports words, a likely end, its resumption and the end of a turn', async () => {
     const { dispose, said, turns, until } = await opened(kind);
     turns.send(tone(1_000, RATE));
     turns.send(silence(250, RATE));
@@ -109,7 +109,7 @@ describe.each(KINDS)('the rail of $name', (kind) => {
     await dispose();
   });
 
-  it('reports no likely end where none is wanted', async () => {
+  it('the adapter of a turn-detecting upstream reports no likely end when the session does not want one', async () => {
     const { dispose, said, turns, until } = await opened(kind, { isEager: false });
     turns.send(tone(1_000, RATE));
     turns.send(silence(700, RATE));
@@ -118,7 +118,7 @@ describe.each(KINDS)('the rail of $name', (kind) => {
     await dispose();
   });
 
-  it('ends a turn on demand, with sound of any length before it', async () => {
+  it('the adapter of a turn-detecting upstream ends a turn on demand, with audio of any length before it', async () => {
     const { dispose, turns, until } = await opened(kind);
     turns.send(tone(610, RATE));
     turns.endTurn();
@@ -129,7 +129,7 @@ describe.each(KINDS)('the rail of $name', (kind) => {
     await dispose();
   });
 
-  it('ends the session at the upstream, which bills it until then', async () => {
+  it('the adapter of a turn-detecting upstream ends the session at the upstream, which bills it until then', async () => {
     const { dispose, turns, upstream } = await opened(kind);
     const peer = await upstream.peer();
     turns.send(tone(200, RATE));
@@ -142,14 +142,14 @@ describe.each(KINDS)('the rail of $name', (kind) => {
     await dispose();
   });
 
-  it('reports a socket that the upstream closes', async () => {
+  it('the adapter of a turn-detecting upstream reports that the upstream closed the socket', async () => {
     const { dispose, until, upstream } = await opened(kind);
     (await upstream.peer()).ws.terminate();
     await until('closed');
     await dispose();
   });
 
-  it('fails at a wrong credential and at an unknown model', async () => {
+  it('the adapter of a turn-detecting upstream fails on a wrong credential and on an unknown model', async () => {
     for (const [key, model] of [
       ['wrong', kind.model],
       ['sk-server', 'unknown'],
@@ -169,7 +169,7 @@ describe('the peers of these tests', () => {
     ['a frame of 2 s', Buffer.alloc(64_000), true, KINDS[1], 3007],
     ['an unknown message', Buffer.from('{"type":"Finalize"}'), false, KINDS[0], 1008],
     ['half a sample', Buffer.alloc(641), true, KINDS[0], 1008],
-  ] as const)('refuse %s', async (_, frame, isBinary, kind, code) => {
+  ] as const)('the test peers of turn-detecting upstreams refuse %s', async (_, frame, isBinary, kind, code) => {
     if (kind === undefined) throw new Error('there are two');
     const upstream = await kind.peer();
     const query = new URLSearchParams(

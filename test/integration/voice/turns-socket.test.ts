@@ -23,7 +23,7 @@ async function start(options: Parameters<typeof listenWorld>[0] = {}) {
 }
 
 describe('turns that are heard here', () => {
-  it('are told in their order, counted, and paid for by their seconds', async () => {
+  it('turns of the local transcriber are reported in order, counted, and charged by their seconds', async () => {
     const { connect, ledger } = await start();
     const client = await connect(`${LOCAL}&eager_eot_threshold=0.5`);
     client.ws.send(bytesOf(tone(1_000, RATE)));
@@ -41,7 +41,7 @@ describe('turns that are heard here', () => {
     expect(ledger.charges).toMatchObject([{ agentId: AGENT, usage: { audio_second: 3 } }]);
   });
 
-  it('end where the client says so, and change with its settings', async () => {
+  it('turns of the local transcriber end where the client says so, and follow changed settings', async () => {
     const { connect } = await start();
     const client = await connect(`${LOCAL}&eot_threshold=1`);
     client.ws.send(JSON.stringify({ type: 'Configure', thresholds: { eot_timeout_ms: 60_000 } }));
@@ -56,7 +56,7 @@ describe('turns that are heard here', () => {
     expect(client.of('Error')).toMatchObject([{ code: 'UNPARSABLE_CLIENT_MESSAGE' }]);
   });
 
-  it('are closed for a container, and charge nothing for it', async () => {
+  it('the local transcriber closes on a container format, and charges nothing', async () => {
     const { connect, ledger } = await start();
     const client = await connect('/v2/listen?model=local/pocketsphinx');
     client.ws.send(Buffer.from('OggS and so on'));
@@ -67,7 +67,7 @@ describe('turns that are heard here', () => {
 });
 
 describe('turns of an upstream', () => {
-  it('pass as they are, both ways, and are paid for by what was sent', async () => {
+  it('turns of an upstream are relayed unchanged, both ways, and charged by the audio sent', async () => {
     const { connect, ledger, upstream } = await start();
     const wish = '&eot_threshold=0.8&eager_eot_threshold=0.4&tag=x';
     const client = await connect(`${FLUX}${wish}`);
@@ -100,7 +100,7 @@ describe('turns of an upstream', () => {
     expect(ledger.charges).toMatchObject([{ costRaw: 20n, usage: { audio_second: 2 } }]);
   });
 
-  it('change with settings, but not with key terms on the account of this server', async () => {
+  it('turns of an upstream follow changed settings, but not key terms on the account of this server', async () => {
     const { connect, upstream } = await start();
     const client = await connect(FLUX);
     const say = (message: object) => client.say({ type: 'Configure', ...message });
@@ -122,7 +122,7 @@ describe('turns of an upstream', () => {
     ]);
   });
 
-  it('change with key terms on an account of the client', async () => {
+  it('turns of an upstream follow changed key terms on an account of the client', async () => {
     const { connect, upstream } = await start({ storedKeys: { deepgram: 'dg-own' } });
     const client = await connect(FLUX);
     const configure = '{"type":"Configure","keyterms":["svc"],"more":1}';
@@ -133,7 +133,7 @@ describe('turns of an upstream', () => {
     expect(frames.map(({ bytes }) => bytes.toString())).toEqual([configure, CLOSE]);
   });
 
-  it('that breaks off are paid for as far as they were told of', async () => {
+  it('turns of an upstream that breaks off are charged up to the last reported time', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(FLUX);
     const peer = await upstream.peer();
@@ -147,7 +147,7 @@ describe('turns of an upstream', () => {
     expect([ledger.openHolds(), ledger.conflicts]).toEqual([0, []]);
   });
 
-  it('that break off behind any event are paid for up to it, once', async () => {
+  it('turns of an upstream that breaks off after any event are charged up to that event, once', async () => {
     for (const seconds of [0, 1, 2, 3, 4]) {
       await using cut = await start();
       const client = await cut.connect(FLUX);
@@ -164,7 +164,7 @@ describe('turns of an upstream', () => {
     }
   });
 
-  it('whose times are lies cost no more than the sound that was sent', async () => {
+  it('turns of an upstream that reports false times cost no more than the audio sent', async () => {
     for (const lie of [-1, 0, 1e308, '2', null, true, {}, 'NaN']) {
       await using lied = await start();
       lied.upstream.script.heard = (peer) =>
@@ -182,7 +182,7 @@ describe('turns of an upstream', () => {
     }
   });
 
-  it('of a client that is gone are paid for once, and its upstream is let go', async () => {
+  it('turns of a client that leaves are charged once, and the upstream is closed', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(FLUX);
     const peer = await upstream.peer();
@@ -194,7 +194,7 @@ describe('turns of an upstream', () => {
     expect([ledger.consumedRaw(AGENT), ledger.charges.length]).toEqual([20n, 1]);
   });
 
-  it('of a slow reader are read no faster than it takes them, and none is lost', async () => {
+  it('turns of a slow reader are read from the upstream no faster than it takes them, and none is lost', async () => {
     const { connect, ledger, upstream } = await start();
     const client = await connect(FLUX);
     const peer = await upstream.peer();
@@ -231,7 +231,7 @@ describe('an upgrade is refused in the words of the vendor', () => {
     ['a coding that is not read', `/v2/listen?model=x&encoding=opus`, 400, 'Bad Request'],
     ['redaction', `${LOCAL}&redact=pci`, 400, 'Bad Request'],
     ['what is billed apart', `${FLUX}&mip_opt_out=true`, 400, 'Bad Request'],
-  ])('for %s', async (_, path, status, err_code) => {
+  ])('/v2/listen refuses an upgrade in the words of the vendor for %s', async (_, path, status, err_code) => {
     const { ledger, upstream, url } = await start();
     const answer = await refusal(url(path), [], bearer(KEYS.agent));
     expect(answer).toMatchObject({
@@ -241,7 +241,7 @@ describe('an upgrade is refused in the words of the vendor', () => {
     expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
   });
 
-  it('for a socket that says too much', async () => {
+  it('/v2/listen closes 1008 on a client that sends too many messages', async () => {
     const { connect } = await start();
     const client = await connect(LOCAL);
     for (let i = 0; i < 3 * LIMITS.realtimeEventBurst; i++) {
