@@ -20,7 +20,7 @@ const codeOf = (language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readFileSync(PAGE, 'utf8'))?.[1] ?? '';
 
 it.each(['js', 'python'] as const)(
-  'the receiver in %s that is documented takes what is signed, and nothing else',
+  'the documented webhook receiver in %s accepts a signed event, and rejects any other',
   async (language) => {
     const code = codeOf(language);
     expect(code.trim().split('\n').length).toBeLessThanOrEqual(MOST_LINES);

@@ -42,7 +42,7 @@ async function opened(options: Parameters<typeof webhookWorld>[0] = {}) {
 }
 
 describe('an event on its way', () => {
-  it('is tried at 0, 60 and 300 seconds after, and has failed then', async () => {
+  it('an event is delivered at 0, 60 and 300 seconds, and has failed after the third attempt', async () => {
     await using w = await opened();
     w.receiver.answers((_, response) => response.writeHead(503).end());
     await w.register();
@@ -60,7 +60,7 @@ describe('an event on its way', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('is not sent to an endpoint that was registered after it happened', async () => {
+  it('an event is not sent to an endpoint that was registered after the event', async () => {
     await using w = await opened();
     await w.happened(w.accountId);
     await w.register();
@@ -68,7 +68,7 @@ describe('an event on its way', () => {
     expect(await w.statuses()).toEqual([]);
   });
 
-  it('reaches every account when it is one of the server itself, whatever the scope', async () => {
+  it('a server event reaches every account, whatever the scope of the endpoint', async () => {
     await using w = await opened();
     const other = await w.account('acct_b');
     await w.register('/a', { scope: 'agent', scopeValue: `0x${'b'.repeat(40)}` });
@@ -78,7 +78,7 @@ describe('an event on its way', () => {
     expect(w.receiver.received.map(({ path }) => path).sort()).toEqual(['/a', '/b']);
   });
 
-  it('goes to the one endpoint that it is pinned to', async () => {
+  it('an event that is pinned to one endpoint goes to that endpoint alone', async () => {
     await using w = await opened();
     await w.register('/a');
     const { id } = await w.register('/b', { events: ['call.*'] });
@@ -88,7 +88,7 @@ describe('an event on its way', () => {
     expect(w.receiver.received.map(({ path }) => path)).toEqual(['/b']);
   });
 
-  it('gets its position in the order of commits, so that a reader by position misses none', async () => {
+  it('an event gets its position in commit order, so that a reader by position misses none', async () => {
     await using w = await opened();
     let commit = () => {};
     const held = new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ describe('an event on its way', () => {
     expect(rest.map(({ name }) => name)).toEqual(['key.created']);
   });
 
-  it('is dispatched once by any number of processes', async () => {
+  it('an event is dispatched once by any number of processes', async () => {
     await using w = await opened({ processes: 4 });
     await w.register();
     await w.happened(w.accountId, 40);
@@ -121,7 +121,7 @@ describe('an event on its way', () => {
     expect((await w.statuses()).every(([status]) => status === 'success')).toBe(true);
   });
 
-  it('is put into a queue once, also where a process begins to look as another one ends', async () => {
+  it('an event is queued once, even if one process starts to dispatch as another one stops', async () => {
     await using w = await opened();
     await w.register();
     for (let round = 1; round <= 60; round++) {
@@ -136,7 +136,7 @@ describe('an event on its way', () => {
 });
 
 describe('an endpoint', () => {
-  it('that does not answer holds its own queue alone', async () => {
+  it('a webhook endpoint that does not respond delays only its own queue', async () => {
     await using w = await opened({ attemptMs: 400 });
     w.receiver.answers(({ path }, response) => path !== '/slow' && response.writeHead(200).end());
     await w.register('/slow');
@@ -155,7 +155,7 @@ describe('an endpoint', () => {
     await ticking;
   });
 
-  it('that keeps failing holds few places, so that many such endpoints leave room for the others', async () => {
+  it('a failing webhook endpoint gets few delivery slots, so that many failing endpoints leave slots for the others', async () => {
     await using w = await opened({ attemptMs: 300 });
     w.receiver.answers(({ path }, response) => path !== '/dead' && response.writeHead(200).end());
     for (let n = 0; n < 9; n++) await w.register('/dead');
@@ -167,7 +167,7 @@ describe('an endpoint', () => {
     expect(claimed).toHaveLength(9 * LIMITS.webhooks.inFlightPerFailing);
   });
 
-  it('is due as soon as it is queued, in the same millisecond too', async () => {
+  it('a webhook delivery is due in the millisecond in which it is queued', async () => {
     await using w = await opened();
     await w.register();
     await w.happened(w.accountId, 20);
@@ -179,7 +179,7 @@ describe('an endpoint', () => {
     expect(row).toEqual({ queued: 20, whole: 20 });
   });
 
-  it('an endpoint that answers 410 is switched off at once, and endpoints of its owner that subscribed to all events hear of it', async () => {
+  it("a webhook endpoint that answers 410 is switched off at once, and its developer's endpoints for all events are told", async () => {
     await using w = await opened();
     w.receiver.answers(({ path }, response) => {
       response.writeHead(path === '/gone' ? 410 : 200).end();
@@ -201,7 +201,7 @@ describe('an endpoint', () => {
     expect((await w.statuses())[0]).toEqual(['failed', 1, 'HTTP 410']);
   });
 
-  it('that fails for five days is switched off, and one that succeeds in between is not', async () => {
+  it('a webhook endpoint that fails for five days is switched off, and one that succeeds in between is not', async () => {
     await using w = await opened();
     let isWell = false;
     w.receiver.answers(({ path }, response) => {
@@ -219,7 +219,7 @@ describe('an endpoint', () => {
     expect(found.map(({ active }) => active)).toEqual([false, true]);
   });
 
-  it('whose secret was sealed under another key gets nothing, and fails with what to do', async () => {
+  it('a webhook endpoint whose secret was sealed under another key gets nothing, and its failure says what to do', async () => {
     await using w = await opened();
     await w.register();
     await w.sql`update webhooks set sealed_secret = decode(repeat('00', 99), 'hex')`;
@@ -229,7 +229,7 @@ describe('an endpoint', () => {
     expect(await w.statuses()).toEqual([['retrying', 1, expect.stringContaining('rotate it')]]);
   });
 
-  it('that is switched off or deleted gets nothing of what waited for it', async () => {
+  it('a webhook endpoint that is switched off or deleted gets none of its queued deliveries', async () => {
     await using w = await opened();
     const kept = await w.register('/off');
     const deleted = await w.register('/deleted');
@@ -244,7 +244,7 @@ describe('an endpoint', () => {
     expect(new Set((await w.statuses()).map(([status]) => status))).toEqual(new Set(['failed']));
   });
 
-  it('with a limit a second gets no more than that in any second, from all processes together', async () => {
+  it('a webhook endpoint with a limit per second gets no more than that in any second, from all processes together', async () => {
     await using w = await opened({ processes: 3 });
     await w.register('/', { maxPerSecond: 5 });
     await w.happened(w.accountId, 18);
@@ -257,7 +257,7 @@ describe('an endpoint', () => {
     expect(counts).toEqual([5, 10, 15, 18, 18]);
   });
 
-  it('gets again what has failed, oldest first, under the same delivery ids', async () => {
+  it('a webhook endpoint gets its failed deliveries again, oldest first, under the same delivery ids', async () => {
     await using w = await opened();
     w.receiver.answers((_, response) => response.writeHead(500).end());
     const { id } = await w.register();
@@ -289,7 +289,7 @@ describe('an endpoint', () => {
 });
 
 describe('the queue of deliveries', () => {
-  it('is claimed from by index alone, however long it is', async () => {
+  it('webhook deliveries are claimed by index alone, however long the queue is', async () => {
     await using w = await opened();
     const { id } = await w.register();
     await w.sql`insert into webhook_deliveries (delivery_id, webhook_id, account_id, event, payload, due_at)
@@ -322,7 +322,7 @@ describe('the queue of deliveries', () => {
     expect((await readBacklog(w.sql, Date.now() + 60_000)).due).toBeGreaterThan(19_000);
   });
 
-  it('is pruned of what is older than thirty days, and never of the first settlement of an agent', async () => {
+  it('webhook deliveries older than thirty days are pruned, except the first settlement of an agent', async () => {
     await using w = await opened();
     await w.register();
     await w.happened(w.accountId, 3);
@@ -336,7 +336,7 @@ describe('the queue of deliveries', () => {
     expect(left).toEqual({ n: 1, name: 'x402.first_settlement' });
   });
 
-  it('matches patterns as the catalogue does', async () => {
+  it('webhook subscriptions match event patterns as the catalogue does', async () => {
     await using w = await opened();
     const patterns = ['*', 'call.*', 'call.report.*', 'call.ended', 'key.*', 'agent.created'];
     for (const [n, pattern] of patterns.entries()) await w.register(`/${n}`, { events: [pattern] });
