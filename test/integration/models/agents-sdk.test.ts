@@ -84,7 +84,7 @@ describe.each(MODELS)('the Agents SDK over %s', (_, model) => {
       tracingDisabled: true,
     });
 
-  it('hands over to another agent, which calls a tool and answers', async () => {
+  it('the Agents SDK hands over to another agent, which calls a tool and answers', async () => {
     play(turns);
     const result = await runner().run(desk, 'Rome?');
     expect(result.finalOutput).toBe('It is fine.');
@@ -93,7 +93,7 @@ describe.each(MODELS)('the Agents SDK over %s', (_, model) => {
     expect(await world.charged()).toBeGreaterThan(0n);
   });
 
-  it('does the same while it streams, and with a conversation that is kept here', async () => {
+  it('the Agents SDK hands over while it streams, and continues the stored conversation', async () => {
     play(turns);
     const streamed = await runner().run(desk, 'Rome?', { stream: true });
     let text = '';
@@ -121,7 +121,7 @@ describe.each(MODELS)('the AI SDK with its OpenAI provider over %s', (_, model) 
   };
   const turns: Turn[] = [{ call: 'weather', args: '{"at":"Rome"}' }, { say: 'It is fine.' }];
 
-  it('calls tools and sends their results back, whole and streamed', async () => {
+  it('the AI SDK’s OpenAI provider calls tools and sends their results back, whole and streamed', async () => {
     const wanted = { model: chosen(), prompt: 'Rome?', tools, stopWhen: stepCountIs(3) };
     play(turns);
     const whole = await generateText(wanted);
@@ -138,7 +138,7 @@ describe.each(MODELS)('the AI SDK with its OpenAI provider over %s', (_, model) 
     expect(await world.charged()).toBeGreaterThan(0n);
   });
 
-  it('has its schema sent, and the answer read by it', async () => {
+  it('the AI SDK’s OpenAI provider sends its schema, and parses the answer by it', async () => {
     play([{ say: '{"sum":5}' }]);
     const { output } = await generateText({
       model: chosen(),
@@ -148,7 +148,7 @@ describe.each(MODELS)('the AI SDK with its OpenAI provider over %s', (_, model) 
     expect(output).toEqual({ sum: 5 });
   });
 
-  it('goes on with a conversation that it sends by reference', async () => {
+  it('the AI SDK’s OpenAI provider continues a conversation that it sends by item reference', async () => {
     play([{ say: 'Hello.' }, { say: 'Again.' }]);
     const first = await generateText({ model: chosen(), prompt: 'Hi.' });
     const { text } = await generateText({

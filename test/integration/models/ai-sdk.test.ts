@@ -64,7 +64,7 @@ const hasResult = ({ messages }: Record<string, unknown>) =>
   (messages as { role: string }[]).some(({ role }) => role === 'tool');
 
 describe('the AI SDK with its OpenAI-compatible provider', () => {
-  it('generateText has the text, the usage and the receipt', async () => {
+  it('the AI SDK’s generateText returns the text, the usage and the receipt', async () => {
     upstream.play(wholeAnswer({ content: 'Good morning.' }));
     const { model, sent } = provider();
     const { text, usage, finishReason, response } = await generateText({
@@ -85,7 +85,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(await charged()).toBe(METERED_RAW);
   });
 
-  it('streamText has the text as it comes, and the usage at its end', async () => {
+  it('the AI SDK’s streamText yields the text as it arrives, and the usage at its end', async () => {
     upstream.play({ pieces: [...wordEvents(['Good ', 'morning', '.']), usageEvent(), DONE] });
     const answer = streamText({ model: provider().model(), prompt: 'Good morning?' });
     const words: string[] = [];
@@ -97,7 +97,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(await charged()).toBe(METERED_RAW);
   });
 
-  it('calls tools and sends their results back, whole and streamed', async () => {
+  it('the AI SDK’s compatible provider calls tools and sends their results back, whole and streamed', async () => {
     const from = upstream.seen.length;
     const wanted = { model: provider().model(), prompt: 'Rome?', tools, stopWhen: stepCountIs(3) };
     upstream.play((body) =>
@@ -130,7 +130,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(await charged()).toBe(4n * METERED_RAW);
   });
 
-  it('has its schema sent, and the answer read by it', async () => {
+  it('the AI SDK’s compatible provider sends its schema, and parses the answer by it', async () => {
     upstream.play(wholeAnswer({ content: '{"sum":5}' }));
     const { output } = await generateText({
       model: provider().model(),
@@ -143,7 +143,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
 });
 
 describe('a refusal that the AI SDK is told', () => {
-  it('of an empty balance is its error, asked once, with our words in it', async () => {
+  it('the AI SDK throws the refusal of an empty balance as its own error with our text, after one request', async () => {
     const { model, sent } = provider(PENNILESS);
     const error = await generateText({ model: model(), prompt: 'x' }).catch((e: unknown) => e);
     expect(APICallError.isInstance(error) && error).toMatchObject({
@@ -164,13 +164,13 @@ describe('a refusal that the AI SDK is told', () => {
     expect(ledger.charges).toEqual([]);
   });
 
-  it('of a model that is none is its error too', async () => {
+  it('the AI SDK throws an unknown model as its own error with status 404', async () => {
     const call = generateText({ model: provider().model('acme/none'), prompt: 'x' });
     const error = await call.catch((told: unknown) => told);
     expect(APICallError.isInstance(error) && error.statusCode).toBe(404);
   });
 
-  it('of sources that all fail is repeated as it does with any such status, and costs nothing', async () => {
+  it('the AI SDK retries when all sources fail, and is charged nothing', async () => {
     upstream.play({ status: 500, pieces: ['{}'], headers: { 'content-type': 'application/json' } });
     const { model, sent } = provider();
     const call = generateText({ model: model(), prompt: 'x', maxRetries: 1 });
@@ -180,7 +180,7 @@ describe('a refusal that the AI SDK is told', () => {
     expect(await charged()).toBe(0n);
   });
 
-  it('in the middle of a stream comes behind what came', async () => {
+  it('the AI SDK reports an error in the middle of a stream after the text that arrived', async () => {
     upstream.play({ pieces: wordEvents(['Good ', 'morning']).slice(0, 3), ends: 'cut' });
     const errors: unknown[] = [];
     const answer = streamText({
@@ -197,7 +197,7 @@ describe('a refusal that the AI SDK is told', () => {
     expect(await charged()).toBeGreaterThan(0n);
   });
 
-  it('is left when it is aborted, and the purchase with it', async () => {
+  it('an aborted AI SDK stream stops the upstream call, and is charged for what arrived', async () => {
     upstream.play({ pieces: wordEvents(['Good ']), ends: 'hang' });
     const from = upstream.abandoned.count;
     const leaving = new AbortController();

@@ -56,7 +56,7 @@ it('Anthropic’s SDK reads refusals of the model routes in its own envelope', a
   }
 });
 
-it('Anthropic’s SDK asks once with a wrong key, since the refusal says not to ask again', async () => {
+it('Anthropic’s SDK sends one request with a wrong key, since the refusal says not to retry', async () => {
   await using w = await anthropicWorld();
   const wrong = claudeOf(w.gateway.baseUrl, `svc_${'0'.repeat(64)}`);
   for (const ask of [
@@ -75,7 +75,7 @@ it('Anthropic’s SDK asks once with a wrong key, since the refusal says not to 
   }
 });
 
-it('other clients get the plain list, also with the key as X-Api-Key', async () => {
+it('a client other than Anthropic’s gets OpenAI’s model list, also with its key in X-Api-Key', async () => {
   await using w = await anthropicWorld();
   const response = await fetch(`${w.gateway.baseUrl}/models`, {
     headers: { 'x-api-key': AGENT_KEY },

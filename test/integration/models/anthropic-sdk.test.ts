@@ -13,7 +13,7 @@ const WEATHER = {
 };
 
 describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () => {
-  it('gets the answer as it came but for the name, and pays what the ledger says', async () => {
+  it('Anthropic’s SDK gets the upstream’s answer unchanged except for the model name, and pays what the ledger has', async () => {
     await using w = await anthropicWorld();
     const { data, response } = await w.claude.messages.create(asked).withResponse();
     expect(data).toEqual({
@@ -27,7 +27,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await w.balanced();
   });
 
-  it('has its request relayed untouched: system, marks, thoughts, tools, pictures and features', async () => {
+  it('Anthropic’s SDK has its system, cache marks, thinking, tools, images and beta features relayed unchanged', async () => {
     await using w = await anthropicWorld();
     const cache_control = { type: 'ephemeral' as const, ttl: '1h' as const };
     const data = 'aGVsbG8=';
@@ -90,7 +90,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await w.balanced();
   });
 
-  it('streams: every event in its order, whole content, and a price before the end', async () => {
+  it('Anthropic’s SDK streams every event in order with all content, and the price before the end', async () => {
     await using w = await anthropicWorld();
     w.upstream.replies.push(streamed(STREAM), streamed(STREAM));
     const stream = w.claude.messages.stream(asked);
@@ -121,7 +121,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     expect(w.ledger.consumedRaw(AGENT)).toBe(6_720n);
   });
 
-  it('streams thoughts and the arguments of a tool', async () => {
+  it('Anthropic’s SDK streams thinking and the arguments of a tool call', async () => {
     await using w = await anthropicWorld();
     const block = (index: number, content_block: object, deltas: readonly object[]) => [
       messageEvent('content_block_start', { index, content_block }),
@@ -156,7 +156,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await w.balanced();
   });
 
-  it('pays for what a cache kept and gave by the rates of the catalogue', async () => {
+  it('Anthropic’s SDK pays cache writes and cache reads at the catalogue’s rates', async () => {
     await using w = await anthropicWorld();
     const usage = {
       input_tokens: 100,
@@ -174,7 +174,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await w.balanced();
   });
 
-  it('counts tokens at the upstream, for nothing', async () => {
+  it('Anthropic’s SDK counts tokens at the upstream, for nothing', async () => {
     await using w = await anthropicWorld();
     const { data, response } = await w.claude.messages
       .countTokens({ model: MODEL, messages, tools: [WEATHER] })
@@ -191,7 +191,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await w.balanced();
   });
 
-  it('counts here where the upstream does not, and is told so', async () => {
+  it('Anthropic’s SDK gets an estimated token count, marked as such, when the upstream cannot count', async () => {
     await using w = await anthropicWorld();
     w.upstream.replies.push(
       { status: 500, body: {} },
@@ -209,7 +209,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     await w.balanced();
   });
 
-  it('is told what the upstream has against a prompt that is counted', async () => {
+  it('Anthropic’s SDK gets the upstream’s refusal of a prompt whose tokens it counts', async () => {
     await using w = await anthropicWorld();
     const error = await w.claude.messages
       .countTokens({ model: MODEL, messages: [{ role: 'assistant', content: 'x' }] })
@@ -220,7 +220,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     });
   });
 
-  it('brings the agent’s key as older ones do, which say an older version', async () => {
+  it('the Messages route accepts an agent key in x-api-key beside an older anthropic-version', async () => {
     await using w = await anthropicWorld();
     const older = { temperature: 0.2, top_p: 0.9, top_k: 5 };
     const response = await fetch(`${w.gateway.baseUrl}/messages?beta=true`, {
@@ -240,7 +240,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     });
   });
 
-  it('brings it as a token, too', async () => {
+  it('Anthropic’s SDK may send the agent key as a bearer token', async () => {
     await using w = await anthropicWorld();
     const bearer = new Anthropic({
       apiKey: null,
@@ -251,7 +251,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks its dialect', () =
     expect(await bearer.messages.create(asked)).toMatchObject({ type: 'message' });
   });
 
-  it('pays the provider itself where its own key comes along, and then nothing is refused or changed', async () => {
+  it('Anthropic’s SDK with its own provider key pays the provider itself, and no field is refused or changed', async () => {
     await using w = await anthropicWorld({}, 'sk-ant-of-the-server');
     const { response } = await w.claude.messages
       .create(

@@ -32,7 +32,7 @@ const SUMMARY = {
 };
 
 describe('the charges of an account', () => {
-  it('are shown newest first over its agents, how a session went beside its line alone', async () => {
+  it('an account’s recent charges are newest first over its agents, and a session’s charge carries its summary', async () => {
     const { agent, headers } = await accounts.edge.agentOf('charged');
     const { agentId } = agent;
     await addSession(agentId, 'sess_whole', SUMMARY);
@@ -69,7 +69,7 @@ describe('the charges of an account', () => {
     });
   });
 
-  it('are as many as was asked for, cost something, and are the account’s own', async () => {
+  it('an account’s recent charges are limited, cost more than zero, and belong to the account alone', async () => {
     const { agent, headers } = await accounts.edge.agentOf('charged often');
     for (let costRaw = 1; costRaw <= 3; costRaw++) await addCharge(agent.agentId, costRaw);
     const page = async (query: string, whose = headers) => {
@@ -86,7 +86,7 @@ describe('the charges of an account', () => {
     expect(await page('', other.headers)).toEqual([[], 20]);
   });
 
-  it('refuse a limit that is none or out of its range, and a caller without a credential', async () => {
+  it('the recent charges refuse an invalid or too large limit, and a caller without a credential', async () => {
     const { headers } = await accounts.edge.agentOf('charged wrongly');
     const path = '/v1/developer/charges/recent';
     for (const limit of ['many', '0', '-3', '101', '1e1', '', '99999999999999999999']) {

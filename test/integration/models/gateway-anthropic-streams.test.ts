@@ -3,7 +3,7 @@ import { AGENT, anthropicWorld, MODEL, messages } from '../../support/anthropic-
 import { messageEvent, STREAM, streamed } from '../../support/message-events.ts';
 
 describe('a stream of the Messages dialect', () => {
-  it('is one of OpenAI chunks, charged by the usage that it tells', async () => {
+  it('a Messages stream is translated to OpenAI chunks, and charged by its reported usage', async () => {
     await using w = await anthropicWorld();
     w.upstream.replies.push(streamed(STREAM));
     const runner = w.gateway.openai.chat.completions.stream({
@@ -21,7 +21,7 @@ describe('a stream of the Messages dialect', () => {
     expect(w.ledger.consumedRaw(AGENT)).toBe(3_360n);
   });
 
-  it('that breaks off is charged for its input and for what came, and says so', async () => {
+  it('a Messages stream that breaks off is charged for its input and its output so far, and ends with an error', async () => {
     await using w = await anthropicWorld();
     const overloaded = messageEvent('error', { error: { type: 'overloaded_error', message: 'x' } });
     w.upstream.replies.push(streamed([...STREAM.slice(0, 5), overloaded]));
@@ -37,7 +37,7 @@ describe('a stream of the Messages dialect', () => {
     expect(w.ledger.consumedRaw(AGENT)).toBe(1_281n);
   });
 
-  it('that breaks before it has begun is not paid: the next source is asked', async () => {
+  it('a Messages stream that fails before its beginning is not paid, and the next source is called', async () => {
     await using w = await anthropicWorld();
     const overloaded = messageEvent('error', { error: { type: 'overloaded_error', message: 'x' } });
     w.upstream.replies.push(streamed([overloaded]));
@@ -51,7 +51,7 @@ describe('a stream of the Messages dialect', () => {
     expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('that begins with a fault of the request is the vendor’s refusal, in each dialect that it was asked in', async () => {
+  it('a Messages stream that begins with a request error is relayed as the vendor’s refusal, in chat and Messages', async () => {
     await using w = await anthropicWorld();
     const error = { type: 'invalid_request_error', message: 'prompt is too long' };
     for (const path of ['/chat/completions', '/messages']) {

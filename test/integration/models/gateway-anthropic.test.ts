@@ -5,7 +5,7 @@ import { errorOf, messageOf } from '../../support/anthropic-upstream.ts';
 import { AGENT, anthropicWorld, KEY, MODEL, messages } from '../../support/anthropic-world.ts';
 
 describe('a model behind the Messages dialect', () => {
-  it('is bought with the caller’s own key where one comes along, and that one alone is shown', async () => {
+  it('a model behind the Messages dialect is bought with the caller’s own key, and the server’s key is not sent', async () => {
     await using w = await anthropicWorld({}, 'sk-ant-of-the-server');
     const { status, headers } = await w.chat({}, { 'x-svc-provider-key': KEY });
     expect([status, headers.get('x-svc-payment'), headers.get('x-svc-cost-usdc')]).toEqual([
@@ -17,7 +17,7 @@ describe('a model behind the Messages dialect', () => {
     await w.balanced();
   });
 
-  it('answers the OpenAI SDK, and the header is what the ledger took', async () => {
+  it('a model behind the Messages dialect answers the OpenAI SDK, and the cost header is the ledger’s charge', async () => {
     await using w = await anthropicWorld();
     const { data, response } = await w.gateway.openai.chat.completions
       .create({ model: MODEL, messages, temperature: 1.5 })
@@ -45,7 +45,7 @@ describe('a model behind the Messages dialect', () => {
     await w.balanced();
   });
 
-  it('calls a tool and hears its result, and both legs are charged by their usage', async () => {
+  it('a model behind the Messages dialect calls a tool and gets its result, and both requests are charged by usage', async () => {
     await using w = await anthropicWorld();
     const { completions } = w.gateway.openai.chat;
     const parameters = { type: 'object', properties: { city: { type: 'string' } } };
@@ -99,7 +99,7 @@ describe('a model behind the Messages dialect', () => {
     await w.balanced();
   });
 
-  it('is what the built-in Claude models are bought as, at their published price', async () => {
+  it('a built-in Claude model is bought over the Messages dialect at its published price', async () => {
     await using w = await anthropicWorld();
     const { status, headers } = await w.chat({ model: 'anthropic/claude-haiku-4-5' });
     expect([status, headers.get('x-svc-cost-usdc')]).toEqual([200, '3360']);
@@ -108,7 +108,7 @@ describe('a model behind the Messages dialect', () => {
     await w.balanced();
   });
 
-  it('is estimated where it did not say what it used', async () => {
+  it('a Messages answer without usage is charged by an estimate', async () => {
     await using w = await anthropicWorld();
     const content = [{ type: 'text', text: 'x'.repeat(400) }];
     w.upstream.replies.push({ body: messageOf(content, { usage: null }) });
@@ -120,7 +120,7 @@ describe('a model behind the Messages dialect', () => {
 });
 
 describe('what such a model cannot do', () => {
-  it('is refused by the name of the field, uncharged and unsent', async () => {
+  it('a chat field that the Messages dialect lacks is refused by its name, uncharged and unsent', async () => {
     await using w = await anthropicWorld();
     const cases = [
       ['n', { n: 2 }, /^n /],
@@ -145,7 +145,7 @@ describe('what such a model cannot do', () => {
     await w.balanced();
   });
 
-  it('is asked of the next source, and costs what that one takes', async () => {
+  it('a request that the Messages dialect cannot express goes to the next source, at that source’s price', async () => {
     await using w = await anthropicWorld();
     const { status, headers, json } = await w.chat({ model: 'acme/spared', n: 2 });
     expect([status, json]).toMatchObject([200, { model: 'acme/spared' }]);
@@ -158,7 +158,7 @@ describe('what such a model cannot do', () => {
     await w.balanced();
   });
 
-  it('is reported where no other source is left; otherwise the answer of the next source is', async () => {
+  it('an inexpressible request is refused when no other source is left, or gets the next source’s response', async () => {
     await using w = await anthropicWorld();
     const { status, json } = await w.chat({ n: 2 });
     expect([status, json]).toMatchObject([
@@ -178,7 +178,7 @@ describe('what such a model cannot do', () => {
     await w.balanced();
   });
 
-  it('does not count against it', async () => {
+  it('a request that the Messages dialect cannot express opens no circuit breaker of its source', async () => {
     await using w = await anthropicWorld();
     for (let i = 0; i < 5; i++) expect((await w.chat({ n: 2 })).status).toBe(400);
     expect(w.upstream.seen).toEqual([]);
@@ -188,7 +188,7 @@ describe('what such a model cannot do', () => {
 });
 
 describe('arguments of an earlier call', () => {
-  it('go on as text where they are nested too deeply to be read', async () => {
+  it('tool arguments of an earlier call that are nested too deeply to parse are sent as text', async () => {
     await using w = await anthropicWorld();
     const args = `{"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`;
     const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: args } }];
@@ -207,7 +207,7 @@ describe('arguments of an earlier call', () => {
 });
 
 describe('the upstream’s own refusal', () => {
-  it('reaches the caller as an OpenAI error of the same status, uncharged', async () => {
+  it('an upstream’s Messages refusal reaches the caller as an OpenAI error of the same status, uncharged', async () => {
     await using w = await anthropicWorld();
     const body = errorOf('invalid_request_error', 'max_tokens: 9999999 > 64000');
     w.upstream.replies.push({ status: 400, body });
@@ -253,7 +253,7 @@ describe('an upstream that fails', () => {
     });
   }
 
-  it('is not asked by more callers at once than it may be', async () => {
+  it('an upstream at its limit of concurrent requests is passed over for the next source', async () => {
     await using w = await anthropicWorld({ inFlight: 1 });
     w.upstream.replies.push({ isSilent: true });
     const waiting = new AbortController();

@@ -64,7 +64,7 @@ describe('upstreams that misbehave, on the durable ledger', () => {
     ['chats, messages, speech and transcripts', OTHER_GOODS, exhaustive ? 500 : 150],
     ['responses', RESPONSE_GOODS, exhaustive ? 150 : 40],
   ] as const)(
-    'leave every receipt of %s in it, no hold open, and nothing that its self-check finds',
+    'misbehaving upstreams of %s leave each receipt in the durable ledger, no open hold, and no self-check finding',
     { timeout: 240_000 },
     async ([, goodsOfKind, leastRuns], { annotate }) => {
       const before = await chargedRaw();

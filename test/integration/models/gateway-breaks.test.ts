@@ -12,7 +12,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 describe.each(GOODS)('$name of an upstream that misbehaves', (goods) => {
   it.for(modesOf(goods, 16))(
-    'is charged as it was delivered, and reaches its client unchanged: $name',
+    'a purchase from a misbehaving upstream is charged as delivered, and reaches its client unchanged: $name',
     async (mode, { annotate }) => {
       const tally = await runMode(world, goods, mode);
       await annotate(lineOf(tally));

@@ -202,7 +202,7 @@ describe('an upstream that lies about what it has used', () => {
     });
   }
 
-  it('is asked no more for a while, whatever is bought of it', async () => {
+  it('an upstream that overstates its usage is not called for a while, for any kind of purchase', async () => {
     for (const [bought, buy] of Object.entries(BUYS)) {
       const before = asked.length;
       await (await buy()).text();
@@ -228,7 +228,7 @@ describe('a call that a cap leaves less for', () => {
     });
   }
 
-  it('does not suspend its agent where the least that is of use fits, and does where it does not', async () => {
+  it('a kill-switch cap suspends its agent only when even the shortest useful answer does not fit', async () => {
     usage = { prompt_tokens: 1, completion_tokens: 1 };
     await cap(CAPS['a session']?.() ?? { kind: 'session' }, 500n, 'suspend_agent');
     expect((await chat()).status).toBe(200);
@@ -239,7 +239,7 @@ describe('a call that a cap leaves less for', () => {
     expect(await statusOfAgent()).toBe('suspended');
   });
 
-  it('fits the least of several caps and the balance, whichever they are', async () => {
+  it('a chat’s longest answer fits the smallest of several caps and the balance', async () => {
     usage = { prompt_tokens: 1, completion_tokens: 1 };
     await cap({ kind: 'session' }, 30_000n);
     await cap({ kind: 'session', isTeams: true }, 10_000n);
@@ -252,7 +252,7 @@ describe('a call that a cap leaves less for', () => {
     expect(tokens).toBeLessThanOrEqual(952);
   });
 
-  it('is as long as the value of its task makes the cap', async () => {
+  it('a chat’s longest answer follows the cap that the value of its task sets', async () => {
     usage = { prompt_tokens: 1, completion_tokens: 1 };
     const bounds = { limitRaw: 20_000n, limitFloorRaw: 10_000n, limitCeilingRaw: 30_000n };
     const { accountId, agentId } = agent;
@@ -270,7 +270,7 @@ describe('a call that a cap leaves less for', () => {
     );
   });
 
-  it('is never held beyond its cap by many at once', async () => {
+  it('concurrent chats are never charged beyond their session cap', async () => {
     usage = { prompt_tokens: 21, completion_tokens: 100_000 };
     await cap({ kind: 'session' }, 40_000n);
     const answers = await Promise.all(Array.from({ length: 12 }, () => chat()));

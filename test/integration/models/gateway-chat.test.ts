@@ -93,7 +93,7 @@ async function world(
 }
 
 describe('POST /v1/chat/completions', () => {
-  it('answers the OpenAI SDK with the upstream’s words, and the header is what the ledger took', async () => {
+  it('chat answers the OpenAI SDK with the upstream’s text, and the cost header is the ledger’s charge', async () => {
     await using w = await world();
     const { data, response } = await w.gateway.openai.chat.completions
       .create({ model: MODEL, messages, max_tokens: 500 })
@@ -110,7 +110,7 @@ describe('POST /v1/chat/completions', () => {
     await w.balanced();
   });
 
-  it('forwards everything as given but the model’s name and the credential', async () => {
+  it('chat forwards all fields unchanged except the model’s name and the credential', async () => {
     await using w = await world();
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
     const more = { tool_choice: 'auto', seed: 7, odd: { nested: [1, null] } };
@@ -133,13 +133,13 @@ describe('POST /v1/chat/completions', () => {
     ]);
   });
 
-  it('sends the cap that it holds for, where the caller has set none', async () => {
+  it('chat sends the held output limit upstream when the caller has set none', async () => {
     await using w = await world();
     await w.chat();
     expect(w.first.seen[0]?.body).toMatchObject({ max_tokens: LIMITS.unknownOutputTokens });
   });
 
-  it('spells the cap as a provider takes it, and leaves the caller’s own word where it is that', async () => {
+  it('chat renames the output limit to the field that its provider takes, and keeps a correct field of the caller', async () => {
     await using w = await world({ capMember: 'max_completion_tokens' });
     w.first.usage = { prompt_tokens: 10, completion_tokens: 70 };
     await w.chat();
@@ -153,7 +153,7 @@ describe('POST /v1/chat/completions', () => {
     ]);
   });
 
-  it('asks for the longest answer that the balance covers, where it does not cover all', async () => {
+  it('chat lowers the output limit to the longest answer that the balance covers', async () => {
     await using w = await world({ upstreams: 1 });
     expect((await w.chat({ max_tokens: 1_000_000 })).response.status).toBe(200);
     // One dollar less 21 input tokens at 2.5, at 10 USD per million output tokens, with 5 %.
@@ -161,7 +161,7 @@ describe('POST /v1/chat/completions', () => {
     await w.balanced();
   });
 
-  it('bills cached prompt tokens at their own rate', async () => {
+  it('chat bills cached prompt tokens at their own rate', async () => {
     await using w = await world();
     w.first.usage = {
       prompt_tokens: 1_000,
@@ -171,14 +171,14 @@ describe('POST /v1/chat/completions', () => {
     expect((await w.chat()).headers.get('x-svc-cost-usdc')).toBe('3150');
   });
 
-  it('bills one flat price a request where that is the source’s rate', async () => {
+  it('chat bills one flat price per request when that is the source’s rate', async () => {
     await using w = await world();
     const { headers } = await w.chat({ model: 'acme/flat' });
     expect(headers.get('x-svc-cost-usdc')).toBe('2100');
     expect(w.ledger.charges[0]?.usage).toMatchObject({ request: 1 });
   });
 
-  it('writes the tags of the call beside its cost, trimmed and in lower case', async () => {
+  it('chat records the tags of the call with its cost, trimmed and in lower case', async () => {
     await using w = await world();
     const tags = {
       'X-Svc-Task-Id': ' Errand-1 ',
@@ -195,7 +195,7 @@ describe('POST /v1/chat/completions', () => {
     });
   });
 
-  it('says Σ of all charges in its headers, whatever happened in between', async () => {
+  it('the cost headers of chats add up to all charges, across upstream failures and refusals', async () => {
     await using w = await world();
     let told = 0n;
     for (let i = 0; i < 12; i++) {
@@ -239,14 +239,14 @@ describe('a source that fails', () => {
     });
   }
 
-  it('is passed over when it refuses the connection', async () => {
+  it('a chat source that refuses the connection is passed over', async () => {
     await using w = await world();
     const { headers } = await w.chat({ model: 'acme/half-gone' });
     expect(headers.get('x-svc-attempts')).toBe('2');
     expect(headers.get('x-svc-cost-usdc')).toBe('7350');
   });
 
-  it('costs nothing when there is no other, however often the SDK repeats it', async () => {
+  it('a chat whose only source fails costs nothing, however often the SDK retries', async () => {
     await using w = await world();
     const call = w.gateway.openai.chat.completions.create({ model: 'acme/gone', messages });
     const error = await call.catch((thrown: unknown) => thrown);
@@ -263,7 +263,7 @@ describe('a source that fails', () => {
 });
 
 describe('an upstream’s own refusal', () => {
-  it('reaches the caller letter by letter, uncharged, and marked as passed through', async () => {
+  it('an upstream’s refusal of a chat reaches the caller unchanged, uncharged, and marked as passthrough', async () => {
     await using w = await world();
     const body = { error: { message: 'max_tokens is too large', type: 'invalid_request_error' } };
     w.first.faults.push({ kind: 'status', status: 400, body });
@@ -278,7 +278,7 @@ describe('an upstream’s own refusal', () => {
 });
 
 describe('a client that leaves', () => {
-  it('stops the purchase upstream and has its whole hold back', async () => {
+  it('a client that leaves stops the upstream call, and its whole hold is released', async () => {
     await using w = await world();
     w.first.faults.push({ kind: 'silence' });
     const leaving = new AbortController();
@@ -299,7 +299,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a refused request', () => {
-  it('costs nothing and sends nothing when the balance is too small', async () => {
+  it('a chat that the balance does not cover costs nothing and sends nothing', async () => {
     await using w = await world();
     const long = [{ role: 'user' as const, content: 'x'.repeat(400_000) }];
     const error = await w.gateway.openai.chat.completions
@@ -321,7 +321,7 @@ describe('a refused request', () => {
     await w.balanced();
   });
 
-  it('says what is wrong with it in the OpenAI error object', async () => {
+  it('an invalid chat request is refused with an OpenAI error object that names the fault', async () => {
     await using w = await world();
     const cases = [
       [{ model: 'fast-2' }, 404, 'model_not_found', 'model', /GET \/v1\/models/],
@@ -359,7 +359,7 @@ describe('a refused request', () => {
 });
 
 describe('GET /v1/models', () => {
-  it('lists what can be bought, plainly, and with prices when asked', async () => {
+  it('GET /v1/models lists the models for sale, and their prices when requested', async () => {
     await using w = await world();
     const plain = await (await w.gateway.request('/models')).json();
     const entry = {
@@ -379,7 +379,7 @@ describe('GET /v1/models', () => {
     expect(priced).toMatchObject({ data: expect.arrayContaining([{ ...entry, pricing }]) });
   });
 
-  it('describes one model under its id, whose slash the SDK encodes', async () => {
+  it('GET /v1/models/{id} describes one model, also when the SDK encodes the slash of its id', async () => {
     await using w = await world();
     expect(await w.gateway.openai.models.retrieve(MODEL)).toMatchObject({ id: MODEL });
     const error = await w.gateway.openai.models.retrieve('nobody/none').catch((e: unknown) => e);

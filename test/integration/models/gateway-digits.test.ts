@@ -100,35 +100,35 @@ const message = (model: string) => `{"model":"${model}","max_tokens":100,
   "tools":[{"name":"find","input_schema":${SCHEMA}}]}`;
 
 describe('numbers that JavaScript would write otherwise keep their digits', () => {
-  it('in a chat for an upstream of the same dialect', async () => {
+  it('numbers in a chat keep their digits to an upstream of the same dialect', async () => {
     const { sent } = await send('/chat/completions', chat('acme/gpt'));
     expect(sent).toContain(`"seed":${BIG}`);
     expect(sent).toContain('"top_p":1.0');
     expect(sent).toContain(`"parameters":${SCHEMA}`);
   });
 
-  it('in a chat and its answer where the upstream speaks Messages', async () => {
+  it('numbers in a chat and its answer keep their digits when the upstream speaks Messages', async () => {
     const { sent, said } = await send('/chat/completions', chat('acme/claude'));
     expect(sent).toContain(`"input":${ARGS}`);
     expect(sent).toContain(`"input_schema":${SCHEMA}`);
     expect(said).toContain(`"arguments":${text(ARGS)}`);
   });
 
-  it('in a message for an upstream of the same dialect', async () => {
+  it('numbers in a message keep their digits to an upstream of the same dialect', async () => {
     const { sent, said } = await send('/messages', message('acme/claude'));
     expect(sent).toContain(`"input":${ARGS}`);
     expect(sent).toContain(`"input_schema":${SCHEMA}`);
     expect(said).toContain(`"input":${ARGS}`);
   });
 
-  it('in a message and its answer where the upstream speaks chat', async () => {
+  it('numbers in a message and its answer keep their digits when the upstream speaks chat', async () => {
     const { sent, said } = await send('/messages', message('acme/gpt'));
     expect(sent).toContain(`"arguments":${text(ARGS)}`);
     expect(sent).toContain(`"parameters":${SCHEMA}`);
     expect(said).toContain(`"input":${ARGS}`);
   });
 
-  it('in a response whose upstream speaks chat', async () => {
+  it('numbers in a response request and its answer keep their digits when the upstream speaks chat', async () => {
     const tools = `[{"type":"function","name":"find","parameters":${SCHEMA}}]`;
     const body = `{"model":"acme/gpt","input":"Hi","store":false,"tools":${tools}}`;
     const { sent, said } = await send('/responses', body);

@@ -91,7 +91,7 @@ async function world() {
 const oneHot = () => Float32Array.from({ length: 512 }, (_, i) => (i === 0 ? 1 : 0));
 
 describe('POST /v1/embeddings', () => {
-  it('answers the OpenAI SDK with the upstream’s vectors, and the header is what the ledger took', async () => {
+  it('POST /v1/embeddings answers the OpenAI SDK with the upstream’s vectors, and the cost header is the charge', async () => {
     await using w = await world();
     const { data, response } = await w.gateway.openai.embeddings
       .create({ model: MODEL, input: 'four' })
@@ -110,7 +110,7 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
-  it('say their price in their usage where that is wished, and the upstream is not asked for it', async () => {
+  it('POST /v1/embeddings puts the price into usage when requested, and does not forward that field upstream', async () => {
     await using w = await world();
     const { headers, json } = await w.embed({ usage: { include: true } });
     expect(json).toMatchObject({ usage: { prompt_tokens: 5, cost_raw: '5250' } });
@@ -129,7 +129,7 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
-  it('embeds several inputs in their order, at the size that was asked for', async () => {
+  it('POST /v1/embeddings embeds several inputs in their order, with the requested dimensions', async () => {
     await using w = await world();
     for (const encoding_format of ['float', 'base64', undefined] as const) {
       const { data } = await w.gateway.openai.embeddings.create({
@@ -145,7 +145,7 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
-  it('forwards everything as given but the model’s name and the credential', async () => {
+  it('POST /v1/embeddings forwards all fields unchanged except the model’s name and the credential', async () => {
     await using w = await world();
     const sent = { input: [[1, 2], [3]], user: 'u-1', dimensions: 3, input_type: 'query' };
     const { json } = await w.embed(sent);
@@ -167,7 +167,7 @@ describe('POST /v1/embeddings', () => {
     ]);
   });
 
-  it('writes vectors as they were asked for where the upstream writes them otherwise', async () => {
+  it('POST /v1/embeddings converts vectors to the requested encoding when the upstream uses another', async () => {
     await using w = await world();
     for (const upstream of ['float', 'base64'] as const) {
       w.first.encoding = upstream;
@@ -183,7 +183,7 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
-  it('holds a token a byte at the dearest source, and settles to what was metered', async () => {
+  it('POST /v1/embeddings holds one token per byte at the dearest source, and settles to the metered usage', async () => {
     await using w = await world();
     const { response, json } = await w.embed({ input: 'é'.repeat(500) });
     // 1,000 bytes at 1000 or 2000 USD per million and 5 % are more than the dollar.
@@ -195,7 +195,7 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
-  it('estimates where the upstream does not say, and marks the row', async () => {
+  it('POST /v1/embeddings estimates missing usage, and marks the charge as estimated', async () => {
     await using w = await world();
     w.first.usage = undefined;
     const { headers } = await w.embed({ input: ['twelve chars', 'four'] });
@@ -204,7 +204,7 @@ describe('POST /v1/embeddings', () => {
     await w.balanced();
   });
 
-  it('writes the tags of the call beside its cost', async () => {
+  it('POST /v1/embeddings records the tags of the call with its cost', async () => {
     await using w = await world();
     await w.embed({}, { 'x-svc-task-id': ' Errand-1 ', 'x-svc-customer-id': 'ACME' });
     expect(w.ledger.charges[0]).toMatchObject({
@@ -215,7 +215,7 @@ describe('POST /v1/embeddings', () => {
     });
   });
 
-  it('is bought once under an Idempotency-Key, and replayed with its price', async () => {
+  it('POST /v1/embeddings under an Idempotency-Key buys once, and replays with its price', async () => {
     await using w = await world();
     const key = { 'idempotency-key': 'k' };
     const first = await w.embed({}, key);
@@ -237,7 +237,7 @@ describe('a source of embeddings that fails', () => {
     ['silence', { kind: 'silence' }],
   ] as const;
 
-  it.each(failures)('is passed over and not paid after %s', async (_, fault) => {
+  it.each(failures)('an embeddings source is passed over and not paid after %s', async (_, fault) => {
     await using w = await world();
     w.first.faults.push(fault);
     const { headers, json } = await w.embed();
@@ -248,7 +248,7 @@ describe('a source of embeddings that fails', () => {
     await w.balanced();
   });
 
-  it('costs nothing when there is no other', async () => {
+  it('embeddings whose only source fails cost nothing', async () => {
     await using w = await world();
     for (const upstream of [w.first, w.second]) {
       upstream.faults.push({ kind: 'status', status: 503 });
@@ -262,7 +262,7 @@ describe('a source of embeddings that fails', () => {
     await w.balanced();
   });
 
-  it('is heard letter by letter where it refuses the request itself, at no cost', async () => {
+  it('an embeddings source’s refusal of the request is relayed unchanged at no cost', async () => {
     await using w = await world();
     const body = { error: { message: 'dimensions is too large', type: 'invalid_request_error' } };
     w.first.faults.push({ kind: 'status', status: 400, body });
@@ -276,7 +276,7 @@ describe('a source of embeddings that fails', () => {
 });
 
 describe('a client that leaves before its vectors are there', () => {
-  it('stops the purchase upstream and has its whole hold back', async () => {
+  it('a client that leaves before its vectors stops the upstream call, and its whole hold is released', async () => {
     await using w = await world();
     w.first.faults.push({ kind: 'silence' });
     const leaving = new AbortController();
@@ -293,7 +293,7 @@ describe('a client that leaves before its vectors are there', () => {
 });
 
 describe('a refused request for embeddings', () => {
-  it('says what is wrong with it in the OpenAI error object, before anything is held', async () => {
+  it('an invalid embeddings request is refused with an OpenAI error object before any hold', async () => {
     await using w = await world();
     const many = Array(LIMITS.embeddingInputs + 1).fill('x');
     const local = { model: 'local/use-lite' };
@@ -325,7 +325,7 @@ describe('a refused request for embeddings', () => {
 });
 
 describe('a model that this server and an upstream have', () => {
-  it('is served by the first that can take the request, this server before the upstream', async () => {
+  it('a model of this server and of an upstream is served by this server, or by the upstream if only it can', async () => {
     await using w = await world();
     const here = await w.embed({ model: 'acme/both' });
     expect(here.headers.get('x-svc-rail')).toBe('self-host');

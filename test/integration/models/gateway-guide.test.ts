@@ -46,7 +46,7 @@ const broken = (error: Error): GuideEngine => ({
 });
 
 describe('local/guide through the gateway', () => {
-  it('tells the balance as it was before the question, and costs what it used', async () => {
+  it('local/guide answers with the balance before the question, and charges what it used', async () => {
     await using w = await world();
     const { data, response } = await w.gateway.openai.chat.completions
       .create({ model, messages: ask('What is my balance?') })
@@ -60,7 +60,7 @@ describe('local/guide through the gateway', () => {
     expect(w.ledger.openHolds()).toBe(0);
   });
 
-  it('calls one tool that is clearly meant', async () => {
+  it('local/guide calls the one tool that is clearly meant', async () => {
     await using w = await world();
     const { choices } = await w.gateway.openai.chat.completions.create({
       model,
@@ -78,7 +78,7 @@ describe('local/guide through the gateway', () => {
     ]);
   });
 
-  it('says what is missing, at no cost, where its package was pruned', async () => {
+  it('local/guide names its missing package when it was pruned, at no cost', async () => {
     await using w = await world(broken(new EngineMissing('The package gpt-tokenizer is missing.')));
     const call = w.gateway.openai.chat.completions.create({ model, messages: ask('Hi') });
     expect(await call.catch((error: unknown) => error)).toMatchObject({
@@ -90,7 +90,7 @@ describe('local/guide through the gateway', () => {
     expect(w.ledger.openHolds()).toBe(0);
   });
 
-  it('says when to come back when it is busy', async () => {
+  it('local/guide gives the seconds to wait when it is busy', async () => {
     await using w = await world(broken(new EngineBusy(2)));
     const body = { model, messages: ask('Hi') };
     const response = await w.gateway.request('/chat/completions', { body });

@@ -43,7 +43,7 @@ async function world() {
 }
 
 describe('POST /v1/chat/completions under an Idempotency-Key', () => {
-  it('is bought once, and replayed with its price', async () => {
+  it('a chat under an Idempotency-Key is bought once, and replayed with its price', async () => {
     await using w = await world();
     const first = await w.chat();
     const again = await w.chat();
@@ -57,7 +57,7 @@ describe('POST /v1/chat/completions under an Idempotency-Key', () => {
     expect(w.ledger.charges).toHaveLength(1);
   });
 
-  it('is bought anew by a client that left before there was an answer, which cost nothing', async () => {
+  it('a chat whose client left before the answer costs nothing, and is bought again under the same Idempotency-Key', async () => {
     await using w = await world();
     w.upstream.faults.push({ kind: 'silence' });
     const leaving = new AbortController();

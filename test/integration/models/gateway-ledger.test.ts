@@ -74,7 +74,7 @@ async function openHolds(): Promise<number> {
 }
 
 describe('the gateway on the durable ledger', () => {
-  it('commits exactly what its headers say, with forty callers at once', async () => {
+  it('forty concurrent chats commit to the durable ledger exactly what their headers say', async () => {
     const told = await Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
         const response = await ask({ max_tokens: 400 }, { 'x-svc-task-id': `task-${i}` });
@@ -91,7 +91,7 @@ describe('the gateway on the durable ledger', () => {
     expect(await openHolds()).toBe(0);
   });
 
-  it('keeps no hold and takes nothing when the upstream fails', async () => {
+  it('a failed upstream leaves no hold and no charge in the durable ledger', async () => {
     upstream.faults.push({ kind: 'status', status: 503 });
     expect((await ask()).status).toBe(502);
     expect(await charges()).toMatchObject([{ status: 'failed', costRaw: 0n }]);
@@ -99,7 +99,7 @@ describe('the gateway on the durable ledger', () => {
     expect(await openHolds()).toBe(0);
   });
 
-  it('refuses what the balance does not cover, and leaves no trace of it', async () => {
+  it('a chat that the balance does not cover is refused, and leaves no row in the durable ledger', async () => {
     const before = upstream.seen.length;
     const messages = [{ role: 'user', content: 'x'.repeat(500_000) }];
     const response = await ask({ messages });
@@ -110,7 +110,7 @@ describe('the gateway on the durable ledger', () => {
     expect(await openHolds()).toBe(0);
   });
 
-  it('never sells more than the balance to callers that race for it', async () => {
+  it('racing chats never spend more than the balance in the durable ledger', async () => {
     // Each holds 210,000 raw and 3,434 for its prompt, so that four of them fit.
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => ask({ max_tokens: 20_000 })),
@@ -123,7 +123,7 @@ describe('the gateway on the durable ledger', () => {
     expect(funds).toMatchObject({ spendableRaw: FUNDS - served * 7_350n, heldRaw: 0n });
   });
 
-  it('serves a free source for nothing, and writes that down too', async () => {
+  it('a chat at a free source costs nothing, and is recorded in the durable ledger', async () => {
     const response = await ask({ model: 'acme/gift' });
     expect(response.headers.get('x-svc-cost-usdc')).toBe('0');
     expect(response.headers.get('x-svc-rail')).toBe('free');

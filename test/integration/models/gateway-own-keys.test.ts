@@ -102,7 +102,7 @@ const FEE = LIMITS.byokFeeRaw;
 const brought = { 'x-svc-provider-key': OWN };
 
 describe('a call that the caller’s own provider key pays for', () => {
-  it('goes out under that key, costs the fixed fee whatever was used, and says so', async () => {
+  it('a call with the caller’s own provider key uses that key, costs the fixed fee, and reports both', async () => {
     await using w = await world();
     const { response } = await w.openai.chat.completions
       .create({ model: MODEL, messages })
@@ -118,7 +118,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(FEE);
   });
 
-  it('is sent as it came: a buyer that pays the provider bounds the answer itself', async () => {
+  it('a call with the caller’s own provider key is sent unchanged, without an output limit of ours', async () => {
     await using w = await world({ funds: FEE });
     await w.openai.chat.completions.create({ model: MODEL, messages, temperature: 1 });
     expect(w.acme.seen[0]?.body).toEqual({ model: 'vendor-fast', messages, temperature: 1 });
@@ -128,7 +128,7 @@ describe('a call that the caller’s own provider key pays for', () => {
   it.each([
     ['moonshot', { type: 'builtin_function', function: { name: '$web_search' } }],
     ['zai', { type: 'web_search', web_search: { enable: true } }],
-  ])('may use a tool that %s runs, which the pool does not pay', async (_, tool) => {
+  ])('a call with the caller’s own provider key may use a tool that %s runs, which the pool refuses', async (_, tool) => {
     await using w = await world();
     const refused = await w.ask(MODEL, {}, { tools: [tool] });
     expect(refused.status).toBe(400);
@@ -139,7 +139,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(FEE);
   });
 
-  it('is streamed and embedded for the same fee', async () => {
+  it('streamed chats and embeddings with the caller’s own provider key cost the same fixed fee', async () => {
     await using w = await world();
     w.flow.play({ pieces: [...wordEvents(['Good', ' morning.']), usageEvent(), DONE] });
     const stream = await w.openai.chat.completions.create({
@@ -159,7 +159,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(2n * FEE);
   });
 
-  it('is served at providers that this server has no key at, without listing their models', async () => {
+  it('an own key is served at a provider without a server key, whose models are not listed', async () => {
     await using w = await world({ sells: false });
     await w.openai.chat.completions.create({ model: MODEL, messages });
     await w.balanced(FEE);
@@ -168,7 +168,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     expect(data.map(({ id }) => id)).toEqual(['acme/two-tongues', 'acme/keyless']);
   });
 
-  it('uses the stored key of the model’s provider without being told to, and a brought one before it', async () => {
+  it('a stored own key is used without a header, and a key in the header comes before it', async () => {
     await using w = await world({ storedKeys: { acme: 'sk-stored' } });
     const response = await w.ask(MODEL);
     expect(response.headers.get('x-svc-payment')).toBe('byok');
@@ -180,7 +180,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(2n * FEE);
   });
 
-  it('asks every provider that a stored key opens before the pool', async () => {
+  it('a call tries every provider with a stored own key before the pool', async () => {
     await using w = await world({ storedKeys: { acme: 'sk-1', host: 'sk-2' } });
     await w.ask(HOSTED);
     expect(w.gateway.usedKeys).toEqual(['acme']);
@@ -192,7 +192,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(2n * FEE);
   });
 
-  it('is refused where a brought key could be one of several providers’, and shown to none', async () => {
+  it('an own key that could belong to several providers is refused, and sent to none', async () => {
     await using w = await world();
     const response = await w.ask(HOSTED, brought);
     expect(response.status).toBe(400);
@@ -203,7 +203,7 @@ describe('a call that the caller’s own provider key pays for', () => {
     await w.balanced(0n);
   });
 
-  it('is served by the pool where no provider of the model takes keys', async () => {
+  it('a call with an own key is served by the pool when no provider of the model takes keys', async () => {
     await using w = await world();
     const response = await w.ask('acme/keyless', brought);
     expect(response.headers.get('x-svc-payment')).toBe('gateway');
@@ -213,7 +213,7 @@ describe('a call that the caller’s own provider key pays for', () => {
 });
 
 describe('an own key that does not open its provider', () => {
-  it('gives way to the pool where its provider has no words for the request', async () => {
+  it('an own-key call goes to the pool when its provider cannot express the request', async () => {
     await using w = await world();
     const response = await w.ask('acme/two-tongues', brought, { n: 2 });
     expect([response.status, response.headers.get('x-svc-payment')]).toEqual([200, 'gateway']);
@@ -222,7 +222,7 @@ describe('an own key that does not open its provider', () => {
   });
 
   it.each([401, 403, 429, 500])(
-    'gives way to the pool at its price, after a %i',
+    'an own-key call goes to the pool at the pool’s price after a %i',
     async (status) => {
       await using w = await world();
       w.acme.faults.push({ kind: 'status', status });
@@ -242,7 +242,7 @@ describe('an own key that does not open its provider', () => {
     },
   );
 
-  it('is told of the refusal where the pool can’t be paid or does not sell the model', async () => {
+  it('an own-key refusal is relayed when the pool cannot be paid or does not sell the model', async () => {
     for (const options of [{ funds: FEE, pooled: DEAR }, { sells: false }]) {
       await using w = await world(options);
       w.acme.faults.push({ kind: 'status', status: 401, body: { error: { message: 'bad key' } } });
@@ -255,7 +255,7 @@ describe('an own key that does not open its provider', () => {
     }
   });
 
-  it('is never quoted in what is relayed of its refusal', async () => {
+  it('an own key is masked in its provider’s relayed refusal', async () => {
     await using w = await world({ sells: false });
     const message = `Incorrect API key provided: ${OWN}. It's “${OWN}”.`;
     w.acme.faults.push({ kind: 'status', status: 401, body: { error: { message } } });
@@ -264,7 +264,7 @@ describe('an own key that does not open its provider', () => {
     expect(JSON.parse(text).error.message).toBe("Incorrect API key provided: ***. It's “***”.");
   });
 
-  it('keeps to one payer under an Idempotency-Key', async () => {
+  it('an own-key call under an Idempotency-Key does not turn to the pool after a refusal', async () => {
     await using w = await world();
     w.acme.faults.push({ kind: 'status', status: 401 });
     const headers = { ...brought, 'idempotency-key': 'k-1' };
@@ -273,7 +273,7 @@ describe('an own key that does not open its provider', () => {
     await w.balanced(0n);
   });
 
-  it('passes other refusals on, which another account would meet too', async () => {
+  it('an own-key refusal that another account would get too is relayed without a pool attempt', async () => {
     await using w = await world();
     w.acme.faults.push({ kind: 'status', status: 422 });
     expect((await w.ask(MODEL, brought)).status).toBe(422);
@@ -281,7 +281,7 @@ describe('an own key that does not open its provider', () => {
     await w.balanced(0n);
   });
 
-  it('opens no circuit breaker: the errors of one account say nothing about another', async () => {
+  it('an own-key refusal opens no circuit breaker, since it says nothing about other accounts', async () => {
     await using w = await world({ sells: false });
     for (let n = 0; n <= LIMITS.restAfterFailures; n++) {
       w.acme.faults.push({ kind: 'status', status: 500 });
@@ -295,7 +295,7 @@ describe('an own key that does not open its provider', () => {
 describe('how often own keys may be used', () => {
   const rateLimits = { gatewayPerMinute: 2, byokPerMinute: 5 };
 
-  it('is counted apart from the pool, for brought and for stored keys', async () => {
+  it('own-key calls have a rate limit apart from the pool’s, for header keys and stored keys', async () => {
     for (const [options, headers] of [
       [{ rateLimits }, brought],
       [{ rateLimits, storedKeys: { acme: 'sk-stored' } }, {}],
@@ -308,7 +308,7 @@ describe('how often own keys may be used', () => {
     }
   });
 
-  it('does not widen the pool: what it serves after all counts there', async () => {
+  it('own-key calls that the pool serves count against the pool’s rate limit', async () => {
     await using w = await world({ rateLimits });
     const statuses = [];
     for (let n = 0; n < 3; n++) statuses.push((await w.ask('acme/keyless', brought)).status);
@@ -317,7 +317,7 @@ describe('how often own keys may be used', () => {
     expect((await w.ask(MODEL, brought)).status).toBe(401);
   });
 
-  it('leaves the key of who is turned away there free for the retry', async () => {
+  it('an own-key call that the pool’s rate limit refuses leaves its Idempotency-Key free for the retry', async () => {
     await using w = await world({ rateLimits: { gatewayPerMinute: 1 } });
     const headers = { ...brought, 'idempotency-key': 'k-1' };
     expect((await w.ask('acme/keyless', brought)).status).toBe(200);
@@ -332,7 +332,7 @@ describe('how often own keys may be used', () => {
 });
 
 describe('/v1/llm', () => {
-  it('relays chat of any model that a key opens, named with its provider', async () => {
+  it('/v1/llm relays chat and embeddings of any model that a key opens, named with its provider', async () => {
     await using w = await world({ sells: false });
     const { data, response } = await w.llm.chat.completions
       .create({ model: 'acme/nobody-has-listed-this', messages })
@@ -345,7 +345,7 @@ describe('/v1/llm', () => {
     await w.balanced(2n * FEE);
   });
 
-  it('wants the key with each request, and speaks in flat errors', async () => {
+  it('/v1/llm requires the key in each request, and answers errors in the flat envelope', async () => {
     await using w = await world({ storedKeys: { acme: 'sk-stored' } });
     const body = { model: MODEL, messages };
     const without = await w.gateway.request('/llm/chat/completions', { body });
@@ -362,7 +362,7 @@ describe('/v1/llm', () => {
     await w.balanced(0n);
   });
 
-  it('does not turn to the pool, and refuses before it asks when the fee is not there', async () => {
+  it('/v1/llm does not turn to the pool, and refuses a balance below the fee before any call', async () => {
     await using w = await world({ funds: FEE - 1n });
     const request = { body: { model: MODEL, messages }, headers: brought };
     const response = await w.gateway.request('/llm/chat/completions', request);
@@ -381,7 +381,7 @@ describe('/v1/llm', () => {
     await paid.balanced(0n);
   });
 
-  it('shows the key of a request to no other provider, whatever models the caller wishes', async () => {
+  it('an own key in the header is sent to no other provider, whichever fallback models are requested', async () => {
     await using w = await world();
     w.flow.play({ pieces: [JSON.stringify({ choices: [{ message: { content: 'Hi.' } }] })] });
     const key = { 'x-svc-provider-key': OWN };

@@ -6,7 +6,7 @@ import { begun, delta, messageEvent, STREAM, streamed } from '../../support/mess
 import { RealtimeClient } from '../../support/realtime-client.ts';
 
 describe('a prompt of which a part is marked for a cache', () => {
-  it('is kept by the upstream, and writing it costs what the upstream takes', async () => {
+  it('a prompt with the caller’s cache mark is cached by the upstream, and its cache write costs the upstream’s rate', async () => {
     await using w = await anthropicWorld();
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     const marked = (text: string) => [{ type: 'text', text, cache_control }];
@@ -116,7 +116,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
       body: { model: MODEL, ...asked[path], ...more },
     });
 
-  it('is marked where it is repeated, and what the cache costs and saves is on the receipt', async () => {
+  it('a repeated prompt of a caching key is marked, and its receipt shows the cost and saving of the cache', async () => {
     await using w = await anthropicWorld();
     w.upstream.replies.push(answering(WRITTEN), answering(READ));
     const written = await ask(w);
@@ -143,7 +143,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(w.ledger.consumedRaw(AGENT)).toBe(1_733n + 284n);
   });
 
-  it('says so at the end of a stream and in its usage, too', async () => {
+  it('a cached prompt’s saving is reported at the end of a stream and in its usage', async () => {
     await using w = await anthropicWorld();
     const events = [
       messageEvent('message_start', { message: { ...begun, usage: READ } }),
@@ -162,7 +162,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(w.ledger.consumedRaw(AGENT)).toBe(BigInt(costRaw ?? -1));
   });
 
-  it('holds what writing all of it would cost', async () => {
+  it('a prompt of a caching key holds what writing all of it to the cache would cost', async () => {
     await using w = await anthropicWorld();
     const heldBy = async (authorized: string) => {
       const holds: bigint[] = [];
@@ -182,7 +182,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(Number(cached - 84n) / Number(plain - 84n)).toBeCloseTo(1.25, 2);
   });
 
-  it('is not marked for another key, and not where it is shorter than caches take', async () => {
+  it('a prompt is not marked for a key without caching, or when it is shorter than caches accept', async () => {
     await using w = await anthropicWorld();
     const usage = { input_tokens: 9, output_tokens: 4 };
     w.upstream.replies.push(answering(usage), answering(usage));
@@ -200,7 +200,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
   });
 });
 
-it('a prompt over the WebSocket of Responses is marked for a key whose prompts are cached', async () => {
+it('a prompt over the WebSocket of /v1/responses is marked for a key whose prompts are cached', async () => {
   await using w = await anthropicWorld();
   w.upstream.replies.push(streamed(STREAM));
   const url = `${w.gateway.baseUrl.replace(/^http/, 'ws')}/responses`;
@@ -215,7 +215,7 @@ it('a prompt over the WebSocket of Responses is marked for a key whose prompts a
   await w.balanced();
 });
 
-it('a request with marks of the caller’s own has no others', async () => {
+it('a prompt with the caller’s own cache marks gets no others', async () => {
   await using w = await anthropicWorld();
   const body = {
     model: MODEL,
@@ -231,7 +231,7 @@ it('a request with marks of the caller’s own has no others', async () => {
   });
 });
 
-it('a request to a provider by the caller’s own key there is marked as any other, but for /v1/llm/*', async () => {
+it('a prompt with an own provider key is marked like any other, except on /v1/llm/*', async () => {
   await using w = await anthropicWorld();
   const own = { authorization, 'x-svc-provider-key': KEY };
   await w.chat({ model: 'anthropic/claude-haiku-4-5', ...asked['/chat/completions'] }, own);

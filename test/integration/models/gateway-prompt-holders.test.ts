@@ -75,7 +75,7 @@ async function world() {
 }
 
 describe('the source that served a prompt', () => {
-  it('is asked first for the next turn, though another is cheaper without the cache', async () => {
+  it('the source that served a prompt is called first for the next turn, though another is cheaper without the cache', async () => {
     await using w = await world();
     expect(await w.ask()).toBe('cheap');
     await w.moved();
@@ -83,7 +83,7 @@ describe('the source that served a prompt', () => {
     expect(await w.ask({ messages: [{ role: 'user', content: 'Other.' }] })).toBe('cheap');
   });
 
-  it('is found by the key that the caller gives the conversation, which the upstream gets as well', async () => {
+  it('the source that served a prompt is found by the caller’s prompt_cache_key, which is also sent upstream', async () => {
     await using w = await world();
     const prompt_cache_key = 'conversation';
     await w.moved({ prompt_cache_key });
@@ -93,7 +93,7 @@ describe('the source that served a prompt', () => {
     );
   });
 
-  it('is not asked first against the order, the choice or the price that the caller wishes', async () => {
+  it('the source that served a prompt does not override the caller’s order, choice or price limit', async () => {
     await using w = await world();
     await w.moved();
     for (const wish of [
@@ -106,7 +106,7 @@ describe('the source that served a prompt', () => {
     }
   });
 
-  it('is passed over where it fails, and not asked while it rests', async () => {
+  it('the source that served a prompt is passed over when it fails, and the next turn goes to the one that took over', async () => {
     await using w = await world();
     await w.moved();
     w.dear.faults.push({ kind: 'status', status: 500 });
@@ -117,14 +117,14 @@ describe('the source that served a prompt', () => {
     expect(await w.ask()).toBe('cheap');
   });
 
-  it('is nobody’s but the account’s that was served there', async () => {
+  it('the source that served a prompt is remembered for its account alone', async () => {
     await using w = await world();
     await w.moved();
     expect(await w.ask({}, { authorization: `Bearer ${OTHER_KEY}` })).toBe('cheap');
     expect(await w.ask()).toBe('dear');
   });
 
-  it('is not remembered of a prompt that no cache takes', async () => {
+  it('the source of a prompt too short for any cache is not remembered', async () => {
     await using w = await world();
     w.dear.usage = { ...TOLD, prompt_tokens: LIMITS.promptCache.leastTokens - 1 };
     await w.moved();

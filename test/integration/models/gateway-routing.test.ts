@@ -90,7 +90,7 @@ const balanced = async () => {
 };
 
 describe('the providers that a caller wishes', () => {
-  it('are asked in his order, and the others behind them', async () => {
+  it('preferred providers are called in the caller’s order, and the others after them', async () => {
     expect(await chat({ provider: { order: ['dear'] } })).toMatchObject({
       provider: 'dear',
       attempts: null,
@@ -103,7 +103,7 @@ describe('the providers that a caller wishes', () => {
     await balanced();
   });
 
-  it('are the only ones, or all but some', async () => {
+  it('providers are limited by the caller’s only and ignore lists', async () => {
     for (const provider of [
       { only: ['dear'] },
       { ignore: ['cheap'] },
@@ -118,7 +118,7 @@ describe('the providers that a caller wishes', () => {
     await balanced();
   });
 
-  it('are not those that cost more than he allows, margin included', async () => {
+  it('providers above the caller’s max_price, margin included, are not called', async () => {
     const priced = (prompt: string | number) => ({ max_price: { prompt } });
     expect(await chat({ ...priced(2.1), provider: { order: ['dear'] } })).toMatchObject({
       provider: 'cheap',
@@ -134,7 +134,7 @@ describe('the providers that a caller wishes', () => {
     expect(await chat({ max_price: { request: 0 } })).toMatchObject({ status: 200 });
   });
 
-  it('are judged by the rates of a prompt as long as this one may be', async () => {
+  it('max_price is compared with the rates for a prompt of this length', async () => {
     const long = [{ role: 'user', content: 'x'.repeat(300) }];
     const model = 'acme/long';
     expect(await chat({ model, max_price: { prompt: 2.1 } })).toMatchObject({ status: 200 });
@@ -147,7 +147,7 @@ describe('the providers that a caller wishes', () => {
     });
   });
 
-  it('never reach an upstream as members of its request', async () => {
+  it('routing preferences never reach an upstream as fields of its request', async () => {
     const wishes = {
       provider: { order: ['cheap'] },
       models: ['acme/other'],
@@ -161,7 +161,7 @@ describe('the providers that a caller wishes', () => {
     ]);
   });
 
-  it('are refused in words that help where there are none, and where the wish is not understood', async () => {
+  it('routing preferences that leave no source, or are invalid, are refused with a helpful message', async () => {
     const { json } = await chat({ provider: { only: ['nobody'] } });
     expect(json.error).toMatchObject({
       message: 'provider leaves no source of "acme/both", which is served by cheap, dear.',
@@ -184,7 +184,7 @@ describe('the providers that a caller wishes', () => {
 });
 
 describe('the models that a caller wishes', () => {
-  it('are asked one after another, and the receipt says which answered and why not the others', async () => {
+  it('fallback models are called in turn, and the receipt names the one that answered and why the others did not', async () => {
     const models = ['acme/none\u00a0', 'acme/voice', 'acme/both', 'acme/other'];
     expect(await chat({ model: 'acme/gone', models })).toMatchObject({
       status: 200,
@@ -198,7 +198,7 @@ describe('the models that a caller wishes', () => {
     await balanced();
   });
 
-  it('follow where every source failed or rests, and count all attempts', async () => {
+  it('fallback models follow when every source failed or is resting, and all attempts are counted', async () => {
     for (const upstream of [cheap, dear]) upstream.faults.push({ kind: 'status', status: 503 });
     expect(await chat({ models: ['acme/other'] })).toMatchObject({
       status: 200,
@@ -209,7 +209,7 @@ describe('the models that a caller wishes', () => {
     await balanced();
   });
 
-  it('do not follow a refusal of the upstream, or of the caller’s money', async () => {
+  it('fallback models do not follow an upstream’s refusal of the request, or an insufficient balance', async () => {
     cheap.faults.push({ kind: 'status', status: 422 });
     expect(await chat({ models: ['acme/other'] })).toMatchObject({ status: 422, fallbacks: null });
     await ledger.hold({
@@ -222,14 +222,14 @@ describe('the models that a caller wishes', () => {
     expect(dear.seen).toEqual([]);
   });
 
-  it('end with the refusal of the last where none can be had, and nothing is held or charged', async () => {
+  it('fallback models that are all unavailable end with the last refusal, and nothing is held or charged', async () => {
     const { json, status } = await chat({ model: 'acme/gone', models: ['acme/none'] });
     expect([status, json.error?.code]).toEqual([404, 'model_not_found']);
     await balanced();
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('under an Idempotency-Key follow only until a hold was open', async () => {
+  it('fallback models under an Idempotency-Key follow only before a hold was opened', async () => {
     const models = ['acme/both'];
     const failed = await chat({ model: 'acme/gone', models }, { 'idempotency-key': 'k1' });
     expect(failed.status).toBe(502);
@@ -243,7 +243,7 @@ describe('the wishes of a caller', () => {
   it.each([
     ['/messages', { messages, max_tokens: 16 }],
     ['/responses', { input: 'Good morning?', max_output_tokens: 16 }],
-  ])('hold at %s as for a chat, and go no further', async (path, asked) => {
+  ])('routing preferences work at %s as for a chat, and are not forwarded', async (path, asked) => {
     const wishes = {
       models: ['acme/both'],
       provider: { order: ['dear'] },
@@ -264,7 +264,7 @@ describe('the wishes of a caller', () => {
 });
 
 describe('the price in the answer', () => {
-  it('is in the usage of an answer, for the OpenAI SDK, and is what the header says', async () => {
+  it('the price in usage reaches the OpenAI SDK, and equals the cost header', async () => {
     const wish = { usage: { include: true } } as object;
     const { data, response } = await gateway.openai.chat.completions
       .create({ model: 'acme/both', messages, max_tokens: 16, ...wish })
@@ -280,7 +280,7 @@ describe('the price in the answer', () => {
     expect((bare.json as { usage?: object }).usage).toEqual({ cost_raw: bare.costRaw });
   });
 
-  it('is not there unasked', async () => {
+  it('the price is in usage only when requested', async () => {
     expect((await chat({})).json).not.toHaveProperty('usage.cost_raw');
   });
 });

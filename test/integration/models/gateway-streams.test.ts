@@ -102,7 +102,7 @@ const relayed = (bytes: Buffer): string =>
     .replaceAll(`"model":"${MODEL}"`, '"model":"vendor"');
 
 describe('a streamed chat answer', () => {
-  it('arrives byte for byte, with its price before the end and its head before the first event', async () => {
+  it('a streamed chat arrives byte for byte, with its price before the end and its headers before the first event', async () => {
     const events = wordEvents(WORDS);
     upstream.play({ pieces: [...events, usageEvent(), DONE] });
     const { response, bytes } = await stream();
@@ -119,7 +119,7 @@ describe('a streamed chat answer', () => {
     expect([costOf(bytes), await books()]).toEqual([METERED_RAW, METERED_RAW]);
   });
 
-  it('asks for usage always, and relays the event that has nothing else only to a client that asked', async () => {
+  it('a streamed chat always requests usage upstream, and relays the usage event only to a client that requested it', async () => {
     const events = wordEvents(WORDS);
     upstream.play({ pieces: [...events, usageEvent(), DONE] });
     const { bytes } = await stream({ stream_options: { include_usage: true, extra: 1 } });
@@ -133,7 +133,7 @@ describe('a streamed chat answer', () => {
     expect(upstream.seen.at(-1)?.stream_options).toEqual({ include_usage: true });
   });
 
-  it('tells its price in its last event where that is asked for, to the OpenAI SDK too', async () => {
+  it('a streamed chat has its price in the last event when requested, also for the OpenAI SDK', async () => {
     const events = wordEvents(WORDS);
     upstream.play({ pieces: [...events, usageEvent(), DONE] });
     const streamed = await gateway.openai.chat.completions.create({
@@ -159,7 +159,7 @@ describe('a streamed chat answer', () => {
     ['one byte at a time', (text: string) => [...Buffer.from(text)].map((byte) => Buffer.of(byte))],
     ['in one piece', (text: string) => [text]],
     ['in pieces of seven', (text: string) => text.match(/[\s\S]{1,7}/g) ?? []],
-  ])('is the same when it comes %s', async (_, cut) => {
+  ])('a streamed chat is the same when it arrives %s', async (_, cut) => {
     const events = wordEvents(['Grüße ', '世界 ', '🎉', ' "usage":{"prompt_tokens":1} ', '\\"']);
     upstream.play({ pieces: cut([...events, usageEvent(), DONE].join('')) });
     const { bytes } = await stream();
@@ -167,7 +167,7 @@ describe('a streamed chat answer', () => {
     expect([costOf(bytes), await books()]).toEqual([METERED_RAW, METERED_RAW]);
   });
 
-  it('may have CRLF, and comments, events without data and unknown lines, of which none reaches the client', async () => {
+  it('a streamed chat may have CRLF, comments and unknown lines, none of which reaches the client', async () => {
     const odd = [': ping\n\n', 'event: x\r\nid: 7\r\n\r\n', 'data: not json\n\n', '\n'];
     const words = wordEvents(WORDS).map((event) => event.replaceAll('\n', '\r\n'));
     const named = words.map((event) => `event: message\r\n${event}`);
@@ -180,7 +180,7 @@ describe('a streamed chat answer', () => {
     expect(await books()).toBe(METERED_RAW);
   });
 
-  it('cannot state a price: the only one is what was charged', async () => {
+  it('a streamed chat’s upstream cannot forge a price comment: the only price is the charge', async () => {
     const forged = ': svc-cost-usdc=0\n';
     const events = wordEvents(WORDS);
     upstream.play({
@@ -197,7 +197,7 @@ describe('a streamed chat answer', () => {
     expect(prices).toEqual([String(METERED_RAW)]);
   });
 
-  it('may have events of a megabyte, and ten thousand of them', async () => {
+  it('a streamed chat may have events of a megabyte, and ten thousand of them', async () => {
     const large = textEvent('x'.repeat(1_000_000));
     upstream.play({ pieces: [large, large, large, usageEvent(), DONE] });
     expect(relayed((await stream()).bytes)).toBe(unasked([large, large, large]));
@@ -207,14 +207,14 @@ describe('a streamed chat answer', () => {
     expect(await books()).toBe(2n * METERED_RAW);
   });
 
-  it('that ends without saying so has ended where its usage was told', async () => {
+  it('a streamed chat without [DONE] counts as complete when its usage was sent', async () => {
     upstream.play({ pieces: [...wordEvents(WORDS), usageEvent()] });
     const { bytes } = await stream();
     expect(bytes.toString()).toContain('[DONE]');
     expect(await books()).toBe(METERED_RAW);
   });
 
-  it('without usage is charged by what came, and the row says that it was estimated', async () => {
+  it('a streamed chat without usage is charged by its text, and marked as estimated', async () => {
     const events = wordEvents(WORDS);
     upstream.play({ pieces: [...events, DONE] });
     const { bytes } = await stream();
@@ -230,7 +230,7 @@ describe('a streamed chat answer', () => {
     ['more than was held', { ...USAGE, completion_tokens: 100_000, total_tokens: 101_200 }],
     ['nonsense', { prompt_tokens: -1, completion_tokens: 'x' }],
     ['nothing', {}],
-  ])('whose usage is %s is charged once, and its hold is gone', async (_, usage) => {
+  ])('a streamed chat whose usage is %s is charged once, and its hold is closed', async (_, usage) => {
     upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(usage), DONE] });
     const { bytes } = await stream();
     expect(costOf(bytes)).toBe(await books());
@@ -239,7 +239,7 @@ describe('a streamed chat answer', () => {
 });
 
 describe('an upstream that breaks', () => {
-  it('behind any of its events has what came relayed and charged, and the error told', async () => {
+  it('a streamed chat that breaks after any event is relayed and charged so far, and ends with an error', async () => {
     const events = wordEvents(WORDS);
     for (let breaksAt = 1; breaksAt <= events.length; breaksAt++) {
       const before = ledger.consumedRaw(AGENT);
@@ -260,7 +260,7 @@ describe('an upstream that breaks', () => {
     }
   });
 
-  it('before its first event has delivered nothing: the next source is asked', async () => {
+  it('a streamed chat that fails before its first event delivers nothing, and the next source is called', async () => {
     const events = wordEvents(WORDS);
     second.play({ pieces: [...events, usageEvent(), DONE] });
     for (const script of [
@@ -280,7 +280,7 @@ describe('an upstream that breaks', () => {
     await books();
   });
 
-  it('with a refusal has that relayed, and nothing charged', async () => {
+  it('a streamed chat that the upstream refuses gets the refusal relayed, and is not charged', async () => {
     const body = JSON.stringify({ error: { message: 'no', type: 'invalid_request_error' } });
     upstream.play({ status: 400, pieces: [body], headers: { 'content-type': 'application/json' } });
     const { response, bytes } = await stream();
@@ -289,7 +289,7 @@ describe('an upstream that breaks', () => {
     expect(await books()).toBe(0n);
   });
 
-  it('with an event beyond all bounds is cut', async () => {
+  it('a streamed chat with an oversized event is cut off', async () => {
     const huge = `data: ${'x'.repeat(LIMITS.sseEventBytes + 1)}`;
     upstream.play({ pieces: [textEvent('a'), huge], ends: 'hang' });
     const { bytes } = await stream({ model: 'acme/alone' });
@@ -300,7 +300,7 @@ describe('an upstream that breaks', () => {
 });
 
 describe('a client that leaves a stream', () => {
-  it('ends the purchase at once, and pays for what came', async () => {
+  it('a client that leaves a streamed chat stops the upstream call at once, and pays for what arrived', async () => {
     const abandoned = upstream.abandoned.count;
     upstream.play({ pieces: wordEvents(WORDS), ends: 'hang' });
     const leaving = new AbortController();
@@ -318,7 +318,7 @@ describe('a client that leaves a stream', () => {
     expect(ledger.charges).toHaveLength(1);
   });
 
-  it('is told a refusal before anything is streamed', async () => {
+  it('a streamed chat that is refused gets its error before any event', async () => {
     await ledger.withdrawAll({ agentId: AGENT, reference: 'gone' });
     const { response, bytes } = await stream();
     expect(response.status).toBe(402);

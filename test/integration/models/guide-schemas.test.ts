@@ -72,7 +72,7 @@ const aiModel = () =>
   })(model);
 
 describe('local/guide with the openai client', () => {
-  it('runs a tool whose arguments are parsed by its schema, and tells its result', async () => {
+  it('local/guide with the openai client runs a tool whose arguments fit its schema, and tells its result', async () => {
     for (const stream of [false, true]) {
       const given: unknown[] = [];
       const tools = [
@@ -95,7 +95,7 @@ describe('local/guide with the openai client', () => {
     }
   });
 
-  it('answers by a schema that is parsed, whole and streamed, and as any object', async () => {
+  it('local/guide with the openai client answers by a schema, whole and streamed, and as any object', async () => {
     const wanted = { model, messages, response_format: zodResponseFormat(Report, 'report') };
     const whole = await openai.chat.completions.parse(wanted);
     expect(whole.choices[0]?.message.parsed).toMatchObject({ city: 'Paris' });
@@ -109,7 +109,7 @@ describe('local/guide with the openai client', () => {
     expect(JSON.parse(choices[0]?.message.content ?? '')).toHaveProperty('answer');
   });
 
-  it('calls what tool_choice names, and answers as often as n says, each of which is charged', async () => {
+  it('local/guide with the openai client calls what tool_choice names, and answers n times, each charged', async () => {
     const tools = ['first', 'second'].map((name) => ({
       type: 'function' as const,
       function: { name, parameters: {} },
@@ -133,7 +133,7 @@ describe('local/guide with the openai client', () => {
     expect(three.usage?.completion_tokens).toBe(3 * (one.usage?.completion_tokens ?? 0));
   });
 
-  it('is refused by the member that it cannot keep, at no cost', async () => {
+  it('local/guide refuses a member that it cannot honour by its name, at no cost', async () => {
     const before = ledger.consumedRaw(AGENT);
     const parameters = { type: 'object', properties: { a: false }, required: ['a'] };
     const tools = [{ type: 'function', function: { name: 'x', parameters } }];
@@ -165,7 +165,7 @@ describe('local/guide with the openai client', () => {
 });
 
 describe('local/guide with the AI SDK', () => {
-  it('ends a loop of tools with the words of their result, whole and streamed', async () => {
+  it('local/guide with the AI SDK ends a tool loop with the text of the result, whole and streamed', async () => {
     const given: unknown[] = [];
     const tools = {
       get_weather: tool({
@@ -185,7 +185,7 @@ describe('local/guide with the AI SDK', () => {
     expect(given).toEqual(Array(2).fill(expect.objectContaining(EXPECTED)));
   });
 
-  it('has an object by its schema', async () => {
+  it('local/guide with the AI SDK returns an object by its schema', async () => {
     const { output } = await generateText({
       model: aiModel(),
       prompt: QUESTION,

@@ -17,7 +17,7 @@ const world = () => messagesWorld(engines);
 describe('Anthropic’s SDK, of the guide', () => {
   const guide = { ...asked, model: 'local/guide' };
 
-  it('is answered, streamed and billed as over the other route', async () => {
+  it('local/guide over Anthropic’s SDK is answered, streamed and billed as over chat', async () => {
     await using w = await world();
     const question = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
     const { data, response } = await w.claude.messages
@@ -40,7 +40,7 @@ describe('Anthropic’s SDK, of the guide', () => {
     await w.balanced();
   });
 
-  it('calls a tool that is asked for', async () => {
+  it('local/guide over Anthropic’s SDK calls a requested tool', async () => {
     await using w = await world();
     const { content, stop_reason } = await w.claude.messages.create({
       ...guide,
@@ -53,7 +53,7 @@ describe('Anthropic’s SDK, of the guide', () => {
     await w.balanced();
   });
 
-  it('counts tokens as the guide bills them, and images and files by size', async () => {
+  it('local/guide over Anthropic’s SDK counts tokens as it bills them, and images and files by size', async () => {
     await using w = await world();
     const { data, response } = await w.claude.messages
       .countTokens({
@@ -74,7 +74,7 @@ describe('Anthropic’s SDK, of the guide', () => {
   });
 });
 
-it('an answer under an Idempotency-Key is bought once and replayed', async () => {
+it('local/guide over Anthropic’s SDK answers once under an Idempotency-Key, and replays', async () => {
   await using w = await world();
   w.upstream.play({ pieces: [...wordEvents(['Good.']), usageEvent(USAGE), DONE] });
   const ask = async () => {

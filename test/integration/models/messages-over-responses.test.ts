@@ -24,7 +24,7 @@ const THINKING = [
 ];
 
 describe('Anthropic’s SDK, of OpenAI’s models', () => {
-  it.each(THINKING)('calls tools of %s, and hands their results over', async (name) => {
+  it.each(THINKING)('Anthropic’s SDK over OpenAI’s Responses calls tools of %s, and sends their results', async (name) => {
     await using w = await openAiWorld();
     const model = `openai/${name}`;
     const args = '{"city":"Oslo"}';
@@ -91,7 +91,7 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
     await w.balanced();
   });
 
-  it('sends the effort that comes nearest, and none where thinking is disabled', async () => {
+  it('Anthropic’s SDK over OpenAI’s Responses sends the nearest effort, and none when thinking is disabled', async () => {
     await using w = await openAiWorld();
     const effortOf = async (name: string, more: object) => {
       await w.claude.messages.create({ ...asked, model: `openai/${name}`, ...more });
@@ -107,7 +107,7 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
     expect(await effortOf('gpt-4o', max)).toBeUndefined();
   });
 
-  it('asks for a chat where a response cannot be had: with stop sequences, or so short', async () => {
+  it('Anthropic’s SDK uses chat at OpenAI when Responses cannot serve: with stop sequences, or max_tokens of 1', async () => {
     await using w = await openAiWorld();
     const effort = { output_config: { effort: 'max' as const } };
     for (const more of [{ stop_sequences: ['END'] }, { max_tokens: 1 }]) {
@@ -118,7 +118,7 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
     await w.balanced();
   });
 
-  it('parses an answer by a schema with an optional property', async () => {
+  it('Anthropic’s SDK over OpenAI’s Responses parses an answer by a schema with an optional property', async () => {
     await using w = await openAiWorld();
     const format = zodOutputFormat(z.object({ a: z.string(), b: z.string().optional() }));
     w.upstream.play({ items: [{ say: ['{"a":"x"}'] }] });
@@ -131,7 +131,7 @@ describe('Anthropic’s SDK, of OpenAI’s models', () => {
     expect(formatted()).toMatchObject({ format: { name: 'answer', strict: true } });
   });
 
-  it('breaks off where a response fails, with the error of its upstream', async () => {
+  it('a Messages stream over OpenAI’s Responses breaks off with the upstream’s error when the response fails', async () => {
     await using w = await openAiWorld();
     const error = { code: 'rate_limit_exceeded', message: 'Slow down.' };
     w.upstream.play({ items: [{ say: ['Let me'] }], status: 'failed', more: { error } });

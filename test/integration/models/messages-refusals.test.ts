@@ -104,7 +104,7 @@ const refusals: readonly [string, Wish, number, string, string | RegExp][] = [
 
 describe('a refusal of this server', () => {
   it.each(refusals)(
-    'for %s has the envelope of the dialect, and costs nothing',
+    'a Messages refusal of %s has Anthropic’s error envelope, and costs nothing',
     async (_, wish, status, type, code) => {
       const error = await failing(wish);
       expect(error.status).toBe(status);
@@ -123,14 +123,14 @@ describe('a refusal of this server', () => {
     },
   );
 
-  it('for a balance says what is left and what is needed', async () => {
+  it('a Messages refusal for the balance gives the available and the required amount', async () => {
     const { error } = await failing({ apiKey: PENNILESS });
     expect(error).toMatchObject({
       error: { scope: 'wallet', available: '1', required: expect.stringMatching(/^\d+$/) },
     });
   });
 
-  it('for too many requests says when to come again', async () => {
+  it('a Messages refusal for too many requests gives the seconds to wait', async () => {
     let error = await failing({ apiKey: FLOODING, wanted: { messages: [] } });
     for (let i = 0; i < PER_MINUTE && error.status !== 429; i++) {
       error = await failing({ apiKey: FLOODING, wanted: { messages: [] } });
@@ -146,7 +146,7 @@ describe('a refusal of this server', () => {
     expect(error.headers?.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('for an upstream that fails is one of the API, and may be tried again', async () => {
+  it('a Messages refusal for a failed upstream is an api_error that may be retried', async () => {
     world.upstream.play({ status: 500, pieces: ['{}'] });
     const error = await failing({});
     expect(error).toMatchObject({ status: 502, error: { error: { type: 'api_error' } } });
@@ -154,28 +154,28 @@ describe('a refusal of this server', () => {
     expect(await world.charged()).toBe(0n);
   });
 
-  it('for an upstream that limits its callers is a limit here, too', async () => {
+  it('a Messages refusal for a rate-limited upstream is a rate_limit_error with its Retry-After', async () => {
     world.upstream.play({ status: 429, headers: { 'retry-after': '7' }, pieces: ['{}'] });
     const error = await failing({});
     expect(error).toMatchObject({ status: 429, error: { error: { type: 'rate_limit_error' } } });
     expect(error.headers?.get('retry-after')).toBe('7');
   });
 
-  it('for a source that is not there is that it is overloaded, or cannot serve', async () => {
+  it('a Messages refusal for a resting source is an overloaded_error', async () => {
     world.upstream.play({ status: 500, pieces: ['{}'] });
     let error = await failing({});
     for (let i = 0; i < 9 && error.status !== 503; i++) error = await failing({});
     expect(error).toMatchObject({ status: 503, error: { error: { type: 'overloaded_error' } } });
   });
 
-  it('for another verb names those that there are', async () => {
+  it('a Messages refusal of another method lists the allowed methods', async () => {
     const response = await fetch(`${world.gateway.baseUrl}/messages`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toContain('POST');
     expect(await response.json()).toMatchObject({ type: 'error' });
   });
 
-  it('for what is no JSON is one of the dialect', async () => {
+  it('a Messages refusal of invalid JSON has Anthropic’s error envelope', async () => {
     const response = await world.gateway.request('/messages', { body: '{"model":' });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
@@ -185,7 +185,7 @@ describe('a refusal of this server', () => {
     ['anthropic-version', '2023-01-01'],
     ['anthropic-beta', 'a b'],
     ['anthropic-beta', 'x'.repeat(LIMITS.betaHeaderChars + 1)],
-  ])('for the header %s: %s names it', async (name, value) => {
+  ])('a Messages refusal of the header %s: %s names the header', async (name, value) => {
     const response = await world.gateway.request('/messages', {
       body: { model: MODEL, max_tokens: 100, messages },
       headers: { [name]: value },
@@ -248,7 +248,7 @@ describe('what costs more than tokens, where the pool pays', () => {
         ],
       },
     ],
-  ])('is refused by its name: %s', async (param, wish) => {
+  ])('a Messages field that costs more than tokens is refused by its name in the pool: %s', async (param, wish) => {
     await using w = await anthropicWorld();
     const asked = { model: 'acme/claude-1', max_tokens: 100, messages, ...wish };
     for (const path of ['/messages', '/messages/count_tokens']) {
@@ -260,7 +260,7 @@ describe('what costs more than tokens, where the pool pays', () => {
     await w.balanced();
   });
 
-  it('goes on with a key of the caller’s own', async () => {
+  it('a Messages field that costs more than tokens is relayed with the caller’s own provider key', async () => {
     await using w = await anthropicWorld();
     const asked = { model: 'acme/claude-1', max_tokens: 100, messages };
     const wishes = [{ tools: [SEARCH] }, then('system', addition(SEARCH))];

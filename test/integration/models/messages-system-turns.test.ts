@@ -26,7 +26,7 @@ const BODY = {
 };
 
 describe('turns of the system that change the effort and the tools', () => {
-  it('are relayed as they are to an upstream of the dialect, and counted there', async () => {
+  it('system turns that change effort and tools are relayed unchanged to a Messages upstream, and counted there', async () => {
     await using w = await anthropicWorld();
     const sent = { ...BODY, model: MODEL };
     const response = await w.gateway.request('/messages', { body: sent });
@@ -41,7 +41,7 @@ describe('turns of the system that change the effort and the tools', () => {
     await w.balanced();
   });
 
-  it('are left out of a translation, which offers the tools that are left', async () => {
+  it('system turns are left out for a chat upstream, which gets the tools that remain after them', async () => {
     await using w = await messagesWorld();
     w.upstream.play(wholeAnswer({ content: 'So.' }));
     const sent = { ...BODY, model: 'acme/fast-1' };

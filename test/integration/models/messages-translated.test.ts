@@ -26,7 +26,7 @@ const CALL = {
 };
 
 describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect', () => {
-  it('has the request translated and the answer put into its words', async () => {
+  it('Anthropic’s SDK over a chat upstream has its request and the answer translated', async () => {
     await using w = await world();
     w.upstream.play(wholeAnswer({ content: 'Good morning.' }));
     const { data, response } = await w.claude.messages
@@ -66,7 +66,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await w.balanced();
   });
 
-  it('calls tools and hands their results over, with a picture behind them', async () => {
+  it('Anthropic’s SDK over a chat upstream calls tools and sends their results, with an image after them', async () => {
     await using w = await world();
     w.upstream.play(wholeAnswer({ content: null, tool_calls: [CALL] }));
     const called = await w.claude.messages.create({ ...asked, tools: [WEATHER] });
@@ -119,7 +119,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await w.balanced();
   });
 
-  it('streams text, then calls, with the usage at the end and a price before it', async () => {
+  it('Anthropic’s SDK over a chat upstream streams text, then calls, with usage and price before the end', async () => {
     await using w = await world();
     const [first, ...calls] = toolCallEvents(CALL);
     w.upstream.play({
@@ -173,7 +173,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await w.balanced();
   });
 
-  it('hears the thoughts of a model where it asks for them, and sends none back', async () => {
+  it('Anthropic’s SDK over a chat upstream gets requested thinking, and does not send it back', async () => {
     await using w = await world();
     const pieces = [
       deltaEvent({ role: 'assistant', reasoning_content: 'Hm.' }),
@@ -202,7 +202,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await w.balanced();
   });
 
-  it('that breaks off ends with an error, pays for what came, and has no end', async () => {
+  it('a Messages stream over a chat upstream that breaks off ends with an error, and is charged so far', async () => {
     await using w = await world();
     w.upstream.play({ pieces: wordEvents(['Good ', 'morning.']).slice(0, 3), ends: 'cut' });
     const stream = w.claude.messages.stream(asked);
@@ -220,7 +220,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     ['invalid_request_error', 'invalid_request_error'],
     ['server_error', 'api_error'],
   ])(
-    'is told an error that the upstream reports within its stream, %s as %s',
+    'a Messages stream over a chat upstream relays an error in the stream, %s as %s',
     async (theirs, type) => {
       await using w = await world();
       const said = { error: { message: 'too long', type: theirs } };
@@ -240,7 +240,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     },
   );
 
-  it('refuses what the other dialect has no word for, before anything is asked', async () => {
+  it('a Messages request that chat cannot express is refused before any upstream call', async () => {
     await using w = await world();
     const wishes: readonly (readonly [string, object])[] = [
       ['tools.0', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
@@ -266,7 +266,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await w.balanced();
   });
 
-  it('puts a refusal of the upstream into the envelope of its dialect', async () => {
+  it('a Messages request refused by its chat upstream gets the refusal in Anthropic’s envelope', async () => {
     await using w = await world();
     w.upstream.play({
       status: 400,
@@ -281,7 +281,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     await w.balanced();
   });
 
-  it('asks for an answer in a schema as the other dialect has it', async () => {
+  it('a Messages request for an answer by a schema is translated to chat’s response_format', async () => {
     await using w = await world();
     w.upstream.play(wholeAnswer({ content: '{"a":1}' }));
     const schema = {
@@ -299,7 +299,7 @@ describe('Anthropic’s SDK, of a model whose upstream speaks the OpenAI dialect
     });
   });
 
-  it('is estimated where the upstream tells no usage, and the answer says so much', async () => {
+  it('a Messages answer of a chat upstream without usage is estimated, and reports the estimate', async () => {
     await using w = await world();
     w.upstream.play(wholeAnswer({ content: 'Good morning.' }, { usage: undefined }));
     const { usage } = await w.claude.messages.create(asked);

@@ -46,7 +46,7 @@ beforeEach(async () => {
 const asked = () => upstream.seen.at(-1);
 
 describe('chat.completions of the openai client', () => {
-  it('create has its receipt beside its answer', async () => {
+  it('the openai client’s chat create returns its receipt beside the answer', async () => {
     upstream.play(wholeAnswer({ content: 'Good morning.' }));
     const { data, response } = await openai.chat.completions
       .create({ model: MODEL, messages })
@@ -59,7 +59,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(2n * METERED_RAW);
   });
 
-  it('create with stream gives every chunk, and usage to a client that asks for it', async () => {
+  it('the openai client’s chat create with stream yields every chunk, and usage when requested', async () => {
     upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
     for (const include_usage of [true, false]) {
       const { data: stream, response } = await openai.chat.completions
@@ -75,7 +75,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(2n * METERED_RAW);
   });
 
-  it('stream hands over text as it comes, and the whole completion at its end', async () => {
+  it('the openai client’s chat stream yields text as it arrives, and the whole completion at its end', async () => {
     upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
     const runner = openai.chat.completions.stream({
       model: MODEL,
@@ -95,7 +95,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(METERED_RAW);
   });
 
-  it('stream puts the calls of tools together from their pieces', async () => {
+  it('the openai client’s chat stream assembles tool calls from their pieces', async () => {
     upstream.play({ pieces: [...toolCallEvents(CALL), usageEvent(), DONE] });
     const runner = openai.chat.completions.stream({
       model: MODEL,
@@ -117,7 +117,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(METERED_RAW);
   });
 
-  it('runTools calls the tool and sends its result back, whole and streamed', async () => {
+  it('the openai client’s runTools calls the tool and sends its result back, whole and streamed', async () => {
     const seenFrom = upstream.seen.length;
     const hasResult = ({ messages: told }: Record<string, unknown>) =>
       (told as { role: string }[]).some(({ role }) => role === 'tool');
@@ -159,7 +159,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(4n * METERED_RAW);
   });
 
-  it('parse sends its schema and reads the answer by it, whole and streamed', async () => {
+  it('the openai client’s chat parse sends its schema and parses the answer, whole and streamed', async () => {
     const format = zodResponseFormat(z.object({ sum: z.number() }), 'addition');
     const wanted = { model: MODEL, messages, response_format: format };
     upstream.play(wholeAnswer({ content: '{"sum":5}' }));
@@ -176,7 +176,7 @@ describe('chat.completions of the openai client', () => {
     expect(await charged()).toBe(2n * METERED_RAW);
   });
 
-  it('throws what breaks a stream, behind all that came, which is charged', async () => {
+  it('the openai client throws the error of a broken chat stream after the text that arrived, which is charged', async () => {
     upstream.play({ pieces: wordEvents(WORDS).slice(0, 3), ends: 'cut' });
     const stream = await openai.chat.completions.create({ model: MODEL, messages, stream: true });
     let text = '';
@@ -192,7 +192,7 @@ describe('chat.completions of the openai client', () => {
 });
 
 describe('a call that the openai client gives up', () => {
-  it('in the middle of a stream ends the purchase, whichever way it leaves', async () => {
+  it('the openai client that leaves a chat stream, in any of its ways, stops the upstream call', async () => {
     upstream.play({ pieces: wordEvents(WORDS), ends: 'hang' });
     const from = upstream.abandoned.count;
     const wanted = { model: MODEL, messages, stream: true } as const;
@@ -208,7 +208,7 @@ describe('a call that the openai client gives up', () => {
     expect(sent).toHaveLength(3);
   });
 
-  it('at its timeout is asked again as often as the client was told, and costs nothing', async () => {
+  it('the openai client that times out retries as often as configured, and is charged nothing', async () => {
     upstream.play({ pieces: [], ends: 'hang' });
     const from = { seen: upstream.seen.length, left: upstream.abandoned.count };
     const call = openai.chat.completions.create(
@@ -224,7 +224,7 @@ describe('a call that the openai client gives up', () => {
 });
 
 describe('models of the openai client', () => {
-  it('are listed, and one is retrieved by an id whose slash it encodes, with prices if asked', async () => {
+  it('the openai client lists models, and retrieves one whose id has a slash, with prices when requested', async () => {
     const entry = { id: MODEL, object: 'model', owned_by: 'svc', modality: 'text' };
     const query = { include: 'pricing' };
     const funded = { input: '2.625000', output: '10.500000' };

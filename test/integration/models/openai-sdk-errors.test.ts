@@ -92,7 +92,7 @@ describe('a refusal of this server', () => {
       'model_not_found',
     ],
   ])(
-    'for %s is thrown as its class, asked once, and costs nothing',
+    'the openai client throws our refusal of %s as its own class, after one request, and is charged nothing',
     async (_, asking, kind, status, code) => {
       const { error, requests, bought } = await failing(asking);
       expect(error).toBeInstanceOf(kind);
@@ -103,7 +103,7 @@ describe('a refusal of this server', () => {
   );
 
   it.each(['sk-of-another-vendor', 'svc_cut-off'])(
-    'for the key %s is that the key is wrong, whatever is asked for',
+    'the openai client throws AuthenticationError for the key %s on every route',
     async (apiKey) => {
       const { openai } = countedOpenAi({ apiKey, baseURL: gateway.baseUrl });
       const calls = [
@@ -121,7 +121,7 @@ describe('a refusal of this server', () => {
     },
   );
 
-  it('for the key of another request is a conflict, though the client repeats others of that status', async () => {
+  it('the openai client throws ConflictError once for an Idempotency-Key that another request has used', async () => {
     const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
     const options = { headers: { 'idempotency-key': 'k' } };
     await openai.chat.completions.create({ model: MODEL, messages }, options);
@@ -133,7 +133,7 @@ describe('a refusal of this server', () => {
     expect(ledger.charges).toHaveLength(1);
   });
 
-  it('for a flood tells the client to come back, and when', async () => {
+  it('the openai client gets a rate limit error with the seconds to wait', async () => {
     const { openai, sent } = countedOpenAi({
       apiKey: FLOODING,
       baseURL: gateway.baseUrl,
@@ -158,7 +158,7 @@ describe('a refusal of this server', () => {
     [503, OpenAI.InternalServerError, 502, 'all_sources_failed'],
     [429, OpenAI.RateLimitError, 429, 'upstream_rate_limited'],
   ])(
-    'where the only source answers %i is repeated by the client, with what the upstream said of when, and costs nothing',
+    'the openai client retries when the only source answers %i, gets its Retry-After, and is charged nothing',
     async (upstreamStatus, kind, status, code) => {
       relays(upstreamStatus, { 'retry-after': '1' });
       const { error, requests, bought } = await failing({ maxRetries: 1 });
@@ -173,7 +173,7 @@ describe('a refusal of this server', () => {
   );
 
   it.each([500, 503, 429])(
-    'for one passing %i of the upstream is mended by the client, which pays once',
+    'the openai client recovers by a retry from one passing %i of the upstream, and pays once',
     async (status) => {
       const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
       const answer = wholeAnswer({ content: 'Good morning.' });
@@ -189,7 +189,7 @@ describe('a refusal of this server', () => {
     },
   );
 
-  it('under an Idempotency-Key for a passing fault leaves the key free for the repetition', async () => {
+  it('the openai client’s retry after a passing failure is served under the same Idempotency-Key, and pays once', async () => {
     const { openai, sent } = countedOpenAi({ apiKey: AGENT_KEY, baseURL: gateway.baseUrl });
     const answer = wholeAnswer({ content: 'Good morning.' });
     let asked = 0;
@@ -211,7 +211,7 @@ describe('a refusal of the upstream', () => {
     [403, OpenAI.PermissionDeniedError],
     [404, OpenAI.NotFoundError],
     [422, OpenAI.UnprocessableEntityError],
-  ])('with %i is thrown as it came, asked once and not charged', async (status, kind) => {
+  ])('the openai client throws the upstream’s refusal %i unchanged, after one request, and is not charged', async (status, kind) => {
     relays(status);
     const { error, requests } = await failing({});
     expect(error).toBeInstanceOf(kind);
@@ -221,7 +221,7 @@ describe('a refusal of the upstream', () => {
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
   });
 
-  it('that the client repeats of its own, it repeats as often as it was told, at no cost', async () => {
+  it('the openai client retries an upstream’s 409 as often as configured, and is charged nothing', async () => {
     relays(409);
     for (const maxRetries of [0, 1]) {
       const { error, requests, bought } = await failing({ maxRetries });
@@ -234,7 +234,7 @@ describe('a refusal of the upstream', () => {
 });
 
 describe('a server that is not there', () => {
-  it('is a connection error of the client', async () => {
+  it('the openai client throws a connection error when the server is absent', async () => {
     const { openai, sent } = countedOpenAi({
       apiKey: AGENT_KEY,
       baseURL: 'http://127.0.0.1:1/v1',

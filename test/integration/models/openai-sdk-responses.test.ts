@@ -79,7 +79,7 @@ describe.each([
   ['an upstream that speaks chat', CHAT_MODEL],
   ['an upstream that speaks Responses', OWN_MODEL],
 ])('responses of the openai client over %s', (_, model) => {
-  it('create has its receipt beside its answer', async () => {
+  it('the openai client’s responses create returns its receipt beside the answer', async () => {
     play('words');
     const { data, response } = await openai.responses
       .create({ model, input: PROMPT, instructions: 'Be kind.', max_output_tokens: 500 })
@@ -93,7 +93,7 @@ describe.each([
     expect(await world.charged()).toBe(METERED_RAW);
   });
 
-  it('create with stream gives OpenAI’s events in their order, numbered from 0', async () => {
+  it('the openai client’s responses create with stream yields OpenAI’s events in order, numbered from 0', async () => {
     play('words');
     const events = [];
     for await (const event of await openai.responses.create({ model, input: PROMPT, stream: true }))
@@ -114,7 +114,7 @@ describe.each([
     expect(await world.charged()).toBe(METERED_RAW);
   });
 
-  it('stream hands over text as it comes, and the whole response at its end', async () => {
+  it('the openai client’s responses stream yields text as it arrives, and the whole response at its end', async () => {
     play('words');
     const runner = openai.responses.stream({ model, input: PROMPT });
     const deltas: string[] = [];
@@ -125,7 +125,7 @@ describe.each([
     expect(await openai.responses.retrieve(whole.id)).toMatchObject({ output_text: SAID });
   });
 
-  it('calls a tool, whole and streamed, and takes its result with previous_response_id', async () => {
+  it('the openai client’s response calls a tool, whole and streamed, and takes its result by previous_response_id', async () => {
     for (const stream of [false, true]) {
       play('call');
       const wanted = { model, input: 'Rome?', tools: [tool], tool_choice: 'required' as const };
@@ -174,7 +174,7 @@ describe.each([
     }
   });
 
-  it('parse sends its schema and reads the answer by it', async () => {
+  it('the openai client’s responses parse sends its schema and parses the answer', async () => {
     world.own.play({ items: [{ say: ['{"sum":5}'] }] });
     world.chat.play(wholeAnswer({ content: '{"sum":5}' }));
     const format = zodTextFormat(z.object({ sum: z.number() }), 'addition');
@@ -188,7 +188,7 @@ describe.each([
     expect(world.chat.seen.at(-1)?.response_format).toEqual({ type: 'json_schema', json_schema });
   });
 
-  it('retrieve, inputItems, delete: a response is its agent’s alone, and gone when it is deleted', async () => {
+  it('a stored response is retrieved, listed and deleted by its own agent alone, and gone after its deletion', async () => {
     play('words');
     const { id } = await openai.responses.create({ model, input: PROMPT });
     const other = new OpenAI({ apiKey: OTHER_KEY, baseURL: world.gateway.baseUrl });
@@ -227,7 +227,7 @@ describe.each([
     expect(row?.n).toBe(0);
   });
 
-  it('with store: false keeps nothing, and sends no more than it got', async () => {
+  it('a response with store: false is not stored, and returns the answer', async () => {
     play('words');
     const made = await openai.responses.create({ model, input: PROMPT, store: false });
     expect(made).toMatchObject({ store: false, output_text: SAID });
@@ -237,7 +237,7 @@ describe.each([
     expect(row?.n).toBe(0);
   });
 
-  it('takes items by reference, and refuses one that is gone', async () => {
+  it('a response request takes items by reference, and refuses a reference to a deleted item', async () => {
     play('words');
     const { output } = await openai.responses.create({ model, input: 'Hello.' });
     const reference = (id: string) => ({ type: 'item_reference' as const, id });
@@ -263,7 +263,7 @@ describe.each([
     expect(await thrownBy(gone)).toMatchObject({ status: 404, code: 'item_not_found' });
   });
 
-  it('has an error of the client for what it cannot serve, and nothing is charged', async () => {
+  it('the openai client gets a 400 for each response feature that is not served, and is charged nothing', async () => {
     for (const [more, param] of [
       [{ background: true }, 'background'],
       [{ conversation: 'conv_1' }, 'conversation'],
@@ -290,7 +290,7 @@ describe.each([
 describe('a response that is translated', () => {
   const model = CHAT_MODEL;
 
-  it('has thoughts, words and calls side by side as items, each of which ends before the next', async () => {
+  it('a translated response has thoughts, text and calls as separate items, each of which ends before the next', async () => {
     const second = { id: 'call_2', type: 'function' };
     world.chat.play({
       pieces: [
@@ -323,7 +323,7 @@ describe('a response that is translated', () => {
     expect(types).toContain('2 response.function_call_arguments.done');
   });
 
-  it('ends as incomplete where its answer was cut short', async () => {
+  it('a translated response ends as incomplete when its answer was cut short', async () => {
     const pieces = [...wordEvents(WORDS).slice(0, -1), finishEvent('length'), usageEvent(), DONE];
     world.chat.play({ pieces });
     const events = [];
@@ -335,7 +335,7 @@ describe('a response that is translated', () => {
     });
   });
 
-  it('has odds of words where they are asked for', async () => {
+  it('a translated response has log probabilities when requested', async () => {
     const logprobs = { content: [{ token: 'Hi', logprob: -0.1, bytes: [72], top_logprobs: [] }] };
     world.chat.play({
       pieces: [
@@ -352,7 +352,7 @@ describe('a response that is translated', () => {
     expect(world.chat.seen.at(-1)).toMatchObject({ logprobs: true, top_logprobs: 2 });
   });
 
-  it('fails behind all that came where its upstream breaks off, and that is charged', async () => {
+  it('a translated response fails after the text that arrived when its upstream breaks off, and is charged for it', async () => {
     world.chat.play({ pieces: wordEvents(WORDS).slice(0, 3), ends: 'cut' });
     const events = [];
     for await (const event of await openai.responses.create({ model, input: PROMPT, stream: true }))
@@ -365,13 +365,13 @@ describe('a response that is translated', () => {
     expect(await world.charged()).toBeGreaterThan(0n);
   });
 
-  it('has usage that is estimated where its upstream tells none', async () => {
+  it('a translated response has estimated usage when its upstream reports none', async () => {
     world.chat.play(wholeAnswer({ content: SAID }, { usage: undefined }));
     const { usage } = await openai.responses.create({ model, input: PROMPT });
     expect(usage).toMatchObject({ input_tokens: PROMPT.length / 4, output_tokens: 5 });
   });
 
-  it('is cancelled while it is streamed: it ends, is charged for what came, and is kept as such', async () => {
+  it('a streamed response that is cancelled ends as cancelled, is charged for what arrived, and is stored so', async () => {
     world.chat.play({ pieces: wordEvents(WORDS).slice(0, 3), ends: 'hang' });
     const stream = await openai.responses.create({ model, input: PROMPT, stream: true });
     let id = '';

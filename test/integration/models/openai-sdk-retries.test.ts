@@ -94,7 +94,7 @@ async function recoversOnce(surface: Surface, first: StreamScript, withinMs = 1_
 
 describe.each(Object.entries(SURFACES))('%s', (_, surface) => {
   it.each([429, 503])(
-    'recovers from one passing %i when it says that it has passed, and pays once',
+    'the openai client recovers after the upstream’s retry-after-ms from one passing %i, and pays once',
     (status) => recoversOnce(surface, { status, headers: { 'retry-after-ms': '20' }, pieces: [] }),
   );
 });
@@ -105,11 +105,11 @@ it.each([
   ['timeout of its own', { status: 408, pieces: [] }],
   ['cut', { status: 200, pieces: [], ends: 'cut' }],
 ] as const)(
-  'a chat recovers at once from one passing %s of an upstream that does not say when, and pays once',
+  'the openai client’s chat recovers at once from one passing %s without a retry time, and pays once',
   (_, first) => recoversOnce(SURFACES.chat as Surface, first),
 );
 
-it('and from one that is silent, once it is given up', () => {
+it('the openai client’s chat recovers from one silent upstream call after its timeout, and pays once', () => {
   const silence = { ...JSON_HEAD, pieces: [], ends: 'hang' } as const;
   // Time runs out by a clock that ticks twice a second.
   return recoversOnce(SURFACES.chat as Surface, silence, 4_000);
@@ -129,7 +129,7 @@ describe('what an upstream says of another try', () => {
     return error;
   };
 
-  it('is handed on with its failures, to the millisecond', async () => {
+  it('an upstream’s retry-after-ms is relayed with its failure, to the millisecond', async () => {
     for (const status of [429, 500]) {
       const headers = { 'retry-after-ms': '1234' };
       const error = await failing({ status, headers, pieces: [] });
@@ -139,7 +139,7 @@ describe('what an upstream says of another try', () => {
     }
   });
 
-  it('is handed on with a refusal of the request, which then leaves an Idempotency-Key free', async () => {
+  it('an upstream’s Retry-After is relayed with its refusal, which leaves the Idempotency-Key free', async () => {
     const headers = { ...JSON_HEAD.headers, 'retry-after': '3', 'x-should-retry': 'true' };
     const conflict = { status: 409, headers, pieces: ['{"error":{"message":"locked"}}'] };
     const error = await failing(conflict, { 'idempotency-key': 'once' });

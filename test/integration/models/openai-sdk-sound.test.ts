@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 describe('audio.speech of the openai client', () => {
-  it('is written to a file as it comes, byte for byte', async () => {
+  it('the openai client writes streamed speech to a file, byte for byte', async () => {
     const sound = noise(300_000);
     const pieces = Array.from({ length: 30 }, (_, i) => sound.subarray(i * 1e4, (i + 1) * 1e4));
     upstream.play({ headers: { 'content-type': 'audio/mpeg' }, pieces });
@@ -76,7 +76,7 @@ const ANSWERS: readonly [TranscriptFormat, string, string | object, bigint][] = 
 ];
 
 describe('audio.transcriptions of the openai client', () => {
-  it.each(ANSWERS)('has %s as its upstream wrote it', async (format, type, answer, price) => {
+  it.each(ANSWERS)('the openai client gets a transcription in %s as its upstream wrote it', async (format, type, answer, price) => {
     const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
     upstream.play({ headers: { 'content-type': type }, pieces: [body] });
     const { data, response } = await openai.audio.transcriptions
@@ -89,7 +89,7 @@ describe('audio.transcriptions of the openai client', () => {
     expect(await charged()).toBe(price);
   });
 
-  it('sends every option that the client has', async () => {
+  it('the openai client’s transcription forwards every option of the client', async () => {
     upstream.play({ headers: { 'content-type': JSON_TYPE }, pieces: [JSON.stringify(WORDS)] });
     await openai.audio.transcriptions.create({
       file: createReadStream(recording),
@@ -123,7 +123,7 @@ describe('audio.transcriptions of the openai client', () => {
   it.each([
     ['json', [DELTA, DELTA, DONE]],
     ['diarized_json', [DELTA, SPOKEN, DONE]],
-  ] as const)('comes as a stream of events in %s', async (format, events) => {
+  ] as const)('the openai client gets a transcription as a stream of events in %s', async (format, events) => {
     upstream.play({ pieces: events.map(eventOf) });
     const stream = await openai.audio.transcriptions.create({
       file: createReadStream(recording),
@@ -138,7 +138,7 @@ describe('audio.transcriptions of the openai client', () => {
     expect(await charged()).toBe(BY_ITS_WORD);
   });
 
-  it('throws where its stream breaks off, behind what came', async () => {
+  it('the openai client throws when its transcription stream breaks off, after the text that arrived', async () => {
     upstream.play({ pieces: [eventOf(DELTA)], ends: 'cut' });
     const stream = await openai.audio.transcriptions.create({
       file: createReadStream(recording),
@@ -154,7 +154,7 @@ describe('audio.transcriptions of the openai client', () => {
     expect(await charged()).toBe(BY_THE_FILE);
   });
 
-  it('throws the classes of the client for what cannot be transcribed, at no cost', async () => {
+  it('the openai client throws its own error classes for a bad file or model of a transcription, at no cost', async () => {
     const junk = await OpenAI.toFile(Buffer.from('no sound'), 'x.wav');
     const wanted = { file: junk, model: EARS };
     const error = await thrownBy(openai.audio.transcriptions.create(wanted));

@@ -31,7 +31,7 @@ describe.each([
 ])('the price of a response %s', (_, model) => {
   const body = { model, input: 'Good morning?' };
 
-  it('is in its usage, in the header and in the ledger the same, and only where it is wished', async () => {
+  it('a response has its price in usage only when requested, equal to the header and the ledger', async () => {
     await using w = await responsesWorld();
     w.chat.play(wholeAnswer({ content: 'Good morning.' }));
     const response = await w.send('POST', '/responses', { ...body, usage });
@@ -54,7 +54,7 @@ describe.each([
     expect(odd.status).toBe(400);
   });
 
-  it('is in the last event of its stream, which the SDK reads as before', async () => {
+  it('a streamed response has its price in the usage of its last event, which the SDK still parses', async () => {
     await using w = await responsesWorld();
     w.chat.play({ pieces: PIECES });
     const response = await w.send('POST', '/responses', { ...body, usage, stream: true });
@@ -80,7 +80,7 @@ it('a response that breaks off has its price in its usage as well', async () => 
 });
 
 describe('the price of a message', () => {
-  it('that is translated is in its usage, and in the last message_delta of its stream', async () => {
+  it('a translated message has its price in usage, and in the last message_delta of its stream', async () => {
     await using w = await messagesWorld();
     w.upstream.play(wholeAnswer({ content: 'Good morning.' }));
     const whole = await w.gateway.request('/messages', { body: { ...message, usage } });
@@ -108,7 +108,7 @@ describe('the price of a message', () => {
     await w.balanced();
   });
 
-  it('that is relayed is so, too, and in the ledger the same', async () => {
+  it('a relayed message has its price in usage, whole and streamed, equal to the ledger', async () => {
     await using w = await anthropicWorld();
     const asked = { model: 'acme/claude-1', max_tokens: 400, messages: message.messages };
     const usages = { input_tokens: 9, output_tokens: 8 };
@@ -130,7 +130,7 @@ describe('the price of a message', () => {
     expect(w.ledger.consumedRaw(1)).toBe(BigInt(told ?? -1) + BigInt(costIn(text) ?? -1));
   });
 
-  it('is not there where it is not wished', async () => {
+  it('a message has no price in usage unless it was requested', async () => {
     await using w = await messagesWorld();
     w.upstream.play({ pieces: PIECES });
     const text = await (

@@ -30,7 +30,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
     ['a streamed response that failed', true, { status: 'failed', more: { error: IMAGE } }, IMAGE],
     ['a whole response that failed', false, { status: 'failed', more: { error: IMAGE } }, IMAGE],
   ] as const)(
-    'is its refusal, asked once and free, and rests no source: %s',
+    'a request error within an upstream’s response is its refusal, called once, free, and rests no source: %s',
     async (__, stream, script, error) => {
       world.own.play({ items: [], usage: null, ...script });
       for (let tries = 1; tries <= 4; tries++) {
@@ -49,7 +49,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
     },
   );
 
-  it('has its code in the client of OpenAI', async () => {
+  it('a request error within an upstream’s response reaches the openai client with its code', async () => {
     world.own.play({ items: [], reports: { error: TOO_LONG } });
     const asked = world.gateway.openai.responses.create({
       model: OWN_MODEL,
@@ -59,7 +59,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
   });
 
-  it('is a refusal of a chat that begins with it, in each dialect that it was asked in', async () => {
+  it('a request error at the beginning of a chat stream is a refusal in each dialect of the request', async () => {
     const error = { ...TOO_LONG, param: null };
     world.chat.play({ pieces: [`data: ${JSON.stringify({ error })}\n\n`] });
     const messages = [{ role: 'user' as const, content: 'x' }];
@@ -91,7 +91,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
 });
 
 describe('another error that an upstream reports within its answer', () => {
-  it('is a limit of its rate where it says so', async () => {
+  it('a rate limit error within an upstream’s response is answered with 429', async () => {
     for (const stream of [true, false]) {
       const error = { code: 'rate_limit_exceeded', message: 'Slow down.' };
       world.own.play({ items: [], status: 'failed', more: { error }, usage: null });
@@ -104,7 +104,7 @@ describe('another error that an upstream reports within its answer', () => {
     expect(world.own.seen).toHaveLength(8);
   });
 
-  it('rests the source where it is its own fault, or not known', async () => {
+  it('a server error or unknown error within an upstream’s response rests the source', async () => {
     for (const code of ['server_error', 'yet_to_come', 'vector_store_timeout']) {
       world.own.play({ items: [], reports: { code, message: 'x', param: null } });
       expect((await respond(true)).status).toBe(502);
@@ -121,7 +121,7 @@ describe('an error behind the beginning of an answer', () => {
     return events.at(-1);
   };
 
-  it('ends the response under the code of the upstream, with its sentence', async () => {
+  it('an error after the first text of a response fails it with the code and the message of the upstream', async () => {
     world.own.play({ items: [{ say: ['Hi'] }], reports: { error: TOO_LONG } });
     expect(await ends(OWN_MODEL)).toMatchObject({
       type: 'response.failed',
@@ -136,7 +136,7 @@ describe('an error behind the beginning of an answer', () => {
     });
   });
 
-  it('does so over an upstream that speaks chat', async () => {
+  it('an error after the first text of a chat upstream fails the response with its code and shortened message', async () => {
     const error = { code: 'cyber_policy', message: 'z'.repeat(10_000) };
     world.chat.play({ pieces: [textEvent('Hi'), `data: ${JSON.stringify({ error })}\n\n`] });
     const message = expect.stringMatching(/^.{100,400}$/);

@@ -14,7 +14,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 describe.each(GOODS)('a $name of an upstream that misbehaves', (goods) => {
   it.for(modesOf(goods, 64))(
-    'is charged as it was delivered, and its words reach the client: $name',
+    'a response of a misbehaving upstream is charged as delivered, and its text reaches the client: $name',
     async (mode, { annotate }) => {
       const tally = await runMode(world, goods, mode);
       await annotate(lineOf(tally));

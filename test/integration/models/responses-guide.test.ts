@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('responses of local/guide', () => {
-  it('answer whole and streamed alike, word by word, and go on with a conversation', async () => {
+  it('local/guide answers responses whole and streamed alike, word by word, and continues a conversation', async () => {
     const { responses } = world.gateway.openai;
     const whole = await responses.create({ model, input: 'What is 2 + 3?' });
     expect(whole.output_text).toContain('5');
@@ -59,7 +59,7 @@ describe('responses of local/guide', () => {
     expect(usage).toBeGreaterThan(whole.usage?.input_tokens ?? 0);
   });
 
-  it('call the one function that has to be called, and keep to a schema', async () => {
+  it('local/guide calls the one required function of a response request, and follows its schema', async () => {
     const { responses } = world.gateway.openai;
     const parameters = {
       type: 'object',
@@ -88,7 +88,7 @@ describe('responses of local/guide', () => {
     expect(JSON.parse(shaped.output_text)).toEqual({ city: 'Rome' });
   });
 
-  it('refuse what the guide does not do under the names of the request', async () => {
+  it('local/guide refuses an unsupported response feature by the name of its request field', async () => {
     const { responses } = world.gateway.openai;
     const bad = responses.create({
       model,

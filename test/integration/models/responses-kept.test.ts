@@ -80,7 +80,7 @@ const refusalOf = (call: Promise<unknown>) =>
   );
 
 describe('kept responses', () => {
-  it('are sealed: what was said stands nowhere in their rows, and opens for no other agent or secret', async () => {
+  it('a stored response is sealed: its row shows no text, and no other agent or secret opens it', async () => {
     const { agentId } = await seedAgent(database.sql);
     const other = await seedAgent(database.sql);
     const id = await keep(agentId, 'the words of a secret');
@@ -96,7 +96,7 @@ describe('kept responses', () => {
     expect(await keptWith().find(other.agentId, id)).toBeUndefined();
   });
 
-  it('are a conversation in its order, which ends where a part of it is deleted', async () => {
+  it('stored responses form a conversation in order, which breaks when one of them is deleted', async () => {
     const { agentId } = await seedAgent(database.sql);
     const first = await keep(agentId, 'one');
     const second = await keep(agentId, 'two', first);
@@ -124,7 +124,7 @@ describe('kept responses', () => {
     expect(await keptWith().rest(agentId, second)).toEqual([]);
   });
 
-  it('have items by their ids, of the output alone', async () => {
+  it('a stored response finds its output items by their ids', async () => {
     const { agentId } = await seedAgent(database.sql);
     const id = await keep(agentId, 'x');
     const item = id.replace('resp', 'msg');
@@ -140,7 +140,7 @@ describe('kept responses', () => {
     });
   });
 
-  it('are no more than so many of an agent: those go that were used longest ago', async () => {
+  it('an agent stores a bounded number of responses, and the least recently used are deleted first', async () => {
     const { agentId } = await seedAgent(database.sql);
     const other = await seedAgent(database.sql);
     const others = await keep(other.agentId, 'mine');
@@ -156,7 +156,7 @@ describe('kept responses', () => {
     expect(await keptWith().find(other.agentId, others)).toBeDefined();
   });
 
-  it('stay within their bounds the conversation that is in use: the others go first', async () => {
+  it('a stored conversation in use survives the trimming of an agent’s responses, and unused ones are deleted', async () => {
     const { agentId } = await seedAgent(database.sql);
     const used = await keep(agentId, 'used');
     await database.sql`
@@ -172,7 +172,7 @@ describe('kept responses', () => {
     expect(await keptWith().find(agentId, used)).toBeDefined();
   });
 
-  it('stay where they are used while the deletion of those beyond the bounds waits for another', async () => {
+  it('a stored response used while the trimming waits for a lock is not deleted', async () => {
     const { agentId } = await seedAgent(database.sql);
     await database.sql`
       insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
@@ -195,7 +195,7 @@ describe('kept responses', () => {
     expect(left.map(({ id }) => id).sort()).toEqual(['resp_used_1', 'resp_used_3']);
   });
 
-  it('are no more than so many bytes of an agent, and none is kept that is too long', async () => {
+  it('an agent stores a bounded number of response bytes, and a response that is too long is not stored', async () => {
     const { agentId } = await seedAgent(database.sql);
     await database.sql`
       insert into model_responses (id, agent_id, item_ids, bytes, sealed, expires_at)
@@ -208,7 +208,7 @@ describe('kept responses', () => {
     expect(await count(agentId)).toBe(1);
   });
 
-  it('are kept where those beyond the bounds cannot be deleted, and wait for no deletion', async () => {
+  it('a response is stored even when trimming the agent’s responses fails or never ends', async () => {
     const { agentId } = await seedAgent(database.sql);
     for (const trim of [
       () => Promise.reject(new Error('no connection is free')),
@@ -227,7 +227,7 @@ describe('kept responses', () => {
     }
   });
 
-  it('are kept whatever an upstream sends as the ids of their items', async () => {
+  it('a response is stored whatever its upstream sends as item ids', async () => {
     const { agentId } = await seedAgent(database.sql);
     const item = { type: 'message', role: 'assistant', content: 'x' };
     const response = {
@@ -240,7 +240,7 @@ describe('kept responses', () => {
     expect((await kept.items(agentId, ['own'])).get('own')).toMatchObject(item);
   });
 
-  it('stay within their bounds where many are added at once', async () => {
+  it('concurrently stored responses stay within the agent’s byte limit', async () => {
     const { agentId } = await seedAgent(database.sql);
     const half = 'x'.repeat(keptBytes - 10_000);
     await database.sql`
@@ -257,7 +257,7 @@ describe('kept responses', () => {
     expect(row?.bytes).toBeLessThanOrEqual(bytesPerAgent);
   });
 
-  it('go into the database together, and one that it refuses costs no other', async () => {
+  it('concurrent responses are stored in one statement, and a refused one does not fail the others', async () => {
     const statements: string[] = [];
     const counted = new Proxy(database.sql, {
       apply(sql, of, given: [TemplateStringsArray, ...unknown[]]) {
@@ -290,7 +290,7 @@ describe('kept responses', () => {
     expect(await count(agentId)).toBe(80);
   });
 
-  it('refuse a conversation that is longer than one request may read back', async () => {
+  it('a stored conversation longer than one request may read is refused', async () => {
     const { agentId } = await seedAgent(database.sql);
     const first = await keep(agentId, 'x');
     await database.sql`
@@ -302,7 +302,7 @@ describe('kept responses', () => {
     });
   });
 
-  it('follow no chain for ever: one that is a ring, or too long, is refused', async () => {
+  it('a stored conversation whose previous ids form a ring is refused', async () => {
     const { agentId } = await seedAgent(database.sql);
     const first = await keep(agentId, 'x');
     const second = await keep(agentId, 'y', first);
@@ -311,7 +311,7 @@ describe('kept responses', () => {
     expect(error).toMatchObject({ status: 400, error: 'previous_response_not_found' });
   });
 
-  it('are gone when their time is over, and stay as long again when they are continued', async () => {
+  it('a stored response expires, and continuing it renews its time', async () => {
     const { agentId } = await seedAgent(database.sql);
     const used = await keep(agentId, 'used');
     const unused = await keep(agentId, 'unused');
@@ -335,14 +335,14 @@ describe('kept responses', () => {
     expect(await count(agentId)).toBe(1);
   });
 
-  it('go with their agent', async () => {
+  it('closing an agent deletes its stored responses', async () => {
     const { agentId } = await seedAgent(database.sql);
     await keep(agentId, 'x');
     await database.sql.begin((tx) => forgetResponsesAtClose(tx, agentId));
     expect(await count(agentId)).toBe(0);
   });
 
-  it('are none of an agent that is closed, or is being closed', async () => {
+  it('no response is stored for an agent that is closed or closing', async () => {
     const { agentId } = await seedAgent(database.sql);
     const late = () =>
       keptWith().keep(agentId, { response: answered('x'), input: [], previousId: null });
@@ -358,7 +358,7 @@ describe('kept responses', () => {
     expect(await count(agentId)).toBe(0);
   });
 
-  it('are none without a secret, or for no time', async () => {
+  it('no response is stored without a secret, or with a retention of zero days', async () => {
     const { agentId } = await seedAgent(database.sql);
     for (const kept of [keptWith(''), keptWith(SECRET, 0)]) {
       expect(kept.isOpen).toBe(false);

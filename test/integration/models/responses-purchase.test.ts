@@ -24,7 +24,7 @@ describe('a response under an Idempotency-Key', () => {
     ['streamed', CHAT_MODEL, true],
     ['whole', OWN_MODEL, false],
     ['streamed', OWN_MODEL, true],
-  ])('is bought once, %s of %s, and answered again byte for byte', async (_, model, stream) => {
+  ])('a response under an Idempotency-Key is bought once, %s of %s, and replayed byte for byte', async (_, model, stream) => {
     world.chat.play(({ stream: isStream }) =>
       isStream === true
         ? { pieces: [...wordEvents(['Hi']), 'data: [DONE]\n\n'] }
@@ -60,14 +60,14 @@ describe('thoughts in the input of an upstream that keeps nothing', () => {
     return { input, sent: world.own.seen.at(-1)?.body.input };
   };
 
-  it('are left out with the ids of what belongs to them where they are not sealed', async () => {
+  it('unsealed thoughts in a response’s input are left out, and the ids of the items that belong to them', async () => {
     for (const encrypted_content of [undefined, null]) {
       const { input, sent } = await sentFor({ encrypted_content });
       expect(sent).toEqual([input[0], call, result]);
     }
   });
 
-  it('go on as they came where they are', async () => {
+  it('sealed thoughts in a response’s input are sent unchanged', async () => {
     const { input, sent } = await sentFor({ encrypted_content: 'sealed' });
     expect(sent).toEqual(input);
   });
@@ -76,7 +76,7 @@ describe('thoughts in the input of an upstream that keeps nothing', () => {
 describe('a response that the caller’s own key pays for', () => {
   beforeEach(() => start({ storedKeys: { open: 'sk-own', acme: 'sk-own' } }));
 
-  it('may use what its upstream runs and how often it thinks, and costs the fee alone', async () => {
+  it('a response with the caller’s own key may use hosted tools and reasoning modes, and costs the fee alone', async () => {
     const tools = [{ type: 'web_search' }];
     const prompt = { id: 'pmpt_1' };
     const input = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }];
@@ -94,7 +94,7 @@ describe('a response that the caller’s own key pays for', () => {
     expect(await world.charged()).toBe(2_000n);
   });
 
-  it('is refused where its upstream speaks chat, which was not asked', async () => {
+  it('a response with the caller’s own key and hosted tools is refused for a chat upstream, which is not called', async () => {
     const answer = await post({ model: CHAT_MODEL, input: 'x', tools: [{ type: 'web_search' }] });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
@@ -106,7 +106,7 @@ describe('a response that the caller’s own key pays for', () => {
 });
 
 describe('a model with sources of both dialects', () => {
-  it('is answered over chat where the source of its own dialect fails before it begins', async () => {
+  it('a response falls back to a chat source when the Responses source fails before its first event', async () => {
     const rates = { text_input_token: '1', text_output_token: '1' };
     const source = (provider: string) =>
       ({ rail: 'direct-account', provider, upstreamModel: 'vendor', rates }) as const;

@@ -74,7 +74,7 @@ async function connect(to = world) {
 
 describe("OpenAI's client over its WebSocket", () => {
   it.each([CHAT_MODEL, OWN_MODEL])(
-    'reads the events of a stream, whose last one has the price that is charged: %s',
+    'the openai client’s WebSocket reads the events of a response, the last with its charged price: %s',
     async (model) => {
       const ws = new ResponsesWS(world.gateway.openai);
       ws.send({ type: 'response.create', ...hello, model });
@@ -92,7 +92,7 @@ describe("OpenAI's client over its WebSocket", () => {
     },
   );
 
-  it('is told of a refusal by an error event, and goes on over the same connection', async () => {
+  it('the openai client’s WebSocket gets a refusal as an error event, and continues on the same connection', async () => {
     const ws = new ResponsesWS(world.gateway.openai);
     const told = new Promise<unknown>((resolve) => ws.on('error', ({ error }) => resolve(error)));
     ws.send({ type: 'response.create', ...hello, model: 'no/such' });
@@ -106,7 +106,7 @@ describe("OpenAI's client over its WebSocket", () => {
 });
 
 describe('a connection of the WebSocket mode', () => {
-  it('continues a response that is kept nowhere, which no other connection can', async () => {
+  it('a WebSocket connection continues its own unstored response, and another connection cannot', async () => {
     const client = await connect();
     const other = await connect();
     client.create();
@@ -136,7 +136,7 @@ describe('a connection of the WebSocket mode', () => {
     expect(row?.n).toBe(0);
   });
 
-  it('keeps a response that continues an unkept one with all that was said, so that POST continues it', async () => {
+  it('a WebSocket response that continues an unstored one is stored with the whole conversation', async () => {
     const client = await connect();
     client.create();
     const { response: first } = await client.completed();
@@ -157,7 +157,7 @@ describe('a connection of the WebSocket mode', () => {
     expect(((await items.json()) as { data: unknown[] }).data).toHaveLength(3);
   });
 
-  it('answers one request at a time, in their order, and refuses more than may wait', async () => {
+  it('a WebSocket connection answers one request at a time in order, and refuses requests beyond its queue', async () => {
     let [open, most] = [0, 0];
     world.chat.play(() => {
       most = Math.max(most, ++open);
@@ -189,7 +189,7 @@ describe('a connection of the WebSocket mode', () => {
     ['the background', { background: true }, 'background', 'in the background'],
     ['a wrong shape', { max_output_tokens: 'all' }, 'max_output_tokens', 'expected'],
     ['what is nested too deeply', `${'['.repeat(5_000)}`, '', ''],
-  ])('refuses %s, and buys nothing for it', async (_, message, param, words) => {
+  ])('a WebSocket connection refuses %s, and buys nothing', async (_, message, param, words) => {
     const client = await connect();
     if (typeof message === 'string') client.ws.send(message);
     else client.create(message);
@@ -201,7 +201,7 @@ describe('a connection of the WebSocket mode', () => {
     await client.completed();
   });
 
-  it('says what the upstream said in its refusal', async () => {
+  it('a WebSocket connection relays the upstream’s refusal', async () => {
     world.chat.play({
       status: 400,
       headers: { 'content-type': 'application/json' },
@@ -213,7 +213,7 @@ describe('a connection of the WebSocket mode', () => {
     expect(await world.charged()).toBe(0n);
   });
 
-  it('charges a client that leaves for what came until then, and continues nothing', async () => {
+  it('a WebSocket client that leaves is charged for what arrived, and stops the upstream call', async () => {
     world.chat.play({ pieces: [deltaEvent({ content: 'x'.repeat(400) })], ends: 'hang' });
     const client = await connect();
     client.create({ store: true });
@@ -225,7 +225,7 @@ describe('a connection of the WebSocket mode', () => {
     await expect.poll(() => world.chat.abandoned.count).toBe(1);
   });
 
-  it('finishes the answer that is under way when the server stops, refuses what waits, and closes with 1012', async () => {
+  it('a stopping server finishes the WebSocket’s running response, refuses waiting ones, and closes with 1012', async () => {
     world.chat.play({
       pieces: [
         ...WORDS.map((content) => deltaEvent({ content })),
@@ -253,7 +253,7 @@ describe('a connection of the WebSocket mode', () => {
 });
 
 describe('the rate limit of a connection', () => {
-  it('counts each message before the conversation that it continues is read', async () => {
+  it('a WebSocket message counts against the rate limit before its previous response is read', async () => {
     await using limited = await responsesWorld({
       sql: database.sql,
       rateLimits: { gatewayPerMinute: 3 },
@@ -277,7 +277,7 @@ describe('the rate limit of a connection', () => {
     // The upgrade is the first request under the limit of own keys.
     ['of own keys', 'acme', { byokPerMinute: 3, gatewayPerMinute: 1_000 }],
     ['of the pool, where no own key serves', 'open', { byokPerMinute: 1_000, gatewayPerMinute: 2 }],
-  ])('is that %s for an account that has some, as with POST', async (_, provider, rateLimits) => {
+  ])('a WebSocket connection has the rate limit %s for an account with own keys, as POST has', async (_, provider, rateLimits) => {
     const storedKeys = { [provider]: 'sk-own' };
     await using limited = await responsesWorld({ sql: database.sql, rateLimits, storedKeys });
     limited.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
@@ -292,7 +292,7 @@ describe('the rate limit of a connection', () => {
   });
 });
 
-it('the purchases of a connection are spans below its handshake', async () => {
+it('purchases over a WebSocket connection are traced as spans of its handshake', async () => {
   const root = new RecordedSpan('GET /v1/responses');
   await using traced = await responsesWorld({ sql: database.sql, tracer: { start: () => root } });
   traced.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });

@@ -212,7 +212,7 @@ describe.each([
   ['whole', false],
   ['streamed', true],
 ])('an upstream that refuses calls without their signatures, %s', (_, isStream) => {
-  it('takes the second turn of the openai client, which sends the items again', async () => {
+  it('an upstream with signed calls accepts the second turn of the openai client that sends the items again', async () => {
     const input: Items = [{ role: 'user', content: QUESTION }];
     const first = await respond({ model: SIGNED, input, tools, store: false }, isStream);
     input.push(...(first.output as Items), ...resultsOf(first));
@@ -220,7 +220,7 @@ describe.each([
     expect(second.output_text).toBe('Rain.');
   });
 
-  it('takes the second turn of the openai client that names the response before', async () => {
+  it('an upstream with signed calls accepts the second turn of the openai client that sends previous_response_id', async () => {
     const first = await respond({ model: SIGNED, input: QUESTION, tools }, isStream);
     const request = { model: SIGNED, input: resultsOf(first), previous_response_id: first.id };
     expect((await respond({ ...request, tools }, isStream)).output_text).toBe('Rain.');
@@ -229,13 +229,13 @@ describe.each([
     expect(JSON.stringify(kept.output)).toContain('_sig1-');
   });
 
-  it('takes the second turn of Anthropic’s client', async () => {
+  it('an upstream with signed calls accepts the second turn of Anthropic’s client', async () => {
     const messages = await calledByClaude(isStream);
     const second = await say({ model: SIGNED, messages }, isStream);
     expect(second.content).toMatchObject([{ type: 'text', text: 'Rain.' }]);
   });
 
-  it('is not the only one: another vendor gets the calls under their own ids, and no signature', async () => {
+  it('another vendor gets tool calls of a signing upstream under their own ids, without signatures', async () => {
     const first = await respond({ model: SIGNED, input: QUESTION, tools }, isStream);
     const follow = { input: resultsOf(first), previous_response_id: first.id, tools };
     expect((await respond({ model: PLAIN, ...follow }, isStream)).output_text).toBe('Sun.');
@@ -255,7 +255,7 @@ describe.each([
   });
 });
 
-it('a fallback to another vendor does not see the signatures', async () => {
+it('a fallback to another vendor does not send the call signatures', async () => {
   const first = await respond({ model: SIGNED, input: QUESTION, tools }, false);
   signing.play({ status: 503, pieces: [] });
   const request = { model: SIGNED, models: [PLAIN], input: resultsOf(first), tools };
@@ -265,13 +265,13 @@ it('a fallback to another vendor does not see the signatures', async () => {
   expect(JSON.stringify(plain.seen)).not.toMatch(/_sig1-|thought_signature/);
 });
 
-it('an upstream that does not say that it signs calls has its ids as they are', async () => {
+it('tool call ids of an upstream that is not known to sign calls stay unchanged', async () => {
   plain.play(wholeAnswer({ content: null, tool_calls: CALLS }));
   const { output } = await respond({ model: PLAIN, input: QUESTION, tools }, false);
   expect(output).toMatchObject([{ call_id: 'oslo1' }, { call_id: 'rome1' }]);
 });
 
-it('the one that does is Google', () => {
+it('Google is the only built-in provider that signs calls', () => {
   const signs = Object.entries(BUILTIN_PROVIDERS).filter(([, { signsCalls }]) => signsCalls);
   expect(signs.map(([id]) => id)).toEqual(['google']);
 });

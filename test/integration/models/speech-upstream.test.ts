@@ -111,7 +111,7 @@ const TYPES = {
 };
 
 describe('POST /v1/audio/speech', () => {
-  it.each(SPEECH_FORMATS)('hands %s on as it came, with its type and its price', async (format) => {
+  it.each(SPEECH_FORMATS)('speech in %s is relayed unchanged, with its content type and its price', async (format) => {
     await using w = await world();
     w.first.contentType = TYPES[format];
     const response = await w.speak({ response_format: format });
@@ -128,7 +128,7 @@ describe('POST /v1/audio/speech', () => {
     ]);
   });
 
-  it('forwards everything as given but the model’s name and the credential', async () => {
+  it('a speech request forwards all fields unchanged except the model’s name and the credential', async () => {
     await using w = await world();
     const sent = { voice: { id: 'voice_1' }, instructions: 'Whisper.', speed: 1.5, odd: [null, 1] };
     await bytesOf(await w.speak({ ...sent, response_format: 'flac', stream_format: 'audio' }));
@@ -141,7 +141,7 @@ describe('POST /v1/audio/speech', () => {
     ]);
   });
 
-  it('names the type that the bytes are of, whatever their upstream says', async () => {
+  it('speech has the content type of its bytes, whatever its upstream says', async () => {
     await using w = await world();
     const wav = Buffer.concat([Buffer.from('RIFF....WAVEfmt '), noise(100)]);
     w.first.plays.push(sends(wav, 'audio/mpeg'), sends(noise(100), undefined));
@@ -150,7 +150,7 @@ describe('POST /v1/audio/speech', () => {
     expect(untold.headers.get('content-type')).toBe('audio/aac');
   });
 
-  it('lets its first sound out before the rest is made', async () => {
+  it('speech sends its first audio before the rest is made', async () => {
     await using w = await world();
     w.first.plays.push(hangsAfter(noise(1_000)));
     const reader = (await w.speak()).body?.getReader();
@@ -159,7 +159,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(PRICE);
   });
 
-  it('moves on to the next source when one breaks before its first byte', async () => {
+  it('speech goes to the next source when one breaks before its first byte', async () => {
     await using w = await world();
     for (const play of [breaksAfter(Buffer.alloc(0)), answers(500), answers(429)]) {
       w.first.plays.push(play);
@@ -171,7 +171,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(3n * 347n);
   });
 
-  it('takes no empty and no unsounding answer for speech', async () => {
+  it('an empty response, or one of a type other than audio, is not accepted as speech', async () => {
     await using w = await world();
     w.first.plays.push(sends(Buffer.alloc(0), 'audio/mpeg'), sends(noise(9), 'text/html'));
     for (let i = 0; i < 2; i++) {
@@ -179,7 +179,7 @@ describe('POST /v1/audio/speech', () => {
     }
   });
 
-  it('cuts the connection when one breaks in the middle, and keeps what it said that it costs', async () => {
+  it('speech that breaks off in the middle cuts the connection, and is charged the announced price', async () => {
     await using w = await world();
     w.first.plays.push(breaksAfter(noise(5_000)));
     const response = await w.speak();
@@ -189,7 +189,7 @@ describe('POST /v1/audio/speech', () => {
     expect(w.second.seen).toEqual([]);
   });
 
-  it('costs nothing when every source fails, and may be asked for again', async () => {
+  it('speech whose sources all fail costs nothing, and may be retried', async () => {
     await using w = await world();
     w.first.plays.push(answers(503));
     w.second.plays.push(breaksAfter(Buffer.alloc(0)));
@@ -199,7 +199,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(0n);
   });
 
-  it('relays a refusal of the upstream as it is, uncharged', async () => {
+  it('an upstream’s refusal of speech is relayed unchanged and uncharged', async () => {
     await using w = await world();
     const refusal = { error: { message: 'no such voice', type: 'invalid_request_error' } };
     w.first.plays.push(answers(400, refusal));
@@ -212,7 +212,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(0n);
   });
 
-  it('stops buying when the client leaves, uncharged before the first byte', async () => {
+  it('a client that leaves speech before its first byte stops the upstream call, uncharged', async () => {
     await using w = await world();
     w.first.plays.push(hangsAfter(Buffer.alloc(0)));
     const leaving = new AbortController();
@@ -225,7 +225,7 @@ describe('POST /v1/audio/speech', () => {
     expect(w.second.seen).toEqual([]);
   });
 
-  it('stops buying when the client leaves in the middle, charged as it was told', async () => {
+  it('a client that leaves speech in the middle stops the upstream call, and is charged the announced price', async () => {
     await using w = await world();
     w.first.plays.push(hangsAfter(noise(1_000)));
     const leaving = new AbortController();
@@ -236,7 +236,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(PRICE);
   });
 
-  it('refuses what is wrong in words of its own, before anything is sent', async () => {
+  it('an invalid speech request is refused with our own error before anything is sent upstream', async () => {
     await using w = await world();
     const cases = [
       [{ input: '' }, 400, 'input'],
@@ -255,20 +255,20 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(0n);
   });
 
-  it('takes as many characters as are said, however long each is', async () => {
+  it('the character limit of speech counts characters, not bytes', async () => {
     await using w = await world();
     await bytesOf(await w.speak({ input: '🙂'.repeat(4_096) }));
     expect(w.ledger.charges[0]?.usage).toEqual({ character: 4_096 });
   });
 
-  it('is told once that the balance does not reach', async () => {
+  it('speech that the balance does not cover is refused with 402 before any upstream call', async () => {
     await using w = await world();
     w.ledger.refuse(AGENT, { reason: 'insufficient_balance', availableRaw: 0n, requiredRaw: 347n });
     expect(await w.thrown()).toMatchObject({ status: 402, code: 'budget_exhausted' });
     expect(w.first.seen).toEqual([]);
   });
 
-  it('throws the client’s own errors for a key that is none, a model that is none and a flood', async () => {
+  it('the openai client throws its own errors for a wrong key, a wrong model and a flood of speech requests', async () => {
     await using w = await world({ rateLimits: { gatewayPerMinute: 2 } });
     const stranger = new OpenAI({ apiKey: `svc_${'0'.repeat(64)}`, baseURL: w.gateway.baseUrl });
     const unknown = stranger.audio.speech.create({ model: MODEL, input: INPUT, voice: 'alloy' });
@@ -282,7 +282,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(0n);
   });
 
-  it('breaks off where an upstream falls silent in the middle', async () => {
+  it('speech is cut off when its upstream falls silent in the middle', async () => {
     await using w = await world({ limits: { idleMs: 1_000 } });
     w.first.plays.push(hangsAfter(noise(1_000)));
     const response = await w.speak();
@@ -290,7 +290,7 @@ describe('POST /v1/audio/speech', () => {
     expect(await w.charged()).toBe(PRICE);
   });
 
-  it('replays a file byte for byte under its key, bought once', async () => {
+  it('speech under an Idempotency-Key is bought once, and replayed byte for byte', async () => {
     await using w = await world();
     const buy = () =>
       w.gateway.request('/audio/speech', {
@@ -319,7 +319,7 @@ async function eventsOf(response: Response) {
 }
 
 describe('speech in events', () => {
-  it('is made of the file of an upstream that sends none, with the price in the head', async () => {
+  it('speech in events is built from the file of an upstream without events, with the price in the header', async () => {
     await using w = await world();
     const response = await w.speak({ stream_format: 'sse' });
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -331,7 +331,7 @@ describe('speech in events', () => {
     expect(await w.charged()).toBe(PRICE);
   });
 
-  it('is charged by the tokens that its upstream tells, which are in the last event', async () => {
+  it('speech in events is charged by the tokens that its upstream reports in the last event', async () => {
     await using w = await world();
     const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
     w.first.plays.push(sendsEvents([noise(3_000), noise(500)], usage));
@@ -350,7 +350,7 @@ describe('speech in events', () => {
     });
   });
 
-  it('ends with an error where it breaks off, and is charged once by what is known', async () => {
+  it('speech in events that breaks off ends with an error, and is charged once by an estimate', async () => {
     await using w = await world();
     w.first.plays.push(sendsEvents([noise(3_000)], undefined));
     const { events } = await eventsOf(
@@ -364,7 +364,7 @@ describe('speech in events', () => {
     ]);
   });
 
-  it('leaves a client that goes before the end charged and its upstream alone', async () => {
+  it('a client that leaves speech in events before the end is charged, and stops the upstream call', async () => {
     await using w = await world();
     w.first.plays.push((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -377,7 +377,7 @@ describe('speech in events', () => {
     expect(await w.charged()).toBeGreaterThan(0n);
   });
 
-  it('marks the row of a file whose tokens the upstream did not report', async () => {
+  it('a speech file whose tokens the upstream did not report is charged as estimated', async () => {
     await using w = await world();
     await bytesOf(await w.speak({ model: 'acme/tokens' }));
     expect(w.ledger.charges[0]?.usage).toMatchObject({ character: 11, estimated: 1 });

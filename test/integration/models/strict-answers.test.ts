@@ -48,7 +48,7 @@ describe('a tool whose name is longer than chat takes', () => {
   const call = { id: 'callabcd1', type: 'function' };
 
   it.each(['mistral', 'gemini'] as const)(
-    'is called by its own name in an answer of %s to Messages, whole and streamed',
+    'a tool whose name is too long for chat keeps its name in a Messages answer of %s, whole and streamed',
     async (model) => {
       await using w = await strictWorld();
       const upstream = w[model];
@@ -84,7 +84,7 @@ describe('a tool whose name is longer than chat takes', () => {
     },
   );
 
-  it('is called by its own name in an answer of OpenAI to Messages', async () => {
+  it('a tool whose name is too long for chat keeps its name in a Messages answer of OpenAI', async () => {
     await using w = await strictWorld();
     w.gpt.play(({ tools }) => {
       const [tool] = tools as readonly { readonly name: string }[];
@@ -100,7 +100,7 @@ describe('a tool whose name is longer than chat takes', () => {
     expect(await answer.json()).toMatchObject({ content: [{ type: 'tool_use', name: LONG }] });
   });
 
-  it('is called by its own name in a response of Mistral', async () => {
+  it('a tool whose name is too long for chat keeps its name in a response of Mistral', async () => {
     await using w = await strictWorld();
     w.mistral.play((body) => {
       const [tool] = body.tools as readonly { readonly function: { readonly name: string } }[];
@@ -131,7 +131,7 @@ const flat = ({ json_schema: named, ...format }: { readonly json_schema?: object
 
 describe('an answer that Claude is to give', () => {
   it.each(TO_CLAUDE)(
-    'keeps to a closed schema with its bounds in words, over %s',
+    'an answer schema is sent to Claude closed, with its bounds in descriptions, over %s',
     async (dialect) => {
       await using w = await strictWorld();
       const format = { type: 'json_schema', json_schema: { name: 'trip', schema: SCHEMA } };
@@ -142,7 +142,7 @@ describe('an answer that Claude is to give', () => {
     },
   );
 
-  it.each(TO_CLAUDE)('binds strict tools to closed schemas, over %s', async (dialect) => {
+  it.each(TO_CLAUDE)('a strict tool is sent to Claude with a closed schema, over %s', async (dialect) => {
     await using w = await strictWorld();
     const named = { name: 'trip', parameters: SCHEMA, strict: true };
     const tool =
@@ -153,7 +153,7 @@ describe('an answer that Claude is to give', () => {
   });
 
   it.each(TO_CLAUDE)(
-    'is one JSON object where that is asked, told in words, over %s',
+    'a json_object format is sent to Claude as an instruction for one JSON object, over %s',
     async (dialect) => {
       await using w = await strictWorld();
       const asked = { ...said(dialect, 'In JSON?'), ...answerAs(dialect, { type: 'json_object' }) };
@@ -165,7 +165,7 @@ describe('an answer that Claude is to give', () => {
     },
   );
 
-  it('is asked for without blank texts and stops, and without white space at the end', async () => {
+  it('a chat is sent to Claude without blank texts, blank stop sequences and trailing white space', async () => {
     await using w = await strictWorld();
     const sent = await w.ask('chat', 'haiku', {
       messages: [
@@ -202,7 +202,7 @@ describe('an image that is said to be of another type than it is', () => {
     ['messages', 'gpt', `data:image/png;base64,${PNG}`],
     ['messages', 'gemini', `data:image/png;base64,${PNG}`],
   ];
-  it.each(cells)('goes from %s to %s under its own', async (dialect, model, shown) => {
+  it.each(cells)('a mislabelled image is sent from %s to %s under its true type', async (dialect, model, shown) => {
     await using w = await strictWorld();
     const sent = await w.ask(dialect, model, said(dialect, [IMAGES[dialect]]));
     expect(JSON.stringify(sent)).toContain(shown);

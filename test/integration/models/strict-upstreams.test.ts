@@ -89,7 +89,7 @@ const call = (id: string, args = '{"a":1}'): Call => ({ id, args });
 
 describe('a conversation that goes from one vendor to another', () => {
   it.each(CELLS)(
-    'keeps its calls and results together in %s to %s, whatever their ids',
+    'a conversation of another vendor keeps its calls and results paired in %s to %s, whatever their ids',
     async (dialect, model) => {
       await using w = await strictWorld();
       const turns = [
@@ -108,7 +108,7 @@ describe('a conversation that goes from one vendor to another', () => {
   );
 
   it.each(CELLS.filter(([dialect]) => dialect !== 'messages'))(
-    'is taken in %s by %s with a call whose id is empty',
+    'a conversation of another vendor is accepted in %s by %s with a call whose id is empty',
     async (dialect, model) => {
       await using w = await strictWorld();
       const sent = await w.ask(dialect, model, WITH_CALLS[dialect]([[call('')], [call('')]]));
@@ -117,7 +117,7 @@ describe('a conversation that goes from one vendor to another', () => {
   );
 
   it.each(TRANSLATED.filter(([dialect]) => dialect !== 'messages'))(
-    'is taken in %s by %s with arguments that are cut off, broken or no object',
+    'a conversation of another vendor is accepted in %s by %s with arguments that are no JSON object',
     async (dialect, model) => {
       await using w = await strictWorld();
       const texts = ['{"city": "Ro', '{"a": 1,}', '["a"]', ''];
@@ -158,7 +158,7 @@ const said = (dialect: StrictDialect, content: unknown = HELLO): object =>
 
 describe('a request that is translated', () => {
   it.each(TRANSLATED)(
-    'is taken in %s by %s with tools whose schemas say nothing',
+    'a translated request is accepted in %s by %s with tools that have empty schemas',
     async (dialect, model) => {
       await using w = await strictWorld();
       const sent = await w.ask(dialect, model, { ...said(dialect), ...EMPTY_TOOLS[dialect] });
@@ -168,7 +168,7 @@ describe('a request that is translated', () => {
   );
 
   it.each(TRANSLATED.filter(([dialect]) => dialect !== 'chat'))(
-    'is taken in %s by %s with a tool that takes a list of anything',
+    'a translated request is accepted in %s by %s with a tool that takes an untyped list',
     async (dialect, model) => {
       await using w = await strictWorld();
       const properties = { list: { type: 'array' }, deep: { anyOf: [{ type: 'array' }] } };
@@ -185,7 +185,7 @@ describe('a request that is translated', () => {
     },
   );
 
-  it.each(TRANSLATED)('is taken in %s by %s with temperature and top_p', async (dialect, model) => {
+  it.each(TRANSLATED)('a translated request is accepted in %s by %s with temperature and top_p', async (dialect, model) => {
     await using w = await strictWorld();
     const sent = await w.ask(dialect, model, { ...said(dialect), temperature: 0, top_p: 0.5 });
     expect(sent).toMatchObject(SAMPLED[model]);
@@ -194,7 +194,7 @@ describe('a request that is translated', () => {
   });
 
   it.each(TRANSLATED)(
-    'is taken in %s by %s with half a pair of surrogates',
+    'a translated request is accepted in %s by %s with an unpaired surrogate',
     async (dialect, model) => {
       await using w = await strictWorld();
       const sent = await w.ask(
@@ -207,7 +207,7 @@ describe('a request that is translated', () => {
   );
 
   it.each(TRANSLATED.filter(([dialect]) => dialect !== 'chat'))(
-    'is taken in %s by %s with a tool whose name is longer than chat takes',
+    'a translated request is accepted in %s by %s with a tool whose name is too long for chat',
     async (dialect, model) => {
       await using w = await strictWorld();
       const name = `mcp__server__${'x'.repeat(100)}`;

@@ -31,7 +31,7 @@ beforeEach(async () => {
 const sent = () => world.upstream.seen.map(({ body }) => body);
 
 describe('an answer by a schema', () => {
-  it('is what chat.completions.parse reads', async () => {
+  it('the openai client’s chat parse reads Claude’s answer by a schema', async () => {
     const { choices } = await world.gateway.openai.chat.completions.parse({
       model: MODEL,
       messages,
@@ -42,7 +42,7 @@ describe('an answer by a schema', () => {
     await world.balanced();
   });
 
-  it('is what responses.parse reads', async () => {
+  it('the openai client’s responses parse reads Claude’s answer by a schema', async () => {
     const { output_parsed: parsed } = await world.gateway.openai.responses.parse({
       model: MODEL,
       input: '2 + 3?',
@@ -53,7 +53,7 @@ describe('an answer by a schema', () => {
     await world.balanced();
   });
 
-  it('is the final output of an agent with a type, whose tools bind, too', async () => {
+  it('the Agents SDK reads Claude’s final output by its type, and its tools are strict', async () => {
     const add = tool({
       name: 'add',
       description: 'Adds.',
@@ -77,7 +77,7 @@ describe('an answer by a schema', () => {
     await world.balanced();
   });
 
-  it('is refused by the caller’s own member where the format is none that can be promised', async () => {
+  it('an answer format without a schema is refused by the caller’s own field name', async () => {
     const respond = async (asked: object) => {
       const body = { model: MODEL, input: 'x', text: { format: asked } };
       const answer = await world.gateway.request('/responses', { body });
@@ -92,7 +92,7 @@ describe('an answer by a schema', () => {
 });
 
 describe('a wish for effort', () => {
-  it('goes to models that take it, and is left out for those that refuse it', async () => {
+  it('a requested effort is sent to models that accept it, and left out for those that refuse it', async () => {
     for (const model of ['anthropic/claude-sonnet-5', 'anthropic/claude-haiku-4-5']) {
       expect((await world.chat({ model, reasoning_effort: 'minimal' })).status).toBe(200);
     }
@@ -103,7 +103,7 @@ describe('a wish for effort', () => {
     await world.balanced();
   });
 
-  it('goes with the caller’s own key as well', async () => {
+  it('a requested effort is sent with the caller’s own key as well', async () => {
     const own = { 'x-svc-provider-key': 'sk-ant-upstream' };
     const asked = { model: 'anthropic/claude-sonnet-5', reasoning_effort: 'xhigh' };
     expect((await world.chat(asked, own)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('a wish for effort', () => {
   });
 });
 
-it('a PDF of a response is a document of the message, under its name', async () => {
+it('a PDF in a response request is sent to Claude as a document with its file name', async () => {
   const data = Buffer.from('%PDF-1.7').toString('base64');
   const file = { type: 'input_file', filename: 'a.pdf' } as const;
   await world.gateway.openai.responses.create({

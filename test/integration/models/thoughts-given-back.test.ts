@@ -123,7 +123,7 @@ describe.each([
   ['whole', false],
   ['streamed', true],
 ])('a loop of tools over /v1/responses, %s', (_, isStream) => {
-  it.each([SWITCHED, ALWAYS])('gives the vendor of %s back what it thought', async (model) => {
+  it.each([SWITCHED, ALWAYS])('a tool loop over /v1/responses returns the thoughts of %s to their vendor', async (model) => {
     const vendor = model === ALWAYS ? 'always' : 'switched';
     const input: Responses.ResponseInput = [user('Rome?')];
     for (const question of ['And now?', 'And then?']) {
@@ -137,7 +137,7 @@ describe.each([
     expect(givenBack(vendor)).toEqual([THOUGHTS.call, THOUGHTS.words, THOUGHTS.call]);
   });
 
-  it('does so for a conversation that is kept here', async () => {
+  it('a tool loop over /v1/responses returns the thoughts of a stored conversation to their vendor', async () => {
     const called = await respond(isStream, { model: SWITCHED, input: 'Rome?' });
     const said = await respond(isStream, {
       model: SWITCHED,
@@ -149,7 +149,7 @@ describe.each([
     expect(lastAsked('switched')).not.toHaveProperty('thinking');
   });
 
-  it('gives a vendor that did not ask for them nothing of them', async () => {
+  it('a tool loop over /v1/responses returns no thoughts to a vendor that does not require them', async () => {
     const called = await respond(isStream, { model: STRICT, input: [user('Rome?')] });
     const input = [
       user('Rome?'),
@@ -176,7 +176,7 @@ describe('/v1/responses, where thoughts were lost', () => {
     { ...({ type: 'function_call_output', output: '21' } as const), call_id: 'call_1' },
   ] satisfies Responses.ResponseInput;
 
-  it('goes on without thinking, and never sends what is sealed', async () => {
+  it('a response with sealed thoughts continues with thinking disabled, and never sends the sealed text', async () => {
     const reasoning = { effort: 'high' } as const;
     const said = await respond(false, { model: SWITCHED, input: asked, reasoning });
     expect(said.output_text).toBe(SAID);
@@ -184,7 +184,7 @@ describe('/v1/responses, where thoughts were lost', () => {
     expect(JSON.stringify(lastAsked('switched'))).not.toContain('c2VhbGVk');
   });
 
-  it('gives a summary back for a thought whose text was never shown', async () => {
+  it('a response returns the summary of a thought whose text was never shown', async () => {
     const summary = ['First.', 'Then.'].map((text) => ({ type: 'summary_text' as const, text }));
     const input = asked.map((item) =>
       'summary' in item ? { ...item, summary } : item,
@@ -195,13 +195,13 @@ describe('/v1/responses, where thoughts were lost', () => {
   });
 });
 
-it('an effort of none is the vendor’s switch', async () => {
+it('a response with effort none disables thinking at the vendor', async () => {
   await respond(false, { model: SWITCHED, input: 'Rome?', reasoning: { effort: 'none' } });
   expect(lastAsked('switched')).toMatchObject({ thinking: { type: 'disabled' } });
   expect(lastAsked('switched')).not.toHaveProperty('reasoning_effort');
 });
 
-it('each source that is asked in turn gets the thoughts as it takes them', async () => {
+it('a response’s fallback sources each get the thoughts in the form that they accept', async () => {
   const called = await respond(false, { model: BOTH, input: [user('Rome?')] });
   expect(w.upstreams.strict.seen).toHaveLength(1);
   w.upstreams.strict.play({ status: 503, pieces: [] });
@@ -268,7 +268,7 @@ describe.each([
   it.each([
     ['asked for', THINKING],
     ['left to the model', { type: 'adaptive' } as const],
-  ])('gives the vendor back what it thought, where thoughts are %s', async (_name, thinking) => {
+  ])('a tool loop over /v1/messages returns the thoughts to their vendor when thoughts are %s', async (_name, thinking) => {
     expect(await loop(isStream, SWITCHED, thinking)).toEqual(SHOWN);
     expect(givenBack('switched')).toEqual([THOUGHTS.call]);
   });
@@ -276,19 +276,19 @@ describe.each([
   it.each([
     ['are not asked for', undefined],
     ['are refused', { type: 'disabled' } as const],
-  ])('keeps the model from thinking, where thoughts %s', async (_name, thinking) => {
+  ])('a tool loop over /v1/messages disables the model’s thinking when thoughts %s', async (_name, thinking) => {
     expect(await loop(isStream, SWITCHED, thinking)).toEqual(UNSHOWN);
     expect(lastAsked('switched')).toMatchObject({ thinking: { type: 'disabled' } });
     expect(givenBack('switched')).toEqual([undefined]);
   });
 
-  it('shows thoughts unasked, where a model that always thinks demands them back', async () => {
+  it('a tool loop over /v1/messages shows thoughts of a model that always thinks and requires them back', async () => {
     expect(await loop(isStream, ALWAYS, undefined)).toEqual(SHOWN);
     expect(givenBack('always')).toEqual([THOUGHTS.call]);
     expect(lastAsked('always')).not.toHaveProperty('thinking');
   });
 
-  it('gives a vendor that did not ask for thoughts nothing of them', async () => {
+  it('a tool loop over /v1/messages returns no thoughts to a vendor that does not require them', async () => {
     expect(await loop(isStream, STRICT, THINKING)).toEqual(SHOWN);
     expect(await loop(isStream, STRICT, undefined)).toEqual(UNSHOWN);
     expect(givenBack('strict')).toEqual([undefined]);
@@ -305,7 +305,7 @@ describe('/v1/messages, of a conversation that another model began', () => {
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: '21' }] },
   ];
 
-  it('gives its thoughts on as text, without their signature', async () => {
+  it('a message sends another model’s thoughts as text, without their signature', async () => {
     const messages = called({ type: 'thinking', thinking: 'Let me see.', signature: 'c2lnbmVk' });
     await tell(false, { model: SWITCHED, messages, thinking: THINKING });
     expect(givenBack('switched')).toEqual(['Let me see.']);
@@ -313,7 +313,7 @@ describe('/v1/messages, of a conversation that another model began', () => {
     expect(JSON.stringify(lastAsked('switched'))).not.toContain('c2lnbmVk');
   });
 
-  it('goes on without thinking where they are sealed', async () => {
+  it('a message with another model’s sealed thoughts continues with thinking disabled', async () => {
     const messages = called({ type: 'redacted_thinking', data: 'c2VhbGVk' });
     const said = await tell(false, { model: SWITCHED, messages, thinking: THINKING });
     expect(said.content).toMatchObject([{ type: 'text', text: SAID }]);

@@ -101,7 +101,7 @@ async function world() {
 }
 
 describe('a client that leaves POST /v1/audio/transcriptions', () => {
-  it('pays nothing while its file is still coming', async () => {
+  it('a client that leaves a transcription during its upload pays nothing', async () => {
     await using w = await world();
     const { hostname, port } = new URL(w.gateway.baseUrl);
     const socket = connect(Number(port), hostname);
@@ -122,7 +122,7 @@ describe('a client that leaves POST /v1/audio/transcriptions', () => {
     expect(w.ledger.charges).toEqual([]);
   });
 
-  it('pays for the transcript that its vendor goes on with', async () => {
+  it('a client that leaves a transcription pays for the transcript that its vendor finishes', async () => {
     await using w = await world();
     const { opened, open } = gate();
     w.cheap.script.push({ ...jsonAnswer({ text: 'late' }), until: opened });
@@ -134,7 +134,7 @@ describe('a client that leaves POST /v1/audio/transcriptions', () => {
     expect(w.ledger.charges).toMatchObject([{ status: 'success', costRaw: PRICE }]);
   });
 
-  it('finds that transcript under its Idempotency-Key, paid for once', async () => {
+  it('a client that left a transcription gets the transcript by its Idempotency-Key, paid once', async () => {
     await using w = await world();
     const { opened, open } = gate();
     w.cheap.script.push({ ...jsonAnswer({ text: 'kept' }), until: opened });
@@ -149,7 +149,7 @@ describe('a client that leaves POST /v1/audio/transcriptions', () => {
     expect(w.cheap.seen).toHaveLength(1);
   });
 
-  it('pays nothing where its vendor fails, and no other vendor is asked', async () => {
+  it('a client that left a transcription pays nothing when its vendor fails, and no other vendor is called', async () => {
     await using w = await world();
     const { opened, open } = gate();
     w.cheap.script.push({ ...jsonAnswer({}, 503), until: opened });
@@ -159,7 +159,7 @@ describe('a client that leaves POST /v1/audio/transcriptions', () => {
     expect(w.dear.seen).toEqual([]);
   });
 
-  it('pays for a stream that has not begun', async () => {
+  it('a client that leaves a streamed transcription before it begins pays for it', async () => {
     await using w = await world();
     const { opened, open } = gate();
     w.cheap.script.push({ ...jsonAnswer({ text: 'late' }), until: opened });
@@ -168,7 +168,7 @@ describe('a client that leaves POST /v1/audio/transcriptions', () => {
     expect(await w.paid()).toBe(PRICE);
   });
 
-  it('pays for the whole file of a stream that it leaves in the middle', async () => {
+  it('a client that leaves a streamed transcription in the middle pays for the whole file', async () => {
     await using w = await world();
     const { opened, open } = gate();
     const body = 'data: {"type":"transcript.text.delta","delta":"as "}\n\n';
@@ -182,7 +182,7 @@ describe('a client that leaves POST /v1/audio/transcriptions', () => {
     open();
   });
 
-  it('stops what no vendor bills to this server, and pays nothing for it', async () => {
+  it('a client that leaves a transcription of an unbilled source stops it, and pays nothing', async () => {
     await using w = await world();
     const { opened, open } = gate();
     w.own.script.push({ ...jsonAnswer({ text: 'late' }), until: opened });

@@ -70,7 +70,7 @@ const VOICES = [
 ] as const;
 
 describe('POST /v1/audio/speech of a vendor with a protocol of its own', () => {
-  it.each(VOICES)('is sold by the character: %s', async (model, usd, upstreamModel) => {
+  it.each(VOICES)('speech of a vendor with its own protocol is sold by the character: %s', async (model, usd, upstreamModel) => {
     const charged = await paid(async () => {
       const response = await speak({ model });
       expect(await bytesOf(response)).toEqual(soundOf(TEXT));
@@ -84,7 +84,7 @@ describe('POST /v1/audio/speech of a vendor with a protocol of its own', () => {
   });
 
   it.each(['cartesia/sonic-3', 'elevenlabs/flash-v2.5', 'rime/mist-v2'])(
-    'comes in formats that its vendor does not make: %s',
+    'speech of a vendor with its own protocol is converted to formats that the vendor lacks: %s',
     async (model) => {
       const samples = pcmOf(TEXT);
       const made = async (response_format: string) => {
@@ -112,7 +112,7 @@ describe('POST /v1/audio/speech of a vendor with a protocol of its own', () => {
     },
   );
 
-  it('has the voice, the language and the speed that were asked for, each in the vendor’s words', async () => {
+  it('speech sends the requested voice, language and speed in the vendor’s own fields', async () => {
     const asked = { voice: 'voice1', speed: 1.1, language: 'de' };
     const sent = async (model: string) => {
       await bytesOf(await speak({ ...asked, model }));
@@ -135,14 +135,14 @@ describe('POST /v1/audio/speech of a vendor with a protocol of its own', () => {
     });
   });
 
-  it('cannot leave its path by the name of a voice', async () => {
+  it('a voice name with slashes is escaped in the path of the vendor’s URL', async () => {
     await thrownBy(speak({ model: 'elevenlabs/v3', voice: '../../v1/history?x=' }));
     expect(market.peer.heard.at(-1)?.url.pathname).toBe(
       '/text-to-speech/..%2F..%2Fv1%2Fhistory%3Fx%3D/stream',
     );
   });
 
-  it('is refused where its vendor could not take it, before that is asked', async () => {
+  it('speech that the vendor could not accept is refused before the vendor is called', async () => {
     const asked = market.peer.heard.length;
     const refused = await paid(async () => {
       const slow = await thrownBy(speak({ speed: 0.3 }));
@@ -166,7 +166,7 @@ const EARS = [
 const HEARD = /^heard [0-9a-f]{16}$/;
 
 describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own', () => {
-  it.each(EARS)('is sold by the second of the file: %s', async (model, price) => {
+  it.each(EARS)('a transcription of a vendor with its own protocol is sold by the second of audio: %s', async (model, price) => {
     const charged = await paid(async () => {
       const { data, response } = await hear({ model });
       expect(data).toEqual({
@@ -179,7 +179,7 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
     expect(charged).toBe(price);
   });
 
-  it.each(EARS)('has the times of words and lines: %s', async (model, _price, language) => {
+  it.each(EARS)('a transcription of a vendor with its own protocol has word and segment times: %s', async (model, _price, language) => {
     const asked = { response_format: 'verbose_json', timestamp_granularities: ['word', 'segment'] };
     const { data } = await hear({ model, ...asked });
     const [word, print] = data.text.split(' ');
@@ -199,7 +199,7 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
     expect(text).toBe(`${data.text}\n`);
   });
 
-  it('comes in one event where events are asked for, at the same price', async () => {
+  it('a vendor’s transcription with stream arrives as one delta and one done event, at the same price', async () => {
     const charged = await paid(async () => {
       const stream = await openai.audio.transcriptions.create({
         file: new File([FILE], 'said.wav'),
@@ -216,7 +216,7 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
     expect(charged).toBe(78n);
   });
 
-  it('may be of many hours: an answer of 110,000 items and 11 MB', async () => {
+  it('a vendor’s transcription may have 110,000 items and 11 MB', async () => {
     const items = Array.from({ length: 110_000 }, (_, at) => ({
       text: at % 2 ? ' ' : 'word',
       start: at / 10,
@@ -232,7 +232,7 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
     expect(data.text).toBe('word');
   });
 
-  it('is refused where speakers are to be named, before the vendor is asked', async () => {
+  it('a vendor’s transcription with diarized_json is refused before the vendor is called', async () => {
     const asked = market.peer.heard.length;
     const error = await thrownBy(hear({ response_format: 'diarized_json' }));
     expect(error).toMatchObject({ status: 400, param: 'response_format' });
@@ -248,7 +248,7 @@ describe('a vendor that does not deliver', () => {
     ['answers no sound', 'elevenlabs/v3', [{ kind: 'says', said: { body: '{}' } }], 502],
     ['has too many callers', 'rime/mist-v2', [{ kind: 'status', status: 429 }], 429],
     ['refuses', 'elevenlabs/flash-v2.5', [{ kind: 'status', status: 422 }], 422],
-  ] as const)('is not paid for speech where it %s: %s', async (_, model, faults, status) => {
+  ] as const)('a vendor is not paid for speech when it %s: %s', async (_, model, faults, status) => {
     market.peer.faults.push(...faults);
     expect(
       await paid(async () => expect((await thrownBy(speak({ model }))).status).toBe(status)),
@@ -268,7 +268,7 @@ describe('a vendor that does not deliver', () => {
       })),
       422,
     ],
-  ] as const)('is not paid for a transcript where it %s: %s', async (_, model, faults, status) => {
+  ] as const)('a vendor is not paid for a transcript when it %s: %s', async (_, model, faults, status) => {
     market.peer.faults.push(...(faults as never[]));
     expect(
       await paid(async () => expect((await thrownBy(hear({ model }))).status).toBe(status)),
@@ -276,14 +276,14 @@ describe('a vendor that does not deliver', () => {
     expect(market.peer.faults).toEqual([]);
   });
 
-  it('is not paid for a file that is made here of what broke off', async () => {
+  it('a vendor’s speech that breaks off during conversion to another format is not paid', async () => {
     market.peer.faults.push({ kind: 'cut' });
     const broken = () =>
       thrownBy(speak({ model: 'elevenlabs/multilingual-v2', response_format: 'wav' }));
     expect(await paid(async () => expect((await broken()).status).toBe(502))).toBe(0n);
   });
 
-  it('is paid what was told for sound that breaks off behind its beginning', async () => {
+  it('a vendor’s speech that breaks off after its beginning is paid the announced price', async () => {
     market.peer.faults.push({ kind: 'cut' });
     const charged = await paid(async () => {
       const response = await speak({ model: 'elevenlabs/turbo-v2.5' });
@@ -293,7 +293,7 @@ describe('a vendor that does not deliver', () => {
     expect(charged).toBe(spoken(50n));
   });
 
-  it('is let go, unpaid, by a client that leaves before it has answered', async () => {
+  it('a client that leaves a vendor’s speech before the response stops the call, unpaid', async () => {
     const [before, asked] = [market.peer.left.count, market.peer.heard.length];
     market.peer.faults.push({ kind: 'silence' });
     const charged = await paid(async () => {
@@ -309,7 +309,7 @@ describe('a vendor that does not deliver', () => {
     expect(charged).toBe(0n);
   });
 
-  it('has heard nothing in a file without words, which is a transcript, too', async () => {
+  it('a vendor’s error for a file without speech becomes an empty transcript', async () => {
     const said = (body: object) =>
       ({ kind: 'says', said: { body: JSON.stringify(body) } }) as const;
     const error = 'language_detection cannot be performed on files with no spoken audio.';
@@ -330,7 +330,7 @@ describe('money and keys', () => {
     ['rime/mist-v2', { authorization: 'Bearer own-key' }],
   ] as const;
 
-  it.each(OPENED)('buy under the caller’s own key for the fixed fee: %s', async (model, opened) => {
+  it.each(OPENED)('a vendor’s speech with the caller’s own key costs the fixed fee: %s', async (model, opened) => {
     const own = clientOf(agent.key, { 'x-svc-provider-key': 'own-key' });
     market.peer.faults.push(sold);
     const charged = await paid(async () => {
@@ -342,7 +342,7 @@ describe('money and keys', () => {
     expect(market.peer.heard.at(-1)?.headers).toMatchObject(opened);
   });
 
-  it('do not reach: the vendor is not asked', async () => {
+  it('a balance below the price refuses speech and transcription before the vendor is called', async () => {
     const poor = await market.shopper('poor', 30n);
     const asked = market.peer.heard.length;
     for (const run of [speak, hear]) {
@@ -352,7 +352,7 @@ describe('money and keys', () => {
     expect(market.peer.heard.length).toBe(asked);
   });
 
-  it('are missing: without an account of this server the models are not sold, as with every provider', async () => {
+  it('vendor speech and transcription models are not sold when this server has no account of the vendor', async () => {
     await using bare = await startMarketWorld({}, { secret: () => undefined });
     const { key } = await bare.shopper('keyless');
     const client = new OpenAI({ apiKey: key, baseURL: `${bare.world.url}/v1`, maxRetries: 0 });
