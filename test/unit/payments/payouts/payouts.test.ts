@@ -91,14 +91,14 @@ describe('payouts', () => {
     expect(seen.claims).toEqual([]);
   });
 
-  it('the payouts of one agent can be paid at once', async () => {
+  it('payNow hands over the due payout of one agent without waiting for the worker', async () => {
     const { payouts, seen } = setUp({ due: [payout(7)] });
     await payouts.payNow(7);
     expect(seen.claims).toMatchObject([{ agentId: 7 }]);
     expect(seen.written).toEqual([word(7)]);
   });
 
-  it('a hurried payout outlasts the `closePayoutMs` wait of its caller and is awaited at disposal', async () => {
+  it('closing an agent waits up to `closePayoutMs` for its payout, which goes on and is awaited at disposal', async () => {
     let reach = () => {};
     const until = new Promise<void>((resolve) => {
       reach = resolve;

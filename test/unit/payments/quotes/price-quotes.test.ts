@@ -66,7 +66,7 @@ describe('a quote', () => {
     ]);
   });
 
-  it('concurrent requests for a quote share one request to the target, and none is told that it was cached', async () => {
+  it('concurrent requests for a quote share one request to the target, and none is marked as cached', async () => {
     let answer: (probed: Probed) => void = () => {};
     const { quotes, asked } = quotesOf(
       () =>

@@ -61,7 +61,7 @@ describe('asking a target for its price', () => {
     }
   });
 
-  it('a price request tells a challenge that cannot be read from a 402 without one', async () => {
+  it('a price request distinguishes an unreadable challenge from a 402 without one', async () => {
     expect((await probed({ status: 402, body: 'Pay!' })).said).toEqual({
       kind: 'unpriced',
       status: 402,

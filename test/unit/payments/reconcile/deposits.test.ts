@@ -45,14 +45,14 @@ describe('the name of a deposit', () => {
     expect(await missing([transfer(0n), transfer(1n)])).toEqual([[nameOf(1), 1n]]);
   });
 
-  it('without transfers no credited deposits are read', async () => {
+  it('newDeposits without transfers does not read the credited deposits', async () => {
     const never = () => Promise.reject(new Error('asked'));
     expect(await newDeposits([], never)).toEqual({ fresh: [], odd: [] });
   });
 });
 
 describe('deposits that are missing', () => {
-  it('missing deposits are those that were never credited, under the names of a first reading', async () => {
+  it('the missing deposits of a transaction are those never credited, named as in a first reading', async () => {
     const transfers = [transfer(0n), transfer(7n), transfer(5n, { from: OURS }), transfer(9n)];
     expect(await missing(transfers)).toEqual([
       [nameOf(1), 7n],

@@ -21,7 +21,7 @@ const full = {
 };
 
 describe('the calls that an agent has under way', () => {
-  it('the calls in progress are limited for each agent alone, and a failed or buffered one frees its slot', async () => {
+  it('an agent’s calls in progress are limited for that agent alone, and a failed or buffered call frees its slot', async () => {
     const slots = createCallSlots({ most: 1, perMinute: 30 });
     let end = (_: { body: Uint8Array }) => {};
     const first = slots.take(1, () => new Promise<{ body: Uint8Array }>((done) => (end = done)));
@@ -34,7 +34,7 @@ describe('the calls that an agent has under way', () => {
     expect(slots.size).toBe(0);
   });
 
-  it('a call with a streamed body holds its slot until the body is read, left or broken', async () => {
+  it('an agent’s call with a streamed body holds its slot until the body is read, left or broken', async () => {
     const slots = createCallSlots({ most: 1, perMinute: 30 });
     const read = await slots.take(1, async () => ({ body: chunks() }));
     await expect(slots.take(1, async () => ({ body: bytes }))).rejects.toMatchObject(full);
