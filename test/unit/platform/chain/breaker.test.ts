@@ -127,7 +127,7 @@ describe('the circuit breaker', () => {
     expect(breaker.check()).toMatchObject({ kind: 'active', reason: 6 });
   });
 
-  it('the circuit breaker reads the chain once at a time', async () => {
+  it('concurrent ticks of the circuit breaker read the chain once', async () => {
     const { breaker, state } = setUp();
     await Promise.all([breaker.tick(), breaker.tick()]);
     expect(state.asked).toEqual(['0x82ad56cb', '0x9a6fc8f5']);

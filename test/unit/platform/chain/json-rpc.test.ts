@@ -37,7 +37,7 @@ describe('JSON-RPC', () => {
     ]);
   });
 
-  it('JSON-RPC tells a null result from a missing result', async () => {
+  it('JSON-RPC distinguishes a null result from a missing result', async () => {
     const ask = (body: unknown) => createJsonRpc({ url, fetch: answering(body) }).ask(question);
     expect(await ask({ id: 1, result: null })).toEqual({ kind: 'result', result: null });
     expect(await ask({ id: 1, result: '0x', error: null })).toMatchObject({ kind: 'result' });
@@ -46,7 +46,7 @@ describe('JSON-RPC', () => {
     expect(await ask([])).toMatchObject({ kind: 'lost' });
   });
 
-  it('JSON-RPC tells a response that is too large from a node that is away', async () => {
+  it('JSON-RPC distinguishes a response that is too large from a node that is away', async () => {
     const tooLarge: Fetch = () => Promise.reject(new AnswerTooLarge('more than 5 bytes'));
     const away: Fetch = () => Promise.reject(new Error('refused'));
     expect(await createJsonRpc({ url, fetch: tooLarge }).ask(question)).toEqual({

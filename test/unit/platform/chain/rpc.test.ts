@@ -53,7 +53,7 @@ describe('the chain over JSON-RPC', () => {
     expect(asked[0]?.params[1]).toEqual({ blockHash: word(7), requireCanonical: true });
   });
 
-  it('the chain RPC tells an unavailable node from a contract that reverted', async () => {
+  it('the chain RPC distinguishes an unavailable node from a contract that reverted', async () => {
     const broken: Fetch = () => Promise.reject(new Error('the answer has more than 5 bytes'));
     const withAnswer = (text: string) => createRpc({ url, fetch: answering(text) }).call(call);
     await expect(createRpc({ url, fetch: broken }).call(call)).rejects.toThrow(RpcUnavailable);
@@ -270,7 +270,7 @@ describe('logs', () => {
     expect(requests[0]?.maxResponseBytes).toBe(77);
   });
 
-  it('the chain RPC tells a log range that is too large from every other error', async () => {
+  it('the chain RPC distinguishes a log range that is too large from every other error', async () => {
     const saying = (message: string) =>
       logsOf(() => {
         throw new NodeRefusal(message);

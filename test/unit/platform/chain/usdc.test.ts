@@ -102,7 +102,7 @@ describe('what leaves wallets', () => {
     });
   });
 
-  it('outgoing USDC tells cancelled authorizations from used ones', async () => {
+  it('outgoing USDC distinguishes cancelled authorizations from used ones', async () => {
     const node = nodeWith([canceled(3, 1, payer), used(4, 0, payer, word(9))]);
     const found = await outgoing(node, USDC, [payer], range);
     expect(found.canceled).toMatchObject([{ authorizer: payer, nonce: NONCE, blockNumber: 3 }]);

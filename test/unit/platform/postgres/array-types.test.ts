@@ -20,7 +20,7 @@ describe('arrays on their way to the database and back', () => {
     same(float8Array, fc.array(fc.double({ noNaN: true }).filter((real) => !Object.is(real, -0))));
   });
 
-  it('a text array tells NULL from the word "NULL", and an array literal is sent as it is', () => {
+  it('a text array distinguishes NULL from the word "NULL", and an array literal is sent as it is', () => {
     expect(textArray.parse('{NULL,"NULL","",null}')).toEqual([null, 'NULL', '', 'null']);
     expect(int8Array.parse('{}')).toEqual([]);
     expect(int8Array.serialize('{1,2}')).toBe('{1,2}');

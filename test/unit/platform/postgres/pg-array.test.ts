@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { numberArray, textArray } from '../../../../src/platform/postgres/pg-array.ts';
 
 describe('array literals', () => {
-  it('an array literal quotes any text and tells the word "NULL" from null', () => {
+  it('an array literal quotes any text and distinguishes the word "NULL" from null', () => {
     expect(textArray([])).toBe('{}');
     expect(textArray(['a,b', null, 'NULL', 'say "hi"', 'back\\slash', '{x}'])).toBe(
       String.raw`{"a,b",NULL,"NULL","say \"hi\"","back\\slash","{x}"}`,
