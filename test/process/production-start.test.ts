@@ -48,7 +48,7 @@ describe('npm run secrets', () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  it('a server that starts from the secrets file creates agents, and `npm run agent` tells a repeated name apart', async () => {
+  it('a server that starts from the secrets file creates agents, and `npm run agent` warns of a repeated name', async () => {
     const PORT = String(await freePort());
     const { DATABASE_URL = '' } = place.environment;
     await using server = await startServerProcess(

@@ -64,7 +64,7 @@ describe('a database directory', () => {
     expect(String(refused[0])).toContain('is in use by');
   });
 
-  it('a database directory starts whatever a crash left in its lock file', async () => {
+  it('a database starts in its directory whatever a crash left in the lock file', async () => {
     using folder = scratchFolder();
     {
       await using server = await startIn(folder.path);
@@ -80,7 +80,7 @@ describe('a database directory', () => {
     }
   });
 
-  it('a database directory starts although its lock names a zombie process', async () => {
+  it('a database starts in its directory although the lock file names a zombie process', async () => {
     using folder = scratchFolder();
     await (await startIn(folder.path))[Symbol.asyncDispose]();
     // The shell becomes `sleep`, which never waits for the child that it inherits. The child ends
@@ -103,7 +103,7 @@ describe('a database directory', () => {
     }
   });
 
-  it('a database directory made by another version or another PostgreSQL is refused', async () => {
+  it('a database directory of another version or another PostgreSQL, or below a file, is refused', async () => {
     using folder = scratchFolder();
     mkdirSync(join(folder.path, 'old/postgres-17'), { recursive: true });
     mkdirSync(join(folder.path, 'foreign'));
