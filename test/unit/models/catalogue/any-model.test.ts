@@ -32,7 +32,7 @@ describe('any model that a key opens', () => {
     ['anthropic/claude-next', 'anthropic', 'claude-next'],
     ['together/meta-llama/Llama-9', 'together', 'meta-llama/Llama-9'],
     ['llama/8b', 'groq', 'hosted-8b'],
-  ])('named %s is %s’s, by the name that it has there', (id, provider, upstreamModel) => {
+  ])('the uncatalogued model %s is found at %s under the upstream’s own name', (id, provider, upstreamModel) => {
     const model = open().findKeyed(id);
     expect(model?.sources).toMatchObject([{ rail: 'byok', provider, upstreamModel }]);
     const [only] = model?.sources ?? [];
@@ -50,11 +50,11 @@ describe('any model that a key opens', () => {
     'openai/gpt\n',
     'gpt 9',
     'gpt-é',
-  ])('is not %j, since a key must not be shown to a provider that it may not be of', (id) => {
+  ])('no provider is guessed for the model name %j, so that no key reaches the wrong provider', (id) => {
     expect(open().findKeyed(id)).toBeUndefined();
   });
 
-  it('is none that is paid for without the buyer’s key, and of no other modality than was asked for', () => {
+  it('the models of a provider key are hidden from callers without the key and have only the requested modality', () => {
     const catalogue = open('embedding');
     expect([catalogue.find('llama/8b'), catalogue.suggest('8b'), catalogue.models]).toEqual([
       undefined,

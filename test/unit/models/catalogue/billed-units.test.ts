@@ -27,7 +27,7 @@ describe('missingRates', () => {
     ['stt', 'audio_input_token text_output_token'],
     ['realtime', 'audio_second'],
     ['realtime', 'text_input_token text_output_token audio_input_token audio_output_token'],
-  ])('finds nothing missing from a %s source with %s', (modality, units) => {
+  ])('missingRates finds no missing rate of a %s source with %s', (modality, units) => {
     expect(lacks(modality, units)).toEqual([]);
   });
 
@@ -41,11 +41,11 @@ describe('missingRates', () => {
     ['tts', 'audio_second', ['character']],
     ['stt', 'text_output_token', ['audio_second']],
     ['realtime', 'text_input_token text_output_token audio_input_token', ['audio_second']],
-  ])('names what a %s source with %s would give away', (modality, units, missing) => {
+  ])('missingRates names the missing rates of a %s source with %s', (modality, units, missing) => {
     expect(lacks(modality, units)).toEqual(missing);
   });
 
-  it('asks no rate where nothing or the fixed fee is charged, and no other of a source that bills the call', () => {
+  it('missingRates requires no rates on the free and byok rails, nor of a source that bills per call', () => {
     for (const modality of MODALITIES) {
       for (const rail of ['free', 'byok'] as const) {
         expect(missingRates(modality, { rail, rates: {} })).toEqual([]);
@@ -57,7 +57,7 @@ describe('missingRates', () => {
 });
 
 describe('billedUnits', () => {
-  it('has every unit of every way to bill, and what is contained in another one', () => {
+  it('billedUnits contains every unit of every way to bill, and the units contained in another unit', () => {
     expect([...billedUnits('text').units]).toEqual([
       'text_input_token',
       'text_output_token',
@@ -72,7 +72,7 @@ describe('billedUnits', () => {
 });
 
 describe('isByTheCall', () => {
-  it('is so where nothing but the call has a rate', () => {
+  it('isByTheCall is true only when the call is the sole unit with a rate', () => {
     expect(isByTheCall({ request: '1' })).toBe(true);
     expect(isByTheCall({ request: '1', character: '1' })).toBe(false);
     expect(isByTheCall({})).toBe(false);

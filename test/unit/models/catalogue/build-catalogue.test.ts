@@ -32,7 +32,7 @@ function build(sources: readonly SourceEntry[], lacking: readonly string[] = [])
 }
 
 describe('buildCatalogue', () => {
-  it('never buys from a source that has no rate for what its modality bills, however cheap it looks', () => {
+  it('the catalogue drops a source that lacks a rate for a billed unit, however cheap the source looks', () => {
     const { model, unpriced } = build([
       source('acme', WHOLE),
       source('shed', { text_input_token: '0.1' }),
@@ -45,23 +45,23 @@ describe('buildCatalogue', () => {
     ]);
   });
 
-  it('does not list a model when no source of it is left', () => {
+  it('the catalogue does not list a model without a usable source', () => {
     expect(build([source('acme', { text_output_token: '8' })]).models).toEqual([]);
     expect(build([source('acme', WHOLE)], ['acme_key']).models).toEqual([]);
   });
 
-  it('speaks of no missing rate where there is no account anyway', () => {
+  it('the catalogue reports no missing rate for a provider without credentials', () => {
     expect(build([source('acme', {})], ['acme_key']).unpriced).toEqual([]);
   });
 
-  it('keeps a free source without rates, and one that bills the call alone', () => {
+  it('the catalogue keeps a free source without rates and a source that bills calls alone', () => {
     const free = { ...source('shed', {}), rail: 'free' } as const;
     const { model, unpriced } = build([source('acme', { request: '1' }), free]);
     expect(model?.sources.map(({ provider }) => provider)).toEqual(['shed', 'acme']);
     expect(unpriced).toEqual([]);
   });
 
-  it('passes on what a model is called and whether its weights are open', () => {
+  it('the catalogue passes on a model’s display name and whether its weights are open', () => {
     const more = { displayName: 'Fast 1', isOpenWeight: true, contextWindow: 8_192 };
     const entry = {
       id: 'a/b',
@@ -73,7 +73,7 @@ describe('buildCatalogue', () => {
     expect(catalogue.find('a/b')).toMatchObject({ ...more, maxOutputTokens: null });
   });
 
-  it('lists a model that is made of others when all of them are there', () => {
+  it('the catalogue lists a cascade model only when all its parts are available', () => {
     const cascade = { stt: 'a/hear', llm: 'a/think', tts: 'a/say' };
     const part = (id: string, rates: SourceEntry['rates'], modality: 'stt' | 'text' | 'tts') =>
       ({ id, modality, sources: [source(id === 'a/say' ? 'shed' : 'acme', rates)] }) as const;

@@ -15,7 +15,7 @@ const provider = { baseUrl: 'https://api.example/v1', dialect: 'openai' };
 const parse = (file: unknown) => () => parseCatalogueFile(JSON.stringify(file), BUILTIN);
 
 describe('a catalogue file', () => {
-  it('is refused with the place inside it where the mistake is', () => {
+  it('an invalid catalogue file is refused with the place of the mistake', () => {
     const cases: [file: unknown, place: RegExp][] = [
       [{ models: [{ ...model, modality: 'smell' }] }, /^models\[0\]\.modality: /],
       [
@@ -65,7 +65,7 @@ describe('a catalogue file', () => {
     expect(() => parseCatalogueFile('{"models": [', BUILTIN)).toThrow(/^not JSON/);
   });
 
-  it('may say when a model is shut down, what comes after it, its limits and where its price is from', () => {
+  it('a catalogue file may state a model’s shutdown date, successor, limits and price origin', () => {
     const price = { source: 'acme.example/prices', readOn: '2026-11-24', certainty: 'list' };
     const longPrompt = { above: 200_000, inputPercent: 200, outputPercent: 150 };
     const source = { ...model.sources[0], price, longPrompt, cacheWritePercent: 25 };
@@ -93,7 +93,7 @@ describe('a catalogue file', () => {
     }
   });
 
-  it('may say which ids, orders and samplings a vendor accepts', () => {
+  it('a catalogue file may state which call ids, message order and sampling a vendor accepts', () => {
     const habits = { callIds: 'nine', strictOrder: true };
     const file = parse({
       providers: { up: { ...provider, ...habits } },
@@ -106,7 +106,7 @@ describe('a catalogue file', () => {
     );
   });
 
-  it('may name a provider as one more address of a vendor', () => {
+  it('a catalogue file may define a provider as a further address of a vendor', () => {
     const eu = { baseUrl: 'https://eu.acme.example/v1', apiKeyEnv: 'ACME', dialect: 'openai' };
     const [known = ''] = BUILTIN;
     const { providers } = parse({ providers: { eu: { ...eu, vendor: known } } })();
@@ -116,7 +116,7 @@ describe('a catalogue file', () => {
     );
   });
 
-  it('may make a realtime model of others, and says which of them there is none of', () => {
+  it('a catalogue file may define a realtime model as a cascade, and an unknown part is refused by its place', () => {
     const known = new Map([
       ['local/pocketsphinx', { modality: 'stt' }],
       ['local/flite', { modality: 'tts' }],
@@ -146,7 +146,7 @@ describe('a catalogue file', () => {
     }
   });
 
-  it('never gives a model away because its price was forgotten', () => {
+  it('a catalogue file is refused when a source lacks a rate for a billed unit', () => {
     const at = (more: object) => ({ models: [{ ...model, sources: [{ ...source, ...more }] }] });
     expect(parse(at({ rates: {} }))).toThrow(
       'models[0].sources[0].rates: a text model also bills text_input_token, text_output_token',
@@ -165,14 +165,14 @@ describe('a catalogue file', () => {
     expect(parse(at({ rail: 'free', rates: { request: '0' } }))).not.toThrow();
   });
 
-  it('may name a model for people and call its weights open', () => {
+  it('a catalogue file may give a model a display name and mark its weights as open', () => {
     const named = { ...model, displayName: 'A b', isOpenWeight: true };
     expect(parse({ models: [named] })().models[0]).toMatchObject(named);
     expect(parse({ models: [{ ...named, isOpenWeight: 'yes' }] })).toThrow(/isOpenWeight: /);
     expect(parse({ models: [{ ...named, displayName: '' }] })).toThrow(/displayName: /);
   });
 
-  it('may leave out either half', () => {
+  it('a catalogue file may leave out its providers and its models', () => {
     expect(parse({})()).toEqual({ providers: {}, models: [] });
   });
 });

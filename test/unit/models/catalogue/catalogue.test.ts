@@ -40,19 +40,19 @@ const refusals = Object.values(errors).flatMap((group) =>
 const spelled = (row: { status: number; error: string }) => `${row.status} ${row.error}`;
 
 describe('the catalogue of refusals', () => {
-  it('spells every refusal of the built sections letter by letter as the specification does', () => {
+  it('the errors of the built sections have exactly the codes of the specification', () => {
     const made = new Set(refusals.map(spelled));
     const due = vectors.specification.filter(({ section }) => BUILT.includes(section));
     expect(due.length).toBeGreaterThan(15);
     expect(due.map(spelled).filter((row) => !made.has(row))).toEqual([]);
   });
 
-  it('adds no spelling that is not written down as an addition', () => {
+  it('every error code beyond the specification is listed as an addition', () => {
     const known = new Set([...vectors.specification, ...vectors.added].map(spelled));
     expect(refusals.map(spelled).filter((row) => !known.has(row))).toEqual([]);
   });
 
-  it('tells where to look a payment up wherever one may have been made', () => {
+  it('an error after a possible payment says where to look up the payment', () => {
     const nonce = `0x${'ab'.repeat(32)}`;
     const { notAccepted, ambiguous } = errors.proxy;
     const reservation = { nonce, validBefore: 7 };
@@ -62,7 +62,7 @@ describe('the catalogue of refusals', () => {
     }
   });
 
-  it('says the same sentence in message and detail, and when to come back wherever that is known', () => {
+  it('an error has the same sentence in message and detail, and a 429 has a retry-after header', () => {
     for (const refusal of refusals) {
       if (refusal.error === 'Invalid request') continue;
       expect(refusal.fields.message, refusal.error).toBe(refusal.fields.detail);

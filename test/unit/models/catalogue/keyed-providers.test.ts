@@ -11,7 +11,7 @@ const keyed = (providers: Readonly<Record<string, ProviderEntry>>, secret?: stri
   }).keyedProviders;
 
 describe('the providers that a caller can have a key of his own at', () => {
-  it('are those with an address and a variable for a key, by name', () => {
+  it('the providers for callers’ own keys are those with an address and a key variable, sorted by name', () => {
     const there = { baseUrl: 'https://a.example/v1', dialect: 'openai' } as const;
     const providers = {
       zeta: { ...there, apiKeyEnv: 'ZETA_KEY' },
@@ -22,7 +22,7 @@ describe('the providers that a caller can have a key of his own at', () => {
     expect(keyed(providers)).toEqual(['acme', 'zeta']);
   });
 
-  it('are the same whether or not this server has keys itself', () => {
+  it('the providers for callers’ own keys do not depend on the operator’s keys', () => {
     const without = keyed(BUILTIN_PROVIDERS);
     expect(without).toEqual(expect.arrayContaining(['anthropic', 'deepgram', 'openai']));
     expect(without).not.toContain('local');

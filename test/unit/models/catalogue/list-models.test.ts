@@ -26,7 +26,7 @@ const model = (rates: Parameters<typeof ratesOf>[0]): Model => ({
 });
 
 describe('a model on the wire', () => {
-  it('has exactly the members of the plain list', () => {
+  it('a listed model has exactly the members of the plain list', () => {
     expect(describeModel(model({ request: '1' }))).toEqual({
       id: 'acme/fast-1',
       object: 'model',
@@ -39,7 +39,7 @@ describe('a model on the wire', () => {
     });
   });
 
-  it('says when its vendor shuts it down, and what takes its place', () => {
+  it('a listed model has its shutdown date and its successor', () => {
     const told = { shutdownDate: '2027-01-14', noticeDate: undefined, successor: 'acme/fast-2' };
     const retiring = { ...model({ request: '1' }), retirement: retirementOf(told) };
     const said = { shutdown_date: '2027-01-14', successor: 'acme/fast-2' };
@@ -53,7 +53,7 @@ describe('a model on the wire', () => {
     });
   });
 
-  it('tells a price that was read in one copy from one that is confirmed', () => {
+  it('a listed model’s pricing says whether its price is confirmed', () => {
     const known = model({ request: '1' });
     const price = { source: 'a copy', readOn: '2026-11-24', certainty: 'unconfirmed' } as const;
     const sources = known.sources.map((source) => ({ ...source, price }));
@@ -63,7 +63,7 @@ describe('a model on the wire', () => {
     expect(describeModelWithSources({ ...known, sources }).sources).toMatchObject([{ price }]);
   });
 
-  it('quotes the cheapest source with its margin, six decimals, per million tokens', () => {
+  it('a listed model’s price is the cheapest source’s with margin, in six decimals per million tokens', () => {
     const rates = { text_input_token: '2.5', text_output_token: '10', cached_input_token: '1.25' };
     expect(describeModelWithPricing(model(rates)).pricing).toEqual({
       unit: 'per_1m_tokens',
@@ -74,14 +74,14 @@ describe('a model on the wire', () => {
     });
   });
 
-  it('quotes null where tokens are not billed or have no cached rate', () => {
+  it('a listed model’s price is null for tokens that are not billed or have no cached rate', () => {
     const { funded } = describeModelWithPricing(model({ character: '1' })).pricing;
     expect(funded).toEqual({ input: null, output: null, cached_input: null });
     const uncached = { text_input_token: '1', text_output_token: '1' };
     expect(describeModelWithPricing(model(uncached)).pricing.funded.cached_input).toBeNull();
   });
 
-  it('carries prices when they are among what is asked for', () => {
+  it('the model list has prices when its include parameter names pricing', () => {
     expect(describerFor('pricing')).toBe(describeModelWithPricing);
     expect(describerFor('voices,pricing')).toBe(describeModelWithPricing);
     for (const include of [undefined, '', 'price', 'pricings']) {
@@ -89,7 +89,7 @@ describe('a model on the wire', () => {
     }
   });
 
-  it("shows every source in the catalogue's order at the upstream's own rates", () => {
+  it('a model with its sources lists them in the catalogue’s order at the upstream’s own rates', () => {
     const rates = { text_input_token: '2.5', text_output_token: '0.000001' };
     const known = model(rates);
     const dearer = { ...known.sources[0], provider: 'shed', rates: ratesOf({ request: '900' }) };

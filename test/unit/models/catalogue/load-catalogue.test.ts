@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('the catalogue', () => {
-  it('has every local engine, at a price above zero, with nothing configured', async () => {
+  it('the catalogue has every local engine at a price above zero without any configuration', async () => {
     const { models } = await loadCatalogue({ clock, secret: none });
     expect(models.map(({ id, modality }) => `${id} ${modality}`)).toEqual([
       'local/guide text',
@@ -44,7 +44,7 @@ describe('the catalogue', () => {
     }
   });
 
-  it('enables exactly the sources whose credential is configured', async () => {
+  it('the catalogue enables exactly the sources whose credential is configured', async () => {
     const secret = (name: string) => (name === 'OPENAI_API_KEY' ? 'sk-1' : undefined);
     const { models, provider } = await loadCatalogue({ clock, secret });
     const makers = new Set(models.map(({ id }) => id.split('/')[0]));
@@ -54,7 +54,7 @@ describe('the catalogue', () => {
     expect(provider('nobody')).toBeUndefined();
   });
 
-  it('finds a vendor where its variable moves it, and refuses to start for what is no address', async () => {
+  it('a vendor’s address variable moves the vendor, and an invalid address stops the start', async () => {
     const at = (baseUrl: string) => (name: string) =>
       name === 'VENDOR_ASSEMBLYAI_BASE_URL' ? baseUrl : undefined;
     const moved = 'https://api.eu.assemblyai.com/v2';
@@ -67,7 +67,7 @@ describe('the catalogue', () => {
     await expect(bad).rejects.toBeInstanceOf(ConfigError);
   });
 
-  it('says what stays off: providers without their variable, and sources without their rates', async () => {
+  it('the catalogue reports providers without their variable and sources without their rates', async () => {
     type Missing = Parameters<NonNullable<Parameters<typeof loadCatalogue>[0]['missing']>>[0];
     const told: Missing[] = [];
     const missing = (all: Missing) => void told.push(all);
@@ -89,7 +89,7 @@ describe('the catalogue', () => {
     expect(told[1]?.rates).not.toHaveProperty(['openai/gpt-4o at openai']);
   });
 
-  it('names at the start what is usable and goes within half a year, the soonest first', async () => {
+  it('the catalogue names at the start the usable models that retire within half a year, soonest first', async () => {
     const secret = (name: string) => (name === 'OPENAI_API_KEY' ? 'sk-1' : undefined);
     const told: unknown[] = [];
     const retiring = (models: unknown) => void told.push(models);
@@ -119,7 +119,7 @@ describe('the catalogue', () => {
     });
   });
 
-  it('sells nothing that has no rate', async () => {
+  it('the catalogue lists no source without all its rates and no model without a source', async () => {
     const { models } = await loadCatalogue({ clock, secret: every });
     for (const { id, modality, sources } of models) {
       expect(sources, id).not.toEqual([]);
@@ -129,20 +129,20 @@ describe('the catalogue', () => {
     expect(['microsoft/phi-4', 'perplexity/sonar'].filter(listed)).toEqual([]);
   });
 
-  it('names each model once and only providers that exist', () => {
+  it('the catalogue names each model once and only providers that exist', () => {
     const ids = BUILTIN_MODELS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const named = BUILTIN_MODELS.flatMap(({ sources }) => sources.map(({ provider }) => provider));
     expect(named.filter((id) => BUILTIN_PROVIDERS[id] === undefined)).toEqual([]);
   });
 
-  it('lists the sources of a model cheapest first', async () => {
+  it('the catalogue lists the sources of a model cheapest first', async () => {
     const { find } = await loadCatalogue({ clock, secret: every });
     const hosts = find('openai/whisper-large-v3-turbo')?.sources.map(({ provider }) => provider);
     expect(hosts).toEqual(['deepinfra', 'groq']);
   });
 
-  it('finds a model by its bare name where one maker alone has it, and suggests all of them where several do', async () => {
+  it('the catalogue finds a model by a bare name that one maker has, and suggests all models when several do', async () => {
     const { find, findKeyed, suggest } = await loadCatalogue({ clock, secret: every });
     expect(find('gpt-4o')).toBe(find('openai/gpt-4o'));
     expect(findKeyed('gpt-4o')).toBe(findKeyed('openai/gpt-4o'));
@@ -169,7 +169,7 @@ describe('the catalogue', () => {
 });
 
 describe('CATALOG_FILE', () => {
-  it('adds models, replaces them by id, and keeps the rest', async () => {
+  it('CATALOG_FILE adds models, replaces models with the same id, and keeps the rest', async () => {
     const catalogue = await loadCatalogue({ clock, file: GOOD, secret: every });
     const fast = catalogue.find('acme/fast-1');
     expect(fast?.contextWindow).toBe(128_000);
@@ -179,14 +179,14 @@ describe('CATALOG_FILE', () => {
     expect(catalogue.find('local/flite')).toBeDefined();
   });
 
-  it('needs no credential for a provider that names none, and keeps off one that lacks its own', async () => {
+  it('CATALOG_FILE needs no credential for a provider that names none, and disables one without its own', async () => {
     const catalogue = await loadCatalogue({ clock, file: GOOD, secret: none });
     const fast = catalogue.find('acme/fast-1');
     expect(fast?.sources.map(({ provider }) => provider)).toEqual(['shed']);
     expect(catalogue.provider('shed')?.apiKey).toBeNull();
   });
 
-  it('stops the start with the variable, the file and the place when it is wrong', async () => {
+  it('an invalid CATALOG_FILE stops the start with the variable, the file and the place of the mistake', async () => {
     const bad = join(folder, 'bad.json');
     await writeFile(bad, JSON.stringify({ models: [{ id: 'a/b', modality: 'text', sources: 1 }] }));
     const load = loadCatalogue({ clock, file: bad, secret: none });
@@ -194,7 +194,7 @@ describe('CATALOG_FILE', () => {
     await expect(load).rejects.toThrow(`CATALOG_FILE ${bad}: models[0].sources: `);
   });
 
-  it('stops the start when it cannot be read or is too large', async () => {
+  it('an unreadable or too large CATALOG_FILE stops the start', async () => {
     const absent = join(folder, 'absent.json');
     await expect(loadCatalogue({ clock, file: absent, secret: none })).rejects.toThrow(
       /CATALOG_FILE .*ENOENT/,

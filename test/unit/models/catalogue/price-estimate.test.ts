@@ -45,7 +45,7 @@ function refusal(work: () => unknown): ApiError {
 }
 
 describe('estimatePrice', () => {
-  it('prices the example of the wire contract to the raw unit', () => {
+  it('the price estimate of the wire contract’s example is exact to the raw unit', () => {
     const usage = { text_input_token: 1_200, text_output_token: 400 };
     expect(estimate([source(RATES)], usage)).toEqual({
       model: 'acme/fast-1',
@@ -59,7 +59,7 @@ describe('estimatePrice', () => {
     });
   });
 
-  it('prices a long prompt as its vendor does, cached tokens counted in its length', () => {
+  it('the price estimate of a long prompt uses the long-prompt rates and counts cached tokens in its length', () => {
     const longPrompt = { above: 100_000, inputPercent: 500, outputPercent: 500 };
     const rates = { ...RATES, cached_input_token: '0.25' };
     const usage = { text_input_token: 60_000, cached_input_token: 40_000 };
@@ -68,7 +68,7 @@ describe('estimatePrice', () => {
     expect(estimate(long, { ...usage, text_input_token: 60_001 }).cost_raw).toBe('800013');
   });
 
-  it('is what a call with this use is charged, at every rate and margin', () => {
+  it('the price estimate equals the charge of a call with the same usage, at every rate and margin', () => {
     const rate = fc.integer({ min: 0, max: 10 ** 9 }).map((micro) => (micro / 1e6).toFixed(6));
     const tokens = fc.integer({ min: 0, max: LIMITS.estimateQuantity });
     fc.assert(
@@ -111,20 +111,20 @@ describe('estimatePrice', () => {
     );
   });
 
-  it('takes the source that is cheapest for this use, not for another', () => {
+  it('the price estimate uses the source that is cheapest for the given usage', () => {
     const dear = source({ text_input_token: '9', text_output_token: '1' }, { provider: 'reader' });
     const cheap = source({ text_input_token: '1', text_output_token: '9' }, { provider: 'writer' });
     expect(estimate([dear, cheap], { text_input_token: 1_000 }).provider).toBe('writer');
     expect(estimate([dear, cheap], { text_output_token: 1_000 }).provider).toBe('reader');
   });
 
-  it('passes over a cheaper source that has no rate for a unit of it', () => {
+  it('the price estimate skips a cheaper source that lacks a rate for a unit of the usage', () => {
     const silent = source({ text_input_token: '0.1' }, { provider: 'silent' });
     const usage = { text_input_token: 10, text_output_token: 10 };
     expect(estimate([silent, source(RATES)], usage).provider).toBe('acme');
   });
 
-  it('keeps only what is not zero, and the call itself where calls are billed', () => {
+  it('the price estimate keeps only non-zero units, and adds the call when calls are billed', () => {
     const usage = { text_input_token: 5, text_output_token: 0, character: 0 };
     expect(estimate([source({ ...RATES, request: '1000' })], usage)).toMatchObject({
       usage: { text_input_token: 5, request: 1 },
@@ -133,14 +133,14 @@ describe('estimatePrice', () => {
     expect(Object.keys(estimate([source(RATES)], usage).usage)).toEqual(['text_input_token']);
   });
 
-  it('bills cached input as other input where a source has no rate for it', () => {
+  it('the price estimate bills cached input at the input rate when a source has no cached rate', () => {
     const usage = { cached_input_token: 1_000_000 };
     expect(estimate([source(RATES)], usage).cost_raw).toBe('2625000');
     const discounted = source({ ...RATES, cached_input_token: '1.25' });
     expect(estimate([discounted], usage).cost_raw).toBe('1312500');
   });
 
-  it('costs something as soon as a rate does, and nothing on the free rail', () => {
+  it('the price estimate is at least one raw unit when there is a rate, and zero on the free rail', () => {
     expect(estimate([source(RATES)], { text_input_token: 1 }).cost_raw).toBe('3');
     expect(
       estimate([source({ audio_second: '0.000001' })], { audio_second: 0.001 }, 'stt'),
@@ -153,12 +153,12 @@ describe('estimatePrice', () => {
     });
   });
 
-  it('prices tokens at a source that bills calls alone', () => {
+  it('the price estimate of tokens at a source that bills calls alone is the price of one call', () => {
     const flat = source({ request: '2000' }, { rail: 'x402-router' });
     expect(estimate([flat], { text_input_token: 9_000 }).cost_raw).toBe('2100');
   });
 
-  it('stays exact for the largest quantities at the largest rates', () => {
+  it('the price estimate stays exact for the largest quantities at the largest rates', () => {
     const rates = Object.fromEntries(UNITS.map((unit) => [unit, '999999999999.999999']));
     const usage = Object.fromEntries(
       UNITS.filter((unit) => unit !== 'request').map((unit) => [unit, LIMITS.estimateQuantity]),
@@ -168,7 +168,7 @@ describe('estimatePrice', () => {
     expect(priced.cost_raw).toBe(((exact + 999_999n) / 1_000_000n).toString());
   });
 
-  it('refuses a model that it does not know', () => {
+  it('the price estimate of an unknown model is refused with model_not_found', () => {
     const catalogue = catalogueOf([source(RATES)]);
     expect(refusal(() => estimatePrice(catalogue, 'fast-2', { character: 1 }))).toMatchObject({
       status: 404,
@@ -182,12 +182,12 @@ describe('estimatePrice', () => {
     ['zeroes', { text_input_token: 0, audio_second: 0 }],
     ['characters of a text model', { text_input_token: 1, character: 1 }],
     ['sound of a text model', { audio_second: 1 }],
-  ])('cannot price %s', (_, usage) => {
+  ])('the price estimate is refused for %s', (_, usage) => {
     const refused = { status: 422, error: 'no_priceable_source' };
     expect(refusal(() => estimate([source(RATES)], usage))).toMatchObject(refused);
   });
 
-  it('gives nothing away that a free source does not sell', () => {
+  it('the price estimate is refused for a unit that a free source does not serve', () => {
     const free = source({}, { rail: 'free' });
     expect(refusal(() => estimate([free], { character: 1 })).status).toBe(422);
   });

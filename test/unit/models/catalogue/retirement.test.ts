@@ -15,7 +15,7 @@ const living = { id: 'acme/new' };
 const at = (text: string) => Date.parse(text);
 
 describe('a retirement', () => {
-  it('is said in the words of RFC 8594 and RFC 9745, with a link to what comes after', () => {
+  it('a retirement has the headers of RFC 8594 and RFC 9745 and a link to the successor', () => {
     expect(going('acme/old', '2027-01-14', 'acme/new').retirement.headers).toEqual({
       sunset: 'Thu, 14 Jan 2027 00:00:00 GMT',
       deprecation: '@1791936000',
@@ -24,7 +24,7 @@ describe('a retirement', () => {
     expect(at('2026-10-14T00:00:00Z')).toBe(1_791_936_000_000);
   });
 
-  it('leaves out what is not known', () => {
+  it('a retirement without a notice date and a successor has only the sunset header', () => {
     const { headers } = retirementOf({
       shutdownDate: '2027-01-14',
       noticeDate: undefined,
@@ -33,7 +33,7 @@ describe('a retirement', () => {
     expect(Object.keys(headers)).toEqual(['sunset']);
   });
 
-  it('takes a day that the calendar has', () => {
+  it('a retirement date must be a day of the calendar', () => {
     expect(dayMs('2028-02-29')).toBe(at('2028-02-29T00:00:00Z'));
     for (const wrong of ['2027-02-29', '2027-13-01', '14 Jan 2027', '2027-1-4', '']) {
       expect(dayMs(wrong), wrong).toBeUndefined();
@@ -42,14 +42,14 @@ describe('a retirement', () => {
 });
 
 describe('models that retire', () => {
-  it('go behind the living ones on the day itself, and not before', () => {
+  it('a retired model is ordered behind living ones from its shutdown day on, and not before', () => {
     const models = [going('acme/old', '2027-01-14'), living];
     const ids = (now: string) => livingFirst(models, at(now)).map(({ id }) => id);
     expect(ids('2027-01-13T23:59:59Z')).toEqual(['acme/old', 'acme/new']);
     expect(ids('2027-01-14T00:00:00Z')).toEqual(['acme/new', 'acme/old']);
   });
 
-  it('are named within so many days of their end and after it, the soonest first', () => {
+  it('models that retire within the given days or have retired are named, soonest first', () => {
     const models = [
       going('acme/b', '2027-02-22', 'acme/new'),
       going('acme/c', '2027-02-23'),
@@ -63,7 +63,7 @@ describe('models that retire', () => {
     expect(retiringWithin([living], 90, at('2026-11-24'))).toEqual({});
   });
 
-  it('that work together say what the first of them to go says', () => {
+  it('a response of several models has the retirement headers of the first one to retire', () => {
     const parts = [going('acme/b', '2027-02-22'), living, going('acme/a', '2027-01-14')];
     expect(soonestHeaders(parts)).toMatchObject({ sunset: 'Thu, 14 Jan 2027 00:00:00 GMT' });
     expect(soonestHeaders([living])).toEqual({});

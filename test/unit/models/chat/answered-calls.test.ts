@@ -38,7 +38,7 @@ describe('the calls of an answer', () => {
     ['numbered alike and without ids', { index: 0, id: '' }],
     ['neither numbered nor with ids', {}],
     ['numbered', undefined],
-  ])('are two that are %s', (_, more) => {
+  ])('two tool calls that are %s are read as two', (_, more) => {
     const lists = [
       [call('a', A.text, more ?? { index: 0 })],
       [call('b', B.text, more ?? { index: 1 })],
@@ -46,14 +46,14 @@ describe('the calls of an answer', () => {
     expect(heard(lists)).toEqual([A, B]);
   });
 
-  it('are two of one function, which come whole one behind the other', () => {
+  it('two tool calls of one function that arrive whole one after the other are read as two', () => {
     expect(heard([[call('a', '{"x":1}')], [call('a', '{"y":2}')]])).toMatchObject([
       { text: '{"x":1}' },
       { text: '{"y":2}' },
     ]);
   });
 
-  it('are two where the first has no arguments, by their names', () => {
+  it('two tool calls are told apart by their names when the first has no arguments', () => {
     for (const more of [{ index: 0 }, {}]) {
       expect(heard([[call('a', '', more)], [call('b', B.text, more)]])).toEqual([
         { ...A, text: '' },
@@ -62,7 +62,7 @@ describe('the calls of an answer', () => {
     }
   });
 
-  it('are two of one function where the second begins with its name alone', () => {
+  it('two tool calls of one function are told apart when the second begins with its name alone', () => {
     const more = { index: 0 };
     const lists = [
       [call('a', '{}', more)],
@@ -72,26 +72,26 @@ describe('the calls of an answer', () => {
     expect(heard(lists).map(({ name, text }) => name + text)).toEqual(['a{}', 'a{"z":3}']);
   });
 
-  it('are one whose id comes behind its first piece', () => {
+  it('a tool call whose id arrives after its first piece is read as one call', () => {
     for (const more of [{ index: 0 }, {}]) {
       const lists = [[call('a', '{"x"', more)], [call(undefined, ':1}', { ...more, id: 'late' })]];
       expect(heard(lists)).toEqual([A]);
     }
   });
 
-  it('are one whose name comes behind its id', () => {
+  it('a tool call whose name arrives after its id is read as one call', () => {
     expect(heard([[{ id: 'i' }], [call('a', A.text)]])).toEqual([{ ...A, id: 'i' }]);
     expect(heard([[{ id: 'i', index: 0 }]])).toEqual([]);
   });
 
-  it('are one where every piece repeats the id and the name', () => {
+  it('a tool call whose pieces all repeat the id and the name is read as one call', () => {
     for (const more of [{ index: 0, id: 'i' }, { id: 'i' }, { index: 0 }]) {
       const lists = ['{"x"', ':1}', ''].map((text) => [call('a', text, more)]);
       expect(heard(lists)).toMatchObject([{ name: 'a', text: A.text }]);
     }
   });
 
-  it('stand in the order of a list that has no numbers, whatever is cut', () => {
+  it('tool calls without numbers keep the order of their list, wherever their arguments are cut', () => {
     const lists = [
       [call('a', '{"x"'), call('b', '{"y"')],
       [call(undefined, ':1}'), call(undefined, ':2}')],
@@ -104,7 +104,7 @@ describe('the calls of an answer', () => {
     ]);
   });
 
-  it('are as many as an answer may have, and no more', () => {
+  it('tool calls beyond the limit per answer are refused', () => {
     const many = Array.from({ length: LIMITS.toolCallsPerAnswer }, (_, index) =>
       call('a', '{}', { index }),
     );
@@ -112,7 +112,7 @@ describe('the calls of an answer', () => {
     expect(() => heard([[...many, call('a', '{}', { index: many.length })]])).toThrow('tool calls');
   });
 
-  it('wait for the signature of the first, which may come behind it or before', () => {
+  it('tool calls wait for the signature of the first call, which may arrive after it or before it', () => {
     const extra_content = { google: { thought_signature: 'sig' } };
     const calls = new AnsweredCalls({ waitsForSignature: true });
     expect([...calls.hear([call('a', '{"x"', { id: 'i' })])]).toEqual([]);
@@ -128,7 +128,7 @@ describe('the calls of an answer', () => {
     ]);
   });
 
-  it('that wait for a signature are told when another one begins, and hold no more than their bound', () => {
+  it('tool calls that wait for a signature are passed on when another call begins, and are held up to a limit', () => {
     const calls = new AnsweredCalls({ waitsForSignature: true });
     expect([...calls.hear([call('a', '{}', { index: 0 })])]).toEqual([]);
     expect([...calls.hear([call('b', '{}', { index: 1 })])]).toMatchObject([
@@ -251,7 +251,7 @@ function inVoice(events: readonly string[]): object[] {
   return pieces.end();
 }
 
-it('are the same in every dialect, however a set of calls is cut into deltas', async () => {
+it('tool calls read the same in every dialect, however an upstream cuts them into deltas', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(given, { minLength: 1, maxLength: 4 }),

@@ -29,7 +29,7 @@ const inputOf = (more: object, content?: unknown) =>
   boundChat(request(more, content), modelOf(null)).tokens.inputTokens - LIMITS.tokensPerMessage;
 
 describe('the bound of a chat request', () => {
-  it('takes a token for every byte that is said, and some for each message', () => {
+  it('a chat request’s token bound has one token per byte of text, plus a fixed number per message', () => {
     expect(inputOf({}, 'hello')).toBe(5);
     expect(inputOf({}, '世界🎉')).toBe(10);
     const parts = [
@@ -43,21 +43,21 @@ describe('the bound of a chat request', () => {
     expect(tokens.inputTokens).toBe(3 * LIMITS.tokensPerMessage);
   });
 
-  it('takes the output for each of the answers, and for what is predicted of each', () => {
+  it('a chat request’s token bound multiplies the output and the prediction by the number of answers', () => {
     const outputOf = (more: object) => boundChat(request(more), modelOf(null)).tokens.outputTokens;
     expect(outputOf({ max_tokens: 100, n: 3 })).toBe(300);
     const prediction = { type: 'content', content: 'x'.repeat(48) };
     expect(outputOf({ max_tokens: 100, n: 2, prediction })).toBe(2 * (100 + 50));
   });
 
-  it('takes as much for an image as it can come to, however long its address is', () => {
+  it('a chat request’s token bound has the most that an image can cost, however long its URL is', () => {
     const image = (url: string) => [{ type: 'image_url', image_url: { url } }];
     const short = inputOf({}, image('https://x.example/a.png'));
     expect(short).toBe(LIMITS.mostTokensPerImage);
     expect(inputOf({}, image(`data:image/png;base64,${'A'.repeat(100_000)}`))).toBe(short);
   });
 
-  it('has what the prompt leaves of the window where no limit of one answer is known, and says that it is the model', () => {
+  it('a chat request’s output cap is the rest of the context window when the model’s output limit is unknown', () => {
     const model = { ...modelOf(null), contextWindow: 128_000 };
     const { outputCap, reason } = boundChat(request({}, 'x'.repeat(40_000)), model);
     expect([outputCap, reason]).toEqual([115_000, 'model']);
@@ -68,7 +68,7 @@ describe('the bound of a chat request', () => {
     });
   });
 
-  it('leaves room for a prompt that fills the window, as a vendor wants it', () => {
+  it('a chat request’s output cap leaves room in the context window for the prompt', () => {
     const model = { ...modelOf(100_000), contextWindow: 128_000 };
     expect(boundChat(request({}, 'x'.repeat(200_000)), model).outputCap).toBe(63_000);
     expect(boundChat(request({}, 'x'.repeat(900_000)), model).outputCap).toBe(
@@ -76,14 +76,14 @@ describe('the bound of a chat request', () => {
     );
   });
 
-  it('takes more for an image where a source counts more', () => {
+  it('a chat request’s token bound for an image is that of the source which counts most', () => {
     const dear = { ...source(1n, 1n), imageTokens: 48_169 };
     const asked = request({}, [{ type: 'image_url', image_url: { url: 'https://x.example/a' } }]);
     const bound = boundChat(asked, modelOf(null, [source(1n, 1n), dear]));
     expect(bound.tokens.inputTokens).toBe(48_169 + LIMITS.tokensPerMessage);
   });
 
-  it('takes sound and files by their length', () => {
+  it('a chat request’s token bound for audio and files follows their length', () => {
     const data = 'A'.repeat(640_000);
     const sound = [{ type: 'input_audio', input_audio: { data, format: 'mp3' } }];
     // Eight kilobits a second, the least of MP3, at the 32 tokens a second that the most counted vendor counts.
@@ -92,7 +92,7 @@ describe('the bound of a chat request', () => {
     expect(inputOf({}, file)).toBeGreaterThanOrEqual((640_000 * 3) / 4);
   });
 
-  it('counts all that a part has, whatever stands beside it', () => {
+  it('a chat request’s token bound counts every member of a part, whatever type the part states', () => {
     const image_url = { url: 'https://x.example/a.png' };
     const input_audio = { data: 'A'.repeat(320), format: 'wav' };
     const file = { file_data: 'A'.repeat(50) };
@@ -112,14 +112,14 @@ describe('the bound of a chat request', () => {
     expect(inputOf({}, [{ type: 'text', text: 'abc', image_url: null }])).toBe(3);
   });
 
-  it('counts what a vendor writes into the prompt for a schema', () => {
+  it('a chat request’s token bound counts schemas that a vendor writes into the prompt', () => {
     for (const member of ['tools', 'functions', 'response_format']) {
       const value = [{ type: 'x', text: 'x'.repeat(5_000) }];
       expect(inputOf({ [member]: value }) - inputOf({})).toBeGreaterThan(5_000);
     }
   });
 
-  it('counts a prompt twice that an upstream is asked to keep: that is what keeping can cost', () => {
+  it('a chat request’s token bound doubles the prompt when a part is marked for caching', () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     const parts = [{ type: 'text', text: 'hello' }];
     const all = (more: object, content: unknown) =>
@@ -136,7 +136,7 @@ describe('the bound of a chat request', () => {
     }
   });
 
-  it('holds what a source may bill for a prompt that it writes to its cache unasked', () => {
+  it('a chat request’s token bound covers the surcharge of a source that writes its cache unasked', () => {
     const caching = { ...source(1_000_000n, 1n), cacheWritePercent: 25, marginBps: 0 };
     const { tokens } = boundChat(request({ max_tokens: 1 }, 'x'.repeat(992)), modelOf(null));
     const price = chatPriceRaw(tokens, caching);
@@ -146,7 +146,7 @@ describe('the bound of a chat request', () => {
     ]);
   });
 
-  it('counts tools, and calls of them that went before', () => {
+  it('a chat request’s token bound counts tools and earlier tool calls', () => {
     const tools = [{ type: 'function', function: { name: 'f'.repeat(100) } }];
     expect(inputOf({ tools })).toBeGreaterThan(100);
     const called = { role: 'assistant', content: null, tool_calls: [{ id: 'x'.repeat(100) }] };
@@ -161,12 +161,12 @@ describe('the bound of a chat request', () => {
     ['the model’s', {}, 100, 100, 100, 'model'],
     ['the model’s where the caller wants more', { max_tokens: 5_000 }, 100, 100, 100, 'model'],
     ['4,096 where no limit is known', {}, null, 4_096, 4_096, 'default'],
-  ])('of the output is %s', (_, more, modelMost, cap, all, why) => {
+  ])('a chat request’s output cap is %s', (_, more, modelMost, cap, all, why) => {
     const { outputCap, reason, tokens } = boundChat(request(more), modelOf(modelMost));
     expect([outputCap, tokens.outputTokens, reason]).toEqual([cap, all, why]);
   });
 
-  it('is never below what a text of so many bytes can come to', () => {
+  it('a chat request’s token bound for any text is its number of bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(inputOf({}, text)).toBe(Buffer.byteLength(text));
@@ -176,7 +176,7 @@ describe('the bound of a chat request', () => {
 });
 
 describe('a bound that is shrunk', () => {
-  it('has the longest answer that every source gives for the money', () => {
+  it('a reduced output cap is the longest answer that the money buys at every source', () => {
     const rate = fc.bigInt(0n, 10n ** 8n);
     const sources = fc.array(
       fc.tuple(rate, rate).map(([input, output]) => source(input, output)),
@@ -211,7 +211,7 @@ describe('a bound that is shrunk', () => {
     );
   });
 
-  it('keeps a cap that is shorter than an answer should be', () => {
+  it('a reduced output cap keeps a caller’s cap that is below the shortest useful answer', () => {
     const model = modelOf(null, [source(0n, 1_000_000n)]);
     const asked = request({ max_tokens: 2 });
     const room = { availableRaw: 10n, reason: 'balance' } as const;
@@ -220,7 +220,7 @@ describe('a bound that is shrunk', () => {
 });
 
 describe('the cap that is sent', () => {
-  it('stands where the caller wrote it, else where every upstream looks', () => {
+  it('the output cap that is sent uses the caller’s member, or max_tokens when the caller has none', () => {
     expect(withCap(request(), 7)).toMatchObject({ max_tokens: 7 });
     expect(withCap(request({ max_tokens: 9 }), 7)).toMatchObject({ max_tokens: 7 });
     const long = withCap(request({ max_completion_tokens: 9 }), 7);

@@ -135,7 +135,7 @@ describe.each(VENDORS)('the price of a cached prompt by the rule of $name', (ven
     return meterChat(asked, { usage, answerChars: 0 }, source);
   };
 
-  it('has each part at its own rate, to the raw unit', () => {
+  it('each part of a cached prompt is billed at its own rate, to the raw unit', () => {
     expect(cached).toBeGreaterThan(0n);
     fc.assert(
       fc.property(parts, (p) => {
@@ -149,7 +149,7 @@ describe.each(VENDORS)('the price of a cached prompt by the rule of $name', (ven
     );
   });
 
-  it('is told with what the same prompt would have cost without the cache', () => {
+  it('the usage of a cached prompt includes its cost without the cache', () => {
     fc.assert(
       fc.property(parts, (p) => {
         const written = vendor.written?.(p) ?? 0;
@@ -166,7 +166,7 @@ describe.each(VENDORS)('the price of a cached prompt by the rule of $name', (ven
   });
 });
 
-it('a cache saves nothing that is told where the buyer pays the vendor himself', () => {
+it('a response paid with the caller’s own key reports no cache savings', () => {
   const usage = { inputTokens: 1_200, cachedTokens: 1_024, outputTokens: 8 };
   const own = byokSource('anthropic', 'claude-opus-5');
   expect(meterChat(asked, { usage, answerChars: 0 }, own).uncached).toBeUndefined();
@@ -185,7 +185,7 @@ describe('what an upstream claims of its cache', () => {
   it.each([
     ['openai/gpt-5.6-luna', undefined],
     ['anthropic/claude-sonnet-5', 16],
-  ])('never costs more at %s than what is held for it', (name, markedFrom) => {
+  ])('the charge at %s never exceeds the hold, whatever cache usage the upstream reports', (name, markedFrom) => {
     const source = sourceOf(name);
     const prompt = fc.string({ minLength: 16, maxLength: 400 });
     fc.assert(
@@ -222,7 +222,7 @@ describe('what an upstream claims of its cache', () => {
     );
   });
 
-  it('is held for where this server marks the prompt, at what writing all of it costs', () => {
+  it('a prompt that this server marks for caching is held at the cost of writing all of it to the cache', () => {
     const source = sourceOf('anthropic/claude-sonnet-5');
     const content = 'y'.repeat(4_000);
     const request = ChatRequest.parse({ model: 'a/b', messages: [{ role: 'user', content }] });

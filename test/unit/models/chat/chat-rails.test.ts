@@ -41,7 +41,7 @@ function world(paidCalls?: PaidCalls) {
 }
 
 describe('the way to a provider of chat', () => {
-  it('is there for every dialect that chat is spoken in, one for all models of a provider', async () => {
+  it('each provider whose dialect supports chat has one rail for all its models', async () => {
     const { rails, railOf } = world();
     await using _ = rails;
     for (const dialect of SPOKEN) expect(railOf(dialect)).toBeDefined();
@@ -50,7 +50,7 @@ describe('the way to a provider of chat', () => {
     expect(railOf('local')).toBe(localGuide);
   });
 
-  it('is not there for other dialects, nor for what a payment buys', async () => {
+  it('there is no chat rail for other dialects, nor for x402 sources when payments are unavailable', async () => {
     const { rails, railOf } = world();
     await using _ = rails;
     for (const dialect of UNSPOKEN) expect(railOf(dialect)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('the way to a provider of chat', () => {
     expect(railOf('openai', 'x402-router')).toBeUndefined();
   });
 
-  it('is another one for what is paid call by call, where it can be paid', async () => {
+  it('an x402 source has a chat rail of its own when payments are available', async () => {
     const paidCalls = { send: () => Promise.reject(new Error('no provider is asked')) };
     const { rails, railOf } = world(paidCalls);
     await using _ = rails;
@@ -69,7 +69,7 @@ describe('the way to a provider of chat', () => {
     expect(railOf('local', 'x402-router')).toBeUndefined();
   });
 
-  it('speaks the dialect of its provider', async () => {
+  it('a chat rail speaks its provider’s dialect', async () => {
     const { rails, railOf } = world();
     await using _ = rails;
     const body = { messages: [{ role: 'user', content: 'Hi' }], n: 2 };

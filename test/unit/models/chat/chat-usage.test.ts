@@ -12,7 +12,7 @@ const source = (rates: Source['rates']): Source => ({
 const RATES = { text_input_token: 2_500_000n, text_output_token: 10_000_000n };
 
 describe('the usage of a chat answer', () => {
-  it('bills cached prompt tokens at their own rate and the rest of the prompt at its', () => {
+  it('a chat response’s cached prompt tokens are billed at the cached rate and the others at the input rate', () => {
     const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
     const cheap = source({ ...RATES, cached_input_token: 1_250_000n });
     expect(chatUsage(tokens, cheap)).toEqual({
@@ -24,7 +24,7 @@ describe('the usage of a chat answer', () => {
     expect(chatPriceRaw(tokens, cheap)).toBe(3_150n);
   });
 
-  it('bills what was written to a cache as the prompt that it is, and what that costs more', () => {
+  it('a chat response’s cache-write tokens are billed as prompt tokens plus the surcharge', () => {
     const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
     const written = { ...tokens, cacheWriteTokens: 500, cacheWriteSurcharge: 125 };
     const cheap = source({ ...RATES, cached_input_token: 1_250_000n });
@@ -33,7 +33,7 @@ describe('the usage of a chat answer', () => {
     expect(chatPriceRaw(written, cheap)).toBe(3_479n);
   });
 
-  it('bills a part of a token that was written to a cache exactly, and rounds the price up once', () => {
+  it('a chat response’s fractional cache surcharge is billed exactly, and the price is rounded up once', () => {
     const tokens = {
       inputTokens: 1_001,
       cachedTokens: 0,
@@ -51,12 +51,12 @@ describe('the usage of a chat answer', () => {
     }
   });
 
-  it('bills cached tokens as prompt tokens where they have no rate', () => {
+  it('a chat response’s cached tokens are billed as prompt tokens when there is no cached rate', () => {
     const tokens = { inputTokens: 1_000, cachedTokens: 400, outputTokens: 100 };
     expect(chatPriceRaw(tokens, source(RATES))).toBe(3_675n);
   });
 
-  it('bills the whole of a request with a long prompt at what its vendor takes for such', () => {
+  it('a chat response with a long prompt is billed at the vendor’s long-prompt rates as a whole', () => {
     const longPrompt = { above: 272_000, inputPercent: 200, outputPercent: 150 };
     const long = { ...source({ ...RATES, cached_input_token: 250_000n }), longPrompt };
     const tokens = { inputTokens: 272_000, cachedTokens: 100_000, outputTokens: 1_000 };
@@ -77,7 +77,7 @@ describe('the usage of a chat answer', () => {
     });
   });
 
-  it('bills what a vendor writes to its cache unasked at its surcharge', () => {
+  it('a chat response’s prompt that the vendor caches unasked is billed with its surcharge', () => {
     const caching = { ...source(RATES), cacheWritePercent: 25 };
     const tokens = {
       inputTokens: 2_000,
@@ -89,7 +89,7 @@ describe('the usage of a chat answer', () => {
     expect(chatUsage(tokens, source(RATES))).toMatchObject({ text_input_token: 2_000 });
   });
 
-  it('counts one request where the source bills by the request', () => {
+  it('a chat response counts one request when the source bills by the request', () => {
     const tokens = { inputTokens: 5, cachedTokens: 0, outputTokens: 5 };
     const flat = source({ request: 2_000_000_000n });
     expect(chatUsage(tokens, flat)).toMatchObject({ request: 1 });

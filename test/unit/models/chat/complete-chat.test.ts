@@ -105,7 +105,7 @@ async function world(play: (provider: string) => ChatOutcome | Promise<ChatOutco
 }
 
 describe('a chat completion', () => {
-  it('costs what the upstream metered, at the cheapest source, and leaves nothing held', async () => {
+  it('a chat completion is charged what the cheapest source metered, and leaves no open hold', async () => {
     const { ask, asked, balanced, ledger } = await world(() => completed());
     const { headers } = await ask({ max_tokens: 500 });
     expect(asked).toEqual(['cheap']);
@@ -136,7 +136,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('reads what only its span has of the answer where that is recorded, and nowhere else', async () => {
+  it('a chat completion reads the response’s model name only for a recorded span', async () => {
     let notes = 0;
     const note = () => {
       notes += 1;
@@ -160,7 +160,7 @@ describe('a chat completion', () => {
     expect(notes).toBe(1);
   });
 
-  it('moves to the next source when one fails, and charges that source alone', async () => {
+  it('a chat completion falls back to the next source after a failure and is charged at that source alone', async () => {
     const { ask, asked, balanced, ledger } = await world((id) =>
       id === 'cheap' ? failed('broken', 'status 500', 500) : completed(),
     );
@@ -172,7 +172,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('relays a refusal of the upstream as it is, uncharged, and asks no other source', async () => {
+  it('a chat completion relays an upstream’s refusal unchanged at no charge and calls no other source', async () => {
     const body = Buffer.from('{"error":{"message":"too long"}}');
     const { ask, asked, balanced, ledger } = await world(() => ({
       kind: 'declined',
@@ -193,7 +193,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('costs nothing when every source fails', async () => {
+  it('a chat completion costs nothing when every source fails', async () => {
     const { balanced, ledger, refusal } = await world(() => failed('unreachable', 'ECONNREFUSED'));
     const { status, error, fields, headers } = await refusal();
     expect([status, error]).toEqual([502, 'all_sources_failed']);
@@ -203,14 +203,14 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('costs nothing when the client leaves', async () => {
+  it('a chat completion costs nothing when the client leaves', async () => {
     const { balanced, ledger, refusal } = await world(() => ({ kind: 'aborted' }));
     expect((await refusal()).status).toBe(499);
     expect(ledger.consumedRaw(AGENT)).toBe(0n);
     await balanced();
   });
 
-  it('gives the hold back when a rail breaks its word and throws', async () => {
+  it('a chat completion’s hold is released when the rail throws', async () => {
     const { ask, balanced } = await world(() => {
       throw new TypeError('a bug');
     });
@@ -218,7 +218,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('gives the hold back when what was used cannot be counted', async () => {
+  it('a chat completion’s hold is released when the reported usage is not a number', async () => {
     const usage = { inputTokens: Number.NaN, cachedTokens: 0, outputTokens: 1 };
     const { ask, balanced, ledger } = await world(() => completed({ usage }));
     await expect(ask()).rejects.toThrow(RangeError);
@@ -226,7 +226,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('refuses what the balance does not cover before anything is sent', async () => {
+  it('a chat completion that the balance does not cover is refused before any source is called', async () => {
     const { asked, balanced, ledger, refusal } = await world(() => completed());
     // What is asked alone comes to more at both sources: no shorter answer helps.
     const messages = [{ role: 'user', content: 'x'.repeat(400_000) }];
@@ -239,7 +239,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('is bought where it costs no more than there is, though others would cost more', async () => {
+  it('a chat completion calls only the sources whose price the balance covers', async () => {
     const { ask, asked, balanced } = await world((id) =>
       id === 'cheap' ? failed('broken', 'status 500', 500) : completed(),
     );
@@ -250,7 +250,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('refuses an agent or key that may not spend, each in its own words', async () => {
+  it('a chat completion is refused for an agent or key that may not spend, with the code of the reason', async () => {
     const { asked, ledger, refusal } = await world(() => completed());
     const cases = [
       ['agent_suspended', 403, 'agent_suspended'],
@@ -265,7 +265,7 @@ describe('a chat completion', () => {
     expect(asked).toEqual([]);
   });
 
-  it('refuses a model that is unknown or of another kind, and knows one by its bare name', async () => {
+  it('a chat completion finds a model by its bare name and refuses one that is unknown or no chat model', async () => {
     const { ask, asked, refusal } = await world(() => completed());
     const unknown = await refusal({ model: 'acme/none' });
     expect(unknown).toMatchObject({ status: 404, error: 'model_not_found' });
@@ -279,7 +279,7 @@ describe('a chat completion', () => {
     expect((await ask({ model: 'fast-1' })).headers['x-svc-model']).toBe('acme/fast-1');
   });
 
-  it('estimates the use of an upstream that does not say, and marks the row', async () => {
+  it('a chat completion’s usage is estimated and marked so when the upstream reports none', async () => {
     const { ask, ledger } = await world(() => completed({ usage: null, answerChars: 4_000 }));
     await ask();
     expect(ledger.charges[0]?.usage).toEqual({
@@ -289,7 +289,7 @@ describe('a chat completion', () => {
     });
   });
 
-  it('takes no more than what was asked for where its upstream lies, which then rests', async () => {
+  it('a source that reports far more usage than requested is charged up to the cap and rests', async () => {
     const usage = { inputTokens: 8, cachedTokens: 0, outputTokens: 1_000_000 };
     const { ask, asked, balanced, clock, ledger } = await world((id) =>
       id === 'cheap' ? completed({ usage }) : completed(),
@@ -306,7 +306,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('does not rest a source that counts a little otherwise, and takes no more than was asked for', async () => {
+  it('a source that reports slightly more usage than requested is charged up to the cap and does not rest', async () => {
     const usage = { inputTokens: 8, cachedTokens: 0, outputTokens: 60 };
     const { ask, asked, ledger } = await world(() => completed({ usage }));
     const { headers } = await ask({ max_tokens: 50 });
@@ -316,7 +316,7 @@ describe('a chat completion', () => {
     expect(asked).toEqual(['cheap', 'cheap']);
   });
 
-  it('stops asking a source that keeps failing, and asks again after its rest', async () => {
+  it('a source that keeps failing is not called until its rest is over', async () => {
     let healthy = false;
     const { ask, asked, clock, refusal } = await world(() =>
       healthy ? completed() : failed('timeout', 'slow'),
@@ -331,13 +331,13 @@ describe('a chat completion', () => {
     expect(asked).toEqual(['cheap']);
   });
 
-  it('lets no caller switch a source off with requests that are too large or too many', async () => {
+  it('a source is not rested after requests that were too large', async () => {
     const { asked, refusal } = await world(() => failed('oversize', 'too large'));
     for (let i = 0; i < 10; i++) await refusal();
     expect(asked).toHaveLength(20);
   });
 
-  it('tells the time of the upstream apart from its own', async () => {
+  it('a chat completion records the upstream’s time apart from its own', async () => {
     const { ask, clock, ledger } = await world(async () => {
       clock.advance(250);
       return completed();

@@ -8,7 +8,7 @@ const request = (more: object = {}, content: unknown = 'x'.repeat(401)): ChatReq
   ChatRequest.parse({ model: 'a/b', messages: [{ role: 'user', content }], ...more });
 
 describe('the estimate of a chat request', () => {
-  it('takes a token for every four characters of text, rounded up once', () => {
+  it('a prompt estimate is one token per four characters of text, rounded up once', () => {
     expect(estimatePrompt(request())).toBe(101);
     const parts = [
       { type: 'text', text: 'x'.repeat(3) },
@@ -18,7 +18,7 @@ describe('the estimate of a chat request', () => {
     expect(estimatePrompt(request({}, null))).toBe(0);
   });
 
-  it('counts what is not text, and tool definitions, so that they are not free to hold', () => {
+  it('a prompt estimate counts images, files and tool definitions', () => {
     const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
     expect(estimatePrompt(request({}, image))).toBe(LIMITS.tokensPerOpaquePart);
     const [part] = image;
@@ -30,12 +30,12 @@ describe('the estimate of a chat request', () => {
     expect(estimatePrompt(request({ tools }, ''))).toBeGreaterThanOrEqual(25);
   });
 
-  it('counts what an upstream is given back of its thoughts', () => {
+  it('a prompt estimate counts the thoughts that an upstream is given back', () => {
     const thought = { role: 'assistant', content: 'x', reasoning_content: 'x'.repeat(399) };
     expect(estimatePrompt(request({ messages: [thought] }))).toBe(100);
   });
 
-  it('refuses a cap that is no usable number', () => {
+  it('a chat request with an unusable output cap is refused', () => {
     for (const max of [0, -1, 1.5, '10', LIMITS.maxOutputTokens + 1]) {
       expect(ChatRequest.safeParse({ ...request(), max_tokens: max }).success).toBe(false);
     }
@@ -48,7 +48,7 @@ describe('a chat request', () => {
     return JSON.parse(JSON.stringify(ChatRequest.parse(received)));
   };
 
-  it('is kept whole, whatever members it has', () => {
+  it('a chat request keeps all its members', () => {
     // `__proto__` is the one name that a loose object leaves out: the example below says so.
     const name = fc.string().filter((it) => it !== '__proto__');
     fc.assert(
@@ -64,7 +64,7 @@ describe('a chat request', () => {
     );
   });
 
-  it('loses a member named __proto__, which would change what it inherits', () => {
+  it('a chat request drops a member named __proto__', () => {
     const text = '{"__proto__":{"n":9},"model":"a/b","messages":[{"role":"user","content":"hi"}]}';
     const parsed = ChatRequest.parse(JSON.parse(text));
     expect(Object.hasOwn(parsed, '__proto__')).toBe(false);

@@ -12,7 +12,7 @@ function wholeAt(text: string): number[] {
 
 describe('the end of an object in pieces', () => {
   it.each(['{}', ' \n{"a":{"b":"}"},"c":[{}]}', '{"\\"}":1}'])(
-    'comes with the last character of %j',
+    'the JSON object reader finds the end of the object at the last character of %j',
     (text) => {
       expect(wholeAt(text)).toEqual([text.length - 1]);
       const end = new ObjectEnd();
@@ -21,7 +21,7 @@ describe('the end of an object in pieces', () => {
     },
   );
 
-  it.each(['[{"a":1},{}]', ' [{}]', '1{}', '"{}"', '}{}', 'null', ''])('is none in %j', (text) => {
+  it.each(['[{"a":1},{}]', ' [{}]', '1{}', '"{}"', '}{}', 'null', ''])('the JSON object reader finds no end of an object in %j', (text) => {
     expect(wholeAt(text)).toEqual([]);
     const end = new ObjectEnd();
     end.push(text);

@@ -19,18 +19,18 @@ const chatOf = (first: object, id: string) => ({
   ],
 });
 
-it('an upstream that signs its calls gets them back signed, under its own ids', () => {
+it('an upstream that signs its tool calls gets their own ids and signatures back', () => {
   const extra_content = { google: { thought_signature: 'c2ln' } };
   expect(withOwnCallIds(chatOf(called(ID), ID), true)).toEqual(
     chatOf(called('call_1', { extra_content }), 'call_1'),
   );
 });
 
-it('any other upstream gets the ids alone', () => {
+it('an upstream without signatures gets its own tool call ids back, without signatures', () => {
   expect(withOwnCallIds(chatOf(called(ID), ID), false)).toEqual(chatOf(called('call_1'), 'call_1'));
 });
 
-it('a chat without such ids is the same one', () => {
+it('a chat without signed tool call ids stays unchanged', () => {
   for (const id of ['call_1', ID.slice(0, -1)]) {
     const chat = chatOf(called(id), id);
     expect(withOwnCallIds(chat, true)).toEqual(chatOf(called(id), id));
@@ -39,7 +39,7 @@ it('a chat without such ids is the same one', () => {
   expect(withOwnCallIds(plain, true)).toBe(plain);
 });
 
-it('a part under another member keeps all else', () => {
+it('restoring a tool result’s own id keeps its other members', () => {
   expect(withOwnId({ type: 'tool_result', tool_use_id: ID }, 'tool_use_id')).toEqual({
     type: 'tool_result',
     tool_use_id: 'call_1',

@@ -24,7 +24,7 @@ async function relayed(pieces: readonly string[]) {
 }
 
 describe('a stream with its price', () => {
-  it('ends with its own event of usage, which says the price', async () => {
+  it('a chat stream ends with the upstream’s usage event, with the price added', async () => {
     for (const pieces of [[WORD, USAGE], [WORD + USAGE], [WORD, USAGE, WORD.slice(0, 0)]]) {
       const { last, text } = await relayed(pieces);
       expect(text).toBe(WORD);
@@ -32,7 +32,7 @@ describe('a stream with its price', () => {
     }
   });
 
-  it('ends with an event of the price alone where the upstream has none of usage', async () => {
+  it('a chat stream without a usage event ends with an event of the price alone', async () => {
     const { last, text } = await relayed([WORD]);
     expect(text).toBe(WORD);
     expect(JSON.parse(last.slice(6))).toEqual({
@@ -43,14 +43,14 @@ describe('a stream with its price', () => {
     expect(last.endsWith('}\n\n')).toBe(true);
   });
 
-  it('tells the usage of an event that says more again, with the price', async () => {
+  it('a chat stream repeats usage that came with other content in a last event with the price', async () => {
     const both = chunk({ choices: [{ delta: {} }], usage: { total_tokens: 4 } });
     const { last, text } = await relayed([WORD, both]);
     expect(text).toBe(WORD + both);
     expect(last).toBe(chunk({ choices: [], usage: { total_tokens: 4, cost_raw: '9' } }));
   });
 
-  it('is asked for with its usage, whatever else was asked for', () => {
+  it('a streamed chat request includes usage, and keeps its other stream options', () => {
     const body = { model: 'm', messages: [], stream: true, stream_options: { odd: 1 } } as never;
     expect(withUsage(body)).toMatchObject({ stream_options: { odd: 1, include_usage: true } });
     expect(withUsage({ model: 'm', messages: [] } as never)).not.toHaveProperty('stream_options');

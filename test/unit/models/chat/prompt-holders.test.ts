@@ -56,7 +56,7 @@ function holdersAt() {
 }
 
 describe('the source that holds a prompt', () => {
-  it('is asked first for as long as caches keep one, and from its last use on', () => {
+  it('the source that cached a prompt comes first until the cache expires, counted from its last use', () => {
     const { asked, clock, holders } = holdersAt();
     expect(asked()).toEqual(['cheap', 'dear']);
     holders.remember(beginnings(), DEAR, USED);
@@ -69,14 +69,14 @@ describe('the source that holds a prompt', () => {
     expect(asked()).toEqual(['cheap', 'dear']);
   });
 
-  it('is not where such a request costs less elsewhere than there with the cache', () => {
+  it('the source that cached a prompt does not come first when another source is cheaper even so', () => {
     const { asked, holders } = holdersAt();
     const far = sourceOf('far', 50_000_000n, 5_000_000n);
     holders.remember(beginnings(), far, USED);
     expect(asked(beginnings(), offersOf(CHEAP, far))).toEqual(['cheap', 'far']);
   });
 
-  it('comes first among those of its rank alone: the caller’s own order stands', () => {
+  it('the source that cached a prompt comes first only among sources of the same preference rank', () => {
     const { asked, holders } = holdersAt();
     holders.remember(beginnings(), DEAR, USED);
     expect(asked(beginnings(), offersOf([CHEAP, 0], [DEAR, 1]))).toEqual(['cheap', 'dear']);
@@ -85,7 +85,7 @@ describe('the source that holds a prompt', () => {
     expect(asked(beginnings(), ranked)).toEqual(['cheap', 'dear', 'third']);
   });
 
-  it('is nothing to another account, another model or another prompt', () => {
+  it('the source that cached a prompt is preferred only for the same account, model and prompt', () => {
     const { asked, holders } = holdersAt();
     holders.remember(beginnings(), DEAR, USED);
     for (const other of [
@@ -98,7 +98,7 @@ describe('the source that holds a prompt', () => {
     }
   });
 
-  it('is the same for later turns of a conversation, and for another one with its instructions', () => {
+  it('the source that cached a prompt is preferred for later turns and for other chats with the same instructions', () => {
     const { asked, holders } = holdersAt();
     // Nearly all of it are the instructions.
     holders.remember(beginnings(), DEAR, { ...USED, inputTokens: leastTokens + 76 });
@@ -113,7 +113,7 @@ describe('the source that holds a prompt', () => {
     expect(asked(beginnings({ messages: other }))).toEqual(['dear', 'cheap']);
   });
 
-  it('is that of the conversation before that of the instructions', () => {
+  it('the source that cached a conversation is preferred over the source that cached its instructions', () => {
     const { asked, holders } = holdersAt();
     const other = { messages: [request().messages[0], { role: 'user', content: 'Good night?' }] };
     holders.remember(beginnings(), DEAR, USED);
@@ -121,7 +121,7 @@ describe('the source that holds a prompt', () => {
     expect(asked()).toEqual(['dear', 'cheap']);
   });
 
-  it('is found by the key that the caller gives a conversation', () => {
+  it('the source that cached a prompt is found by the caller’s prompt_cache_key', () => {
     const { asked, holders } = holdersAt();
     const named = (content: string) =>
       beginnings({ prompt_cache_key: 'k', messages: [{ role: 'user', content }] });
@@ -132,7 +132,7 @@ describe('the source that holds a prompt', () => {
     ).toEqual(['cheap', 'dear']);
   });
 
-  it('is none where instructions are too short to be cached, or the whole prompt is', () => {
+  it('no source is remembered for a prompt or instructions too short to cache', () => {
     const short = {
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -145,7 +145,7 @@ describe('the source that holds a prompt', () => {
     expect(asked()).toEqual(['cheap', 'dear']);
   });
 
-  it('is none that discounts nothing, or is paid call by call', () => {
+  it('no source is remembered for a cache without a discount or on the x402 rail', () => {
     const { asked, holders } = holdersAt();
     const plain = sourceOf('dear', 2_000_000n);
     const routed: Source = { ...DEAR, rail: 'x402-router' };
@@ -155,7 +155,7 @@ describe('the source that holds a prompt', () => {
     }
   });
 
-  it('is forgotten when it is gone, and when others were used more lately than all that are kept', () => {
+  it('the source that cached a prompt is forgotten when other prompts fill the memory', () => {
     const { asked, holders } = holdersAt();
     holders.remember(beginnings(), DEAR, USED);
     expect(asked(beginnings(), offersOf(CHEAP))).toEqual(['cheap']);
@@ -165,7 +165,7 @@ describe('the source that holds a prompt', () => {
     expect(asked()).toEqual(['cheap', 'dear']);
   });
 
-  it('is found without reading more of a prompt than tells it apart', () => {
+  it('finding the source that cached a prompt takes under 50 ms for a prompt of eight megabytes', () => {
     const huge = 'y'.repeat(8 * 1024 * 1024);
     const messages = [{ role: 'user', content: huge }];
     const tools = Array.from({ length: 100 }, () => ({ description: 'z'.repeat(10_000) }));
@@ -177,7 +177,7 @@ describe('the source that holds a prompt', () => {
     expect(Math.min(took(), took(), took())).toBeLessThan(50);
   });
 
-  it('is found in 10 ms for nine models where a prompt is nothing but empty values', () => {
+  it('finding the source that cached a prompt takes under 10 ms for nine models and only empty values', () => {
     for (const empty of ['', [], {}, { '': '' }]) {
       const many = Array.from({ length: 33_000 }, () => empty);
       const messages = ['system', 'user'].map((role) => ({ role, content: many }));
@@ -192,7 +192,7 @@ describe('the source that holds a prompt', () => {
     }
   });
 
-  it('is sought only when offers are ordered or an answer is noted, and once for all models', () => {
+  it('the prompt is read once for all models, when offers are ordered or a response is recorded', () => {
     let reads = 0;
     const { messages } = request();
     const beginnings = new PromptBeginnings({

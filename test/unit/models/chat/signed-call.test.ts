@@ -19,7 +19,7 @@ const signature = fc.oneof(
 );
 
 describe('the id of a call that carries its signature', () => {
-  it('gives both back as they were, and has the characters of every dialect alone', () => {
+  it('a signed tool call id yields the id and the signature again, and uses only characters of every dialect', () => {
     fc.assert(
       fc.property(id, signature, (own, sign) => {
         const carried = signedId(own, sign);
@@ -30,7 +30,7 @@ describe('the id of a call that carries its signature', () => {
     );
   });
 
-  it('is the whole id where it was cut or changed, or only looks like one', () => {
+  it('a signed tool call id that was cut or changed is taken as a plain id', () => {
     fc.assert(
       fc.property(
         id,
@@ -52,7 +52,7 @@ describe('the id of a call that carries its signature', () => {
     }
   });
 
-  it('carries no signature beyond the bound, and reads none that is longer', () => {
+  it('a signed tool call id carries no signature beyond the length limit, and reads none', () => {
     const longest = 'A'.repeat(LIMITS.signatureChars);
     expect(ownId(signedId('call', longest)).signature).toBe(longest);
     expect(signedId('call', `${longest}AAAA`)).toBe('call');
@@ -62,13 +62,13 @@ describe('the id of a call that carries its signature', () => {
     expect(bareId(long)).toBe(long);
   });
 
-  it('is not made of one that reads as such already', () => {
+  it('a signed tool call id is not signed again', () => {
     const carried = signedId('call', 'sig');
     expect(signedId(carried, 'other')).toBe(carried);
   });
 });
 
-it('the signature of a call is the one text that Google’s address has for it', () => {
+it('the signature of a tool call is Google’s thought_signature text, or empty for anything else', () => {
   expect(signatureOf(signed('sig'))).toBe('sig');
   for (const extra_content of [undefined, null, 7, {}, { google: 'sig' }, { google: {} }]) {
     expect(signatureOf({ extra_content })).toBe('');

@@ -91,7 +91,7 @@ async function world(
 }
 
 describe('embeddings', () => {
-  it('cost what the cheapest source metered, under a hold, and leave nothing held', async () => {
+  it('embeddings are charged what the cheapest source metered, under a hold, and leave no open hold', async () => {
     const w = await world(() => listed(10));
     const { headers, body } = await w.embed();
     expect(w.asked).toEqual([{ provider: 'cheap', model: 'cheap-v', openHolds: 1 }]);
@@ -103,21 +103,21 @@ describe('embeddings', () => {
     await w.balanced();
   });
 
-  it('are bought from the next source when one fails, at its price', async () => {
+  it('embeddings fall back to the next source after a failure, at that source’s price', async () => {
     const w = await world((id) => (id === 'cheap' ? failed('broken', 'no list') : listed(10)));
     const { headers } = await w.embed();
     expect(headers).toMatchObject({ 'x-svc-attempts': '2', 'x-svc-cost-usdc': '21000' });
     await w.balanced();
   });
 
-  it('are estimated from what was sent where the upstream reports no usage', async () => {
+  it('the usage of embeddings is estimated from the input when the upstream reports none', async () => {
     const w = await world(() => listed(null));
     await w.embed();
     expect(w.ledger.charges[0]?.usage).toEqual({ text_input_token: 10, estimated: 1 });
     await w.balanced();
   });
 
-  it('are refused where the balance does not cover the cheapest source, a token a byte', async () => {
+  it('embeddings are refused when the balance does not cover one token per byte at the cheapest source', async () => {
     const w = await world(() => listed());
     const { error, fields } = await w.refusal({ input: 'é'.repeat(500) });
     expect([error, fields.required]).toEqual(['budget_exhausted', '2100000']);
@@ -125,14 +125,14 @@ describe('embeddings', () => {
     await w.balanced();
   });
 
-  it('are asked only of the sources that the balance covers', async () => {
+  it('embeddings call only the sources that the balance covers', async () => {
     const w = await world((id) => (id === 'cheap' ? failed('broken', 'no list') : listed()));
     await w.refusal({ input: 'é'.repeat(300) });
     expect(w.asked).toHaveLength(1);
     await w.balanced();
   });
 
-  it('are not asked of a source that can’t serve them, however cheap', async () => {
+  it('embeddings skip a source that cannot serve the request, however cheap it is', async () => {
     const misfit = { detail: 'no tokens', param: 'input' };
     const w = await world(
       () => listed(),
@@ -151,14 +151,14 @@ describe('embeddings', () => {
     await none.balanced();
   });
 
-  it('cost nothing where an engine finds out later that it can’t', async () => {
+  it('embeddings cost nothing when the engine finds that it cannot serve the request', async () => {
     const w = await world(() => ({ kind: 'unfit', detail: 'too long', param: 'input' }));
     expect((await w.refusal()).fields).toMatchObject({ message: 'too long', param: 'input' });
     expect(w.ledger.consumedRaw(AGENT)).toBe(0n);
     await w.balanced();
   });
 
-  it('are no matter of a model that is unknown or of another kind', async () => {
+  it('embeddings are refused for a model that is unknown or no embedding model', async () => {
     const w = await world(() => listed());
     expect(await w.refusal({ model: 'acme/none' })).toMatchObject({ status: 404 });
     expect((await w.refusal({ model: 'acme/words' })).fields).toMatchObject({ param: 'model' });

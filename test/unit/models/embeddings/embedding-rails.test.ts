@@ -21,7 +21,7 @@ const source = (provider: string, rail: Rail = 'direct-account'): SourceEntry =>
 });
 
 describe('the rails of embeddings', () => {
-  it('are one for each provider of the dialect, and the engine of this server', async () => {
+  it('each openai provider and the local engine has one embedding rail', async () => {
     const provider = { baseUrl: 'http://127.0.0.1:1/v1', dialect: 'openai' } as const;
     const model = (modality: Modality, ...sources: SourceEntry[]) => ({
       id: `acme/${modality}`,

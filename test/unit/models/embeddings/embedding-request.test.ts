@@ -6,7 +6,7 @@ const read = (more: object) => EmbeddingRequest.safeParse({ model: 'a/b', input:
 const issues = (more: object) => read(more).error?.issues ?? [];
 
 describe('a request for embeddings', () => {
-  it('has a text, tokens, or a list of either', () => {
+  it('an embedding request accepts a text, tokens, or a list of either', () => {
     const { embeddingInputs } = LIMITS;
     const good = ['', 'a', ['a', ''], [1, 0], [[1], [2, 3]], Array(embeddingInputs).fill('a')];
     for (const input of good) expect(read({ input }).data?.input).toEqual(input);
@@ -14,7 +14,7 @@ describe('a request for embeddings', () => {
     expect(read({ input: Array(embeddingInputs + 1).fill(1) }).success).toBe(true);
   });
 
-  it('has no other input, and says so once however long it is', () => {
+  it('an embedding request with any other input gets a single error, however long the input is', () => {
     const odd = [undefined, null, 5, {}, [], [[]], ['a', 1], [1, 'a'], [1.5], [-1], [[1], 'a']];
     for (const input of [...odd, Array(10_000).fill({}), [Array(10_000).fill('a')]]) {
       expect(issues({ input })).toMatchObject([{ path: ['input'], code: 'custom' }]);
@@ -25,7 +25,7 @@ describe('a request for embeddings', () => {
     }
   });
 
-  it('names its encoding and its size within bounds, and keeps whatever else it has', () => {
+  it('an embedding request checks its encoding and dimensions and keeps its other members', () => {
     expect(read({ encoding_format: 'base64', dimensions: 8, user: 'u', odd: [1] }).data).toEqual({
       model: 'a/b',
       input: 'x',

@@ -17,14 +17,14 @@ const source = (rates: Source['rates']): Source => ({
 const BY_TOKEN = source({ text_input_token: 20_000_000n });
 
 describe('the tokens of an input', () => {
-  it('are at most its bytes, and exactly what is sent as tokens', () => {
+  it('the token bound of an embedding input is its bytes, or the exact number of given tokens', () => {
     expect(boundTokens('né')).toBe(3);
     expect(boundTokens(['né', '', 'ab'])).toBe(5);
     expect(boundTokens([900, 7])).toBe(2);
     expect(boundTokens([[900, 7], [5]])).toBe(3);
   });
 
-  it('are billed as the upstream says', () => {
+  it('embedding tokens are billed as the upstream reports', () => {
     expect(meterEmbeddings('abcd', 9, BY_TOKEN)).toEqual({
       usage: { text_input_token: 9 },
       estimated: false,
@@ -32,7 +32,7 @@ describe('the tokens of an input', () => {
     expect(embeddingPriceRaw(1_000, BY_TOKEN)).toBe(21_000n);
   });
 
-  it('are estimated, and marked so, where it does not say, never beyond what is held', () => {
+  it('embedding tokens are estimated and marked so when the upstream reports none, within the bound', () => {
     const estimate = (input: string | string[] | number[][]) =>
       meterEmbeddings(input, null, BY_TOKEN);
     expect(estimate(['abcde', 'f'])).toEqual({ usage: { text_input_token: 3 }, estimated: true });
@@ -45,7 +45,7 @@ describe('the tokens of an input', () => {
     );
   });
 
-  it('cost nothing beside the request where that is what the source bills', () => {
+  it('embedding tokens cost nothing at a source that bills by the request', () => {
     const flat = source({ request: 2_000_000_000n });
     expect(meterEmbeddings('a', 5, flat).usage).toEqual({ text_input_token: 5, request: 1 });
     expect(embeddingPriceRaw(1_000_000, flat)).toBe(2_100n);

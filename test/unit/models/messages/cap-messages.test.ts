@@ -12,13 +12,13 @@ const request = (more: object = {}) =>
   });
 
 describe('a Messages request under a cap', () => {
-  it('is itself where the cap is no lower', () => {
+  it('a Messages request stays unchanged under an output cap that is not lower than its own', () => {
     const asked = request();
     expect(withMessagesCap(asked, 8_000)).toBe(asked);
     expect(withMessagesCap(asked, 500)).toEqual({ ...asked, max_tokens: 500 });
   });
 
-  it('leaves room behind its thoughts, and is not shortened below what the dialect takes', () => {
+  it('an output cap on a Messages request leaves room after its thinking budget, which keeps its minimum', () => {
     const thinking = { type: 'enabled', budget_tokens: 6_000 };
     const asked = request({ thinking });
     expect(withMessagesCap(asked, 7_000).thinking).toEqual(thinking);

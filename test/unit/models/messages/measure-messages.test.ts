@@ -33,7 +33,7 @@ const text = (words: string, more: object = {}) => ({ type: 'text', text: words,
 const file = (source: object, more: object = {}) => ({ type: 'document', source, ...more });
 
 describe('what is held for a Messages request', () => {
-  it('is a token for each byte of its texts, wherever they stand', () => {
+  it('the hold for a Messages request has one token per byte of its texts, wherever they stand', () => {
     expect(held('hello')).toBe(5);
     expect(held([text('hello'), text('世界')])).toBe(11);
     expect(held('hello', { system: 'be kind' })).toBe(12);
@@ -49,7 +49,7 @@ describe('what is held for a Messages request', () => {
     );
   });
 
-  it('is the most that a picture can be, whatever its bytes, and a token for each of a file', () => {
+  it('the hold for a Messages request has the most that an image can cost, and one token per byte of a file', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'x'.repeat(100_000) };
     expect(held([{ type: 'image', source }])).toBe(PICTURE);
     const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source }] };
@@ -66,7 +66,7 @@ describe('what is held for a Messages request', () => {
     expect(held([file({ type: 'url', url: 'https://x.example' })])).toBeGreaterThanOrEqual(PICTURE);
   });
 
-  it('has room for tools, for those that the vendor describes itself, and for a schema', () => {
+  it('the hold for a Messages request covers tools, the vendor’s built-in tools and a schema', () => {
     const tool = { name: 'weather', input_schema: { type: 'object' } };
     const sent = [{ type: 'function', function: tool }];
     expect(held('', { tools: [tool] })).toBe(JSON.stringify(sent).length + PREAMBLE);
@@ -86,7 +86,7 @@ describe('what is held for a Messages request', () => {
     expect(held('', { output_format: format })).toBeGreaterThanOrEqual(least);
   });
 
-  it('doubles where a part of it is marked for a cache, at a block or at none', () => {
+  it('the hold for a Messages request doubles when a part is marked for caching', () => {
     const cache_control = { type: 'ephemeral' };
     const tool = { name: 'a', input_schema: {}, cache_control };
     expect(held([text('hello', { cache_control })])).toBe(2 * (5 + AROUND) - AROUND);

@@ -11,7 +11,7 @@ const requestOf = (id: string) => ({
   ],
 });
 
-it('an upstream of the dialect gets calls and results under the ids that their own upstreams gave', () => {
+it('a Messages upstream gets tool calls and results under the ids that their own upstreams gave', () => {
   expect(withOwnToolIds(requestOf(signedId('toolu_1', 'c2ln')))).toEqual(requestOf('toolu_1'));
   const plain = requestOf('toolu_1');
   expect(withOwnToolIds(plain)).toBe(plain);

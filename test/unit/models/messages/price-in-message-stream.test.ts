@@ -38,7 +38,7 @@ const priced = (more: object = {}) =>
   });
 
 describe('a Messages stream with its price', () => {
-  it('ends with its own message_delta, which says the price, however its bytes come', async () => {
+  it('a Messages stream ends with its message_delta and the price, however its bytes are cut', async () => {
     const words = delta('Good "message_delta" morning.');
     for (const pieces of [[words, END], [words + END], [...(words + END)]]) {
       const { last, text } = await relayed(pieces);
@@ -46,14 +46,14 @@ describe('a Messages stream with its price', () => {
     }
   });
 
-  it('has the price in the last of several, and what stands between them in its place', async () => {
+  it('a Messages stream has the price in its last message_delta and keeps the order of all other events', async () => {
     const first = messageEvent('message_delta', { delta: {}, usage: { output_tokens: 1 } });
     const { last, text } = await relayed([first, delta('a'), ': alive\n\n', END, ': alive\n\n']);
     expect(text).toBe(`${first}${delta('a')}: alive\n\n: alive\n\n`);
     expect(last).toBe(priced());
   });
 
-  it('has the price also where pings and events of other kinds come behind its message_delta', async () => {
+  it('a Messages stream has the price even when pings or unknown events follow its message_delta', async () => {
     const [words, ping] = [delta('a'), messageEvent('ping', {})];
     for (const behind of [
       ping,
@@ -66,7 +66,7 @@ describe('a Messages stream with its price', () => {
     }
   });
 
-  it('that breaks relays what came before the break, without a price', async () => {
+  it('a Messages stream that breaks relays what came before the break, without a price', async () => {
     const cut = new Error('cut');
     expect(await relayed([delta('a'), END, cut])).toEqual({
       text: delta('a') + END,
@@ -76,7 +76,7 @@ describe('a Messages stream with its price', () => {
     expect(await relayed([delta('a'), cut])).toMatchObject({ text: delta('a'), broken: cut });
   });
 
-  it('says the price alone where its message_delta has no usage', async () => {
+  it('a Messages stream whose message_delta has no usage gets a usage with the price alone', async () => {
     const { last } = await relayed([
       messageEvent('message_delta', { delta: { stop_reason: 'x' } }),
     ]);

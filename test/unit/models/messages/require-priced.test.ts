@@ -27,11 +27,11 @@ describe('what is kept in the account that pays', () => {
     [content({ type: 'text', text: 'x' }, page)],
     [result(content(file))],
     [content(content(result(file)))],
-  ])('is refused wherever it stands: %j', (block) => {
+  ])('a Messages request that refers to a file in the operator’s account is refused: %j', (block) => {
     expect(() => requireContent([block])).toThrow(expect.objectContaining({ status: 400 }));
   });
 
-  it('is not what the request has in itself', () => {
+  it('a Messages request is accepted with content that stands in the request itself', () => {
     const seen = { type: 'image', source: { type: 'url', url: 'https://x.example' } };
     requireContent('x');
     requireContent([content({ type: 'text', text: 'x' }, seen), result(seen)]);
@@ -64,7 +64,7 @@ describe('tools that a conversation brings', () => {
     ],
   ];
 
-  it.each(places)('in %s are refused where they could not stand in the request', (_, place) => {
+  it.each(places)('a tool defined in %s is refused when it would be refused in the request’s tools', (_, place) => {
     for (const tool of own) {
       requirePricedMessages(CountRequest.parse({ model: 'm', messages: [hi], tools: [tool] }));
       requireContent([place(tool)]);
@@ -74,7 +74,7 @@ describe('tools that a conversation brings', () => {
     }
   });
 
-  it('may be added and removed by name, but for those of a server that the vendor asks', () => {
+  it('a Messages conversation may add and remove tools by name, except those of an MCP server', () => {
     const named = { type: 'tool_reference', name: 'weather' };
     requireContent([
       { type: 'tool_removal', tool: named },
@@ -85,7 +85,7 @@ describe('tools that a conversation brings', () => {
     }
   });
 
-  it('are refused in members and blocks that are not known', () => {
+  it('tools in unknown members and blocks of a Messages request are refused', () => {
     const messages = [{ ...hi, tools: ofVendor }];
     expect(() => requirePricedMessages(CountRequest.parse({ model: 'm', messages }))).toThrow(
       expect.objectContaining({ fields: expect.objectContaining({ param: 'messages.0.tools' }) }),

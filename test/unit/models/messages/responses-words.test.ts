@@ -52,7 +52,7 @@ const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":
 const deltasOf = (events: readonly Json[]) => events.flatMap(({ delta }) => (delta ? [delta] : []));
 
 describe('a translated Messages request in the words of Responses', () => {
-  it('has pictures, files and formats as the dialect has them', () => {
+  it('a Messages request translated to Responses has the dialect’s images, files and formats', () => {
     const source = (type: string) => ({ type: 'base64', media_type: type, data: 'aGk=' });
     const schema = { type: 'object', properties: {}, required: [], additionalProperties: false };
     const request = requestOf({
@@ -92,7 +92,7 @@ describe('a translated Messages request in the words of Responses', () => {
     });
   });
 
-  it('says how tools are used, and that thoughts are not given back', () => {
+  it('a Messages request translated to Responses keeps its tool choice and drops its thoughts', () => {
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
     const request = requestOf({
       tools: [{ name: 'f', input_schema: { type: 'object' } }],
@@ -111,7 +111,7 @@ describe('a translated Messages request in the words of Responses', () => {
     });
   });
 
-  it('is none with stop sequences, or a cap that the vendor takes for too short', () => {
+  it('a Messages request is not translated to Responses with stop sequences or a cap below the vendor’s minimum', () => {
     expect(fitsResponses(requestOf({ max_tokens: 16, stop_sequences: [] }))).toBe(true);
     expect(fitsResponses(requestOf({ max_tokens: 15 }))).toBe(false);
     expect(fitsResponses(requestOf({ stop_sequences: ['END'] }))).toBe(false);
@@ -119,7 +119,7 @@ describe('a translated Messages request in the words of Responses', () => {
 });
 
 describe('a response that is read as a message', () => {
-  it('has its thoughts, texts, refusals and calls', async () => {
+  it('a response translated to a message has its thoughts, texts, refusals and tool calls', async () => {
     const summary = [{ type: 'summary_text', text: 'Hm.' }];
     const refused = { type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] };
     const output = [{ type: 'reasoning', summary }, said('One.'), said('Two.'), refused, call];
@@ -140,14 +140,14 @@ describe('a response that is read as a message', () => {
     ['end_turn', { status: 'completed' }],
     ['max_tokens', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
     ['refusal', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
-  ])('ends with %s, whole and streamed', async (reason, ending) => {
+  ])('a response translated to a message ends with %s, whole and streamed', async (reason, ending) => {
     const response = { output: [said('x')], ...ending };
     expect((await wholeOf(response))?.stop_reason).toBe(reason);
     const [last] = (await streamOf([], response)).slice(-1);
     expect(last).toMatchObject({ type: 'message_delta', delta: { stop_reason: reason } });
   });
 
-  it('streams its thoughts, texts and calls, with a blank line between two messages', async () => {
+  it('a response translated to a Messages stream has a blank line between two messages', async () => {
     const at = (output_index: number, more: object) => ({ output_index, ...more });
     const added = (index: number, item: object) =>
       at(index, { type: 'response.output_item.added', item });
@@ -175,7 +175,7 @@ describe('a response that is read as a message', () => {
     ]);
   });
 
-  it('has the arguments of a call that come at its end alone', async () => {
+  it('a response translated to a Messages stream has tool arguments that arrive only at the call’s end', async () => {
     const events = await streamOf([
       { type: 'response.output_item.added', output_index: 0, item: { ...call, arguments: '' } },
       { type: 'response.output_item.done', output_index: 0, item: call },
@@ -183,7 +183,7 @@ describe('a response that is read as a message', () => {
     expect(deltasOf(events)).toMatchObject([{ partial_json: '{"a":1}' }, {}]);
   });
 
-  it('breaks off where the response has failed', async () => {
+  it('a response translated to a Messages stream breaks when the response has failed', async () => {
     const error = { code: 'server_error', message: 'Oh.' };
     await expect(streamOf([], { status: 'failed', error })).rejects.toMatchObject({
       type: 'api_error',

@@ -126,7 +126,7 @@ function plain(content: unknown): unknown[] {
 }
 
 describe('a request of the Messages dialect that is translated to chat, and by the way back again', () => {
-  it('keeps its texts, pictures, documents, calls and results, in their order', () => {
+  it('a Messages request translated to chat and back keeps its texts, images, documents, calls and results in order', () => {
     fc.assert(
       fc.property(fc.array(exchange, { maxLength: 4 }), fc.option(words), (exchanges, system) => {
         const turns = turnsOf(exchanges);
@@ -144,7 +144,7 @@ describe('a request of the Messages dialect that is translated to chat, and by t
     );
   });
 
-  it('keeps its effort, as near as both models take it', () => {
+  it('a Messages request translated to chat and back keeps its effort as near as both models accept', () => {
     const effortOf = (effort: Effort, taken: readonly Effort[]) => {
       const request = requestOf(turnsOf([]), { output_config: { effort } });
       const back = translateRequest(translateToChat(request, { efforts: taken }), {
@@ -163,7 +163,7 @@ describe('a request of the Messages dialect that is translated to chat, and by t
     ]);
   });
 
-  it('keeps the format of its answer, and whether the schemas of its tools bind', () => {
+  it('a Messages request translated to chat and back keeps its answer format and its tools’ strictness', () => {
     fc.assert(
       fc.property(promises, ({ format, isStrict }) => {
         const tools = [isStrict ? STRICT_TOOL : TOOL];
@@ -175,7 +175,7 @@ describe('a request of the Messages dialect that is translated to chat, and by t
     );
   });
 
-  it('is held for no less than the translation would be', () => {
+  it('the hold for a Messages request is no less than for its translation to chat', () => {
     fc.assert(
       fc.property(fc.array(exchange, { maxLength: 4 }), fc.option(words), (exchanges, system) => {
         const request = requestOf(turnsOf(exchanges), system === null ? {} : { system });
@@ -270,7 +270,7 @@ async function gathered(stream: ChatStream): Promise<Json> {
 }
 
 describe('an answer of the OpenAI dialect', () => {
-  it('says as a message what it said, and back again: text, calls, reason and usage', async () => {
+  it('a completion translated to a message and back keeps its text, calls, finish reason and usage', async () => {
     await fc.assert(
       fc.asyncProperty(answer, usage, async (given, used) => {
         const completion = completionOf(given);
@@ -294,7 +294,7 @@ describe('an answer of the OpenAI dialect', () => {
     );
   });
 
-  it('streams the same message that it is whole', async () => {
+  it('a streamed completion translated to Messages gives the same message as the whole completion', async () => {
     await fc.assert(
       fc.asyncProperty(answer, usage, async (given, used) => {
         const body = Buffer.from(JSON.stringify(completionOf(given)));

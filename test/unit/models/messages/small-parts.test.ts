@@ -27,7 +27,7 @@ const said = (outcome: ReturnType<typeof inMessagesWords>) =>
   'body' in outcome ? JSON.parse(Buffer.from(outcome.body).toString()) : undefined;
 
 describe('a refusal of an upstream', () => {
-  it('stays as it is in the envelope of the dialect, and is put into it otherwise', () => {
+  it('an upstream’s error stays unchanged in the Messages envelope, and is put into it otherwise', () => {
     const own = declined(
       400,
       '{"type":"error","error":{"type":"x","message":"y"},"request_id":"r"}',
@@ -47,13 +47,13 @@ describe('a refusal of an upstream', () => {
     { code: 'context_length_exceeded', message: 'Shorten it.' },
     { message: "This model's maximum context length is 8192 tokens." },
     { message: 'The input token count exceeds the maximum number of tokens allowed' },
-  ])('for the length of a prompt has the words by which clients know it: $message', (error) => {
+  ])('an upstream’s error about prompt length gets the wording that Messages clients know: $message', (error) => {
     const { message } = said(inMessagesWords(declined(400, JSON.stringify({ error })))).error;
     expect(message).toBe(`prompt is too long: ${error.message}`);
   });
 });
 
-it('a stream ends with its price, and then its end or its error', () => {
+it('a Messages stream ends with its price, followed by its end or its error', () => {
   expect(MESSAGES_ENDING.whole({ chargedRaw: 7n }).toString()).toBe(
     ': svc-cost-usdc=7\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
   );
@@ -68,7 +68,7 @@ it('a stream ends with its price, and then its end or its error', () => {
   expect([odd.type, odd.told.length < 300]).toEqual(['api_error', true]);
 });
 
-it('an error in the words of OpenAI is one of those that clients of Anthropic know', () => {
+it('an OpenAI error becomes an error type that Anthropic clients know', () => {
   const typeOf = (error: unknown): ErrorType => translatedError(error).type as ErrorType;
   const cases: readonly [ErrorType, readonly unknown[]][] = [
     ['api_error', [{ type: 'server_error' }, { type: 'insufficient_quota' }, {}, null, 'x']],
@@ -84,7 +84,7 @@ it('an error in the words of OpenAI is one of those that clients of Anthropic kn
   expect(told.length).toBeLessThan(300);
 });
 
-it('thoughts without a signature are not shown to those who sign theirs', () => {
+it('thoughts without a signature are not sent to a vendor that signs thoughts', () => {
   const own = { type: 'thinking', thinking: 'a', signature: 's' };
   const foreign = { type: 'thinking', thinking: 'b', signature: '' };
   const asked = (content: unknown) =>
@@ -95,7 +95,7 @@ it('thoughts without a signature are not shown to those who sign theirs', () => 
   expect(withoutForeignThoughts(asked([foreign])).messages).toEqual([]);
 });
 
-it('a name with its day is the model without, where the catalogue has that alone', () => {
+it('a Claude model name with a date finds the model without it when the catalogue has no dated one', () => {
   const models = new Set(['claude-x', 'claude-y', 'claude-y-20250101']);
   const find = (id: string) => (models.has(id) ? ({} as never) : undefined);
   const named = (name: string) => knownName({ find, findKeyed: () => undefined }, name);
@@ -105,7 +105,7 @@ it('a name with its day is the model without, where the catalogue has that alone
   expect(named('claude-x')).toBe('claude-x');
 });
 
-it('of the protocol, a known version and a list of features go on', () => {
+it('the Messages protocol headers pass on a known version and a valid list of beta features', () => {
   const read = (headers: Record<string, string>) => readProtocol(new Map(Object.entries(headers)));
   expect(read({})).toEqual({});
   expect(read({ 'anthropic-version': '2026-10-21', 'anthropic-beta': ' a-1, b.2 ' })).toEqual({
@@ -116,14 +116,14 @@ it('of the protocol, a known version and a list of features go on', () => {
   expect(() => read({ 'anthropic-beta': 'a\tb' })).toThrow('invalid_request');
 });
 
-it('content is blocks, whichever way it is written', () => {
+it('Messages content is read as blocks, whether it is a text or a list', () => {
   expect(blocksOf('a')).toEqual([{ type: 'text', text: 'a' }]);
   expect(blocksOf([1])).toEqual([1]);
   expect(blocksOf(null)).toEqual([]);
   expect(sourceOf({ source: 'x' })).toEqual({});
 });
 
-it('a wait ends with its time or with another wait, once', () => {
+it('a timed wait ends with its time or with its parent signal, and not after it is over', () => {
   const clock = new ManualClock();
   const gone = new AbortController();
   const first = stopAfter(clock, 100, gone.signal);
@@ -141,7 +141,7 @@ it('a wait ends with its time or with another wait, once', () => {
   expect(stopAfter(clock, 100, gone.signal).signal.aborted).toBe(true);
 });
 
-it('a prompt is counted by its length where the encoder cannot be had', async () => {
+it('a prompt is counted by its length when the token encoder is busy', async () => {
   const request = CountRequest.parse({
     model: 'm',
     messages: [{ role: 'user', content: 'x'.repeat(400) }],
@@ -152,7 +152,7 @@ it('a prompt is counted by its length where the encoder cannot be had', async ()
   await expect(countHere(broken, request, 1)).rejects.toThrow('a bug');
 });
 
-it('a message tells its use, or else the length of all that was written', async () => {
+it('a message has its reported usage, or else the length of all its text', async () => {
   const read = (message: object) => readMessage(Buffer.from(JSON.stringify(message)));
   expect(await readMessage(Buffer.from('x'))).toBeUndefined();
   expect(await read({ content: 'x' })).toBeUndefined();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cachedParts } from '../../../../src/models/providers/cached-parts.ts';
 
-it('what a cache has served and kept is never more than the prompt, whatever an upstream claims', () => {
+it('the cached and cache-written tokens never exceed the prompt tokens, whatever the upstream reports', () => {
   fc.assert(
     fc.property(
       fc.nat(),

@@ -15,7 +15,7 @@ function world() {
 }
 
 describe('a source that keeps failing', () => {
-  it('is left alone after so many failures in a row, and others are not', () => {
+  it('the circuit breaker rests a source after several failures in a row, and no other source', () => {
     const { breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures - 1);
     expect(breaker.admits('a')).toBe(true);
@@ -24,7 +24,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('b')).toBe(true);
   });
 
-  it('starts anew with every answer', () => {
+  it('the circuit breaker starts counting failures anew after a response', () => {
     const { breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures - 1);
     breaker.answered('a');
@@ -32,7 +32,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('a')).toBe(true);
   });
 
-  it('is probed by one caller at a time after its rest, and is back after one answer', () => {
+  it('the circuit breaker lets one caller probe a rested source, and readmits the source after one response', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures);
     clock.advance(min - 1);
@@ -45,7 +45,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('a')).toBe(true);
   });
 
-  it('rests twice as long after each failed probe, up to a bound', () => {
+  it('the circuit breaker doubles a source’s rest after each failed probe, up to a limit', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures);
     for (let restMs = min; restMs < max * 4; restMs *= 2) {
@@ -58,7 +58,7 @@ describe('a source that keeps failing', () => {
     }
   });
 
-  it('is probed again when a probe ended without an answer', () => {
+  it('the circuit breaker allows another probe when a probe ended without a response', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures);
     clock.advance(min);
@@ -67,7 +67,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('a')).toBe(true);
   });
 
-  it('does not rest longer for requests that were in flight when its rest began', () => {
+  it('the circuit breaker does not extend a rest for requests that were in flight when it began', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures + 20);
     clock.advance(min);

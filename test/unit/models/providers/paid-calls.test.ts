@@ -33,7 +33,7 @@ function world(vendor: Vendor = {}) {
 }
 
 describe('a request that is paid for by itself', () => {
-  it('is paid by the hold that it names, and counts as spent at the maker', async () => {
+  it('an x402 call is paid from the hold that it names and counted as spent at the model’s maker', async () => {
     const { book, row, send, sent } = world();
     const told = await send();
     const { nonce, validBefore, valueRaw: paidRaw } = row();
@@ -43,7 +43,7 @@ describe('a request that is paid for by itself', () => {
     expect(book.rows(() => true)).toHaveLength(1);
   });
 
-  it('has the times and the size of its own, both times', async () => {
+  it('an x402 call sends both of its requests with its own timeouts and size limit', async () => {
     const { send, sent } = world();
     await send();
     for (const { request } of sent) {
@@ -54,7 +54,7 @@ describe('a request that is paid for by itself', () => {
     }
   });
 
-  it('is not paid where nothing is asked for', async () => {
+  it('an x402 call without a payment demand is not paid', async () => {
     const { book, passed, send } = world({ unpaid: { body: 'free' } });
     expect(await send()).toMatchObject({ kind: 'answered', payment: undefined });
     expect([book.rows(() => true), passed]).toEqual([[], []]);
@@ -69,7 +69,7 @@ describe('nothing is signed', () => {
     return told;
   };
 
-  it('where more is asked for than may be paid, to the raw unit', async () => {
+  it('an x402 call signs no payment above its cap, to the raw unit', async () => {
     const priced = world({ unpaid: demand({ amount: '10000' }) });
     expect(await unsigned(priced, { mostRaw: 9_999n })).toMatchObject({
       kind: 'unpaid',
@@ -78,7 +78,7 @@ describe('nothing is signed', () => {
     expect(await priced.send({ mostRaw: 10_000n })).toMatchObject({ kind: 'answered' });
   });
 
-  it('where the provider cannot be reached, or demands what cannot be paid', async () => {
+  it('an x402 call signs no payment when the provider is unreachable or its demand cannot be paid', async () => {
     const gone = new SendFailed('unreachable', { beforeBytes: true });
     const toItself = demand({ payTo: PAYER.address });
     const garbled = { status: 402, headers: [['payment-required', '%']] as const };
@@ -90,12 +90,12 @@ describe('nothing is signed', () => {
     }
   });
 
-  it('while this server has no connection free, which is no fault of the other side', async () => {
+  it('an x402 call signs no payment when this server has no free connection, and fails as busy', async () => {
     const unpaid = new SendFailed('busy', { beforeBytes: true });
     expect(await unsigned(world({ unpaid }))).toMatchObject({ kind: 'unpaid', failure: 'busy' });
   });
 
-  it('while this server cannot pay', async () => {
+  it('an x402 call signs no payment while payments are suspended', async () => {
     const all = world();
     all.state.breaker = { kind: 'active', reason: 1, reasonText: 'the peg is off' };
     expect(await unsigned(all)).toEqual({
@@ -105,7 +105,7 @@ describe('nothing is signed', () => {
     });
   });
 
-  it('where the money is not there', async () => {
+  it('an x402 call signs no payment when the balance does not cover it', async () => {
     const all = world();
     all.state.spendState = { ...all.state.spendState, spendableRaw: 5n };
     expect(await unsigned(all)).toMatchObject({
@@ -114,7 +114,7 @@ describe('nothing is signed', () => {
     });
   });
 
-  it('for a client that has left', async () => {
+  it('an x402 call signs no payment for a client that has left', async () => {
     const leaving = new AbortController();
     const all = world({
       unpaid() {
@@ -131,7 +131,7 @@ it.each([
   ['a failure', { status: 503 }, 502],
   ['a refusal', { status: 400 }, 400],
 ] as const)(
-  'a payment that gets %s is spent, and told with what to look up',
+  'an x402 payment that gets %s is spent, and its reservation is named in the error',
   async (_, paid, status) => {
     const { row, send } = world({ paid });
     const told = await send();

@@ -75,7 +75,7 @@ async function* cut(): AsyncGenerator<Uint8Array> {
 }
 
 describe('what is asked of an upstream that is paid call by call', () => {
-  it('says who pays, where it goes, and in which bounds', async () => {
+  it('an x402 upstream request names the payer, the URL and the limits', async () => {
     const { asked, whole } = pool(answered({}).told);
     await whole({ headers: { 'content-type': 'text/plain' } });
     const { idleMs, totalMs, responseBytes } = UPSTREAM_LIMITS;
@@ -95,13 +95,13 @@ describe('what is asked of an upstream that is paid call by call', () => {
     ]);
   });
 
-  it('is whole before it is sent, since it is sent twice', async () => {
+  it('an x402 upstream request is read whole before it is sent, since it is sent twice', async () => {
     const { asked, whole } = pool(answered({}).told);
     await whole({ body: Readable.from([Buffer.from('ab'), Buffer.from('cd')]) });
     expect(asked[0]?.body).toEqual(Buffer.from('abcd'));
   });
 
-  it('is not sent where it cannot be written', async () => {
+  it('an x402 upstream request that cannot be serialized is not sent', async () => {
     const { asked, made } = pool(answered({}).told);
     const tooDeep = () => {
       throw new RangeError('deep');
@@ -112,7 +112,7 @@ describe('what is asked of an upstream that is paid call by call', () => {
 });
 
 describe('a paid answer', () => {
-  it('says what was paid for it, and nothing where nothing was', async () => {
+  it('an x402 response says what was paid for it, and 0 when it was free', async () => {
     const bought = { kind: 'completed', status: 200, text: 'bought' };
     expect(await pool(answered({ body: 'bought' }).told).whole()).toMatchObject({
       ...bought,
@@ -123,7 +123,7 @@ describe('a paid answer', () => {
     expect(await pool(told).whole()).toMatchObject({ ...bought, paidRaw: 0n });
   });
 
-  it('is read to its end for a client that has left: it is paid for', async () => {
+  it('an x402 response is read to its end even when the client has left', async () => {
     const { told } = answered({ body: 'bought' });
     const { whole } = pool(told);
     expect(await whole({}, AbortSignal.abort())).toMatchObject({ kind: 'completed' });
@@ -133,7 +133,7 @@ describe('a paid answer', () => {
     ['breaks off', { body: cut() }],
     ['is a redirect', { status: 302 }],
     ['is longer than may be read', { body: Buffer.alloc(UPSTREAM_LIMITS.responseBytes + 1) }],
-  ])('that %s is spent, and says what to look up', async (_, script) => {
+  ])('an x402 response that %s is spent, and the error names its reservation', async (_, script) => {
     const { told, answer } = answered(script);
     const outcome = await pool(told).whole();
     const { nonce, validBefore } = PAYMENT;
@@ -144,7 +144,7 @@ describe('a paid answer', () => {
     expect((answer as FakeAnswer).isDiscarded).toBe(true);
   });
 
-  it('that is opened goes on as it comes, and is given up where its reader stops', async () => {
+  it('an opened x402 response is streamed, and discarded when its reader stops', async () => {
     const { told, answer } = answered({
       headers: [
         ['Content-Type', 'a/b'],
@@ -167,7 +167,7 @@ describe('a paid answer', () => {
     expect(answer.isDiscarded).toBe(true);
   });
 
-  it('that is opened and is none is spent too', async () => {
+  it('an opened x402 response that turns out to be invalid is spent', async () => {
     const opened = pool(answered({ body: 'on' }).told).made.opened(
       () => ({ body: '', paymentMethod: { budget: BUDGET } }),
       STAYS,
@@ -186,13 +186,13 @@ describe('what was not paid', () => {
       { kind: 'declined', status: 404, body: Buffer.from('no') },
     ],
     [{ body: cut() }, { kind: 'failed', failure: 'unreachable' }],
-  ])('%o means what it means to any source', async (script, outcome) => {
+  ])('an unpaid x402 response of %o is handled as at any other source', async (script, outcome) => {
     const answer = fakeAnswer(script);
     const told = (): PaidOutcome => ({ kind: 'answered', answer, payment: undefined });
     expect(await pool(told).whole()).toMatchObject(outcome);
   });
 
-  it('comes as it was told', async () => {
+  it('an x402 outcome without a response is passed on unchanged', async () => {
     const refusal = { reason: 'insufficient_balance', availableRaw: 1n, requiredRaw: 2n } as const;
     const spent = { kind: 'spent', refusal: errors.proxy.reservationNotFound() } as const;
     const poor = { kind: 'unaffordable', refusal } as const;

@@ -34,7 +34,7 @@ const fateOf = (error: unknown) => {
 };
 
 describe('an error that an answer begins with', () => {
-  it.each(Object.entries(CODES))('%s is %s', (code, fate) => {
+  it.each(Object.entries(CODES))('a reported error with the code %s is %s', (code, fate) => {
     expect(fateOf({ code, message: 'x' })).toBe(fate);
   });
 
@@ -53,11 +53,11 @@ describe('an error that an answer begins with', () => {
     ['broken', { code: 'yet_to_come' }],
     ['broken', {}],
     ['broken', null],
-  ] as const)('is %s by its code, else by its type: %j', (fate, error) => {
+  ] as const)('a reported error is %s by its code, else by its type: %j', (fate, error) => {
     expect(fateOf(error)).toBe(fate);
   });
 
-  it('that is declined has the vendor’s own error object, and the status that it would have had', () => {
+  it('a declined reported error keeps the vendor’s error object and gets its HTTP status', () => {
     const error = {
       code: 'context_length_exceeded',
       message: 'Too long.',
@@ -75,7 +75,7 @@ describe('an error that an answer begins with', () => {
     expect(outcomeOf(new ReportedError({ code: 403 }))).toMatchObject({ status: 403 });
   });
 
-  it('tells logs its code alone', () => {
+  it('a reported error’s log message has its code alone', () => {
     const broken = new ReportedError({ code: 'bio_policy', message: 'You said: secret' });
     expect(broken.message).toBe('it reported bio_policy');
     expect(JSON.stringify({ ...broken })).not.toContain('secret');
@@ -83,7 +83,7 @@ describe('an error that an answer begins with', () => {
   });
 });
 
-it('an error in the middle of an answer has a sentence of bounded length, and a code unless it is about the account', () => {
+it('a reported error has a text of limited length, and a code unless it is about the account', () => {
   const { code, told } = new ReportedError({ code: 'bio_policy', message: 'z'.repeat(10_000) });
   expect([code, told.length < 300]).toEqual(['bio_policy', true]);
   for (const odd of ['insufficient_quota', 'x\ny', '', 'y'.repeat(65), 400, null]) {

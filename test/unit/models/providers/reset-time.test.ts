@@ -14,7 +14,7 @@ const inMs = (text: string) => {
 };
 
 describe('the time at which a cap is whole again', () => {
-  it('is read from a duration, from seconds and from a date', () => {
+  it('a rate limit’s reset time is read from a duration, seconds or a date', () => {
     const cases = {
       '1s': 1_000,
       '6m0s': 360_000,
@@ -34,7 +34,7 @@ describe('the time at which a cap is whole again', () => {
     for (const [text, ms] of Object.entries(cases)) expect([text, inMs(text)]).toEqual([text, ms]);
   });
 
-  it('is none where the text says no time, or an impossible one', () => {
+  it('a rate limit’s reset time is unknown when its text is invalid or implausible', () => {
     const texts = ['', ' ', 's', '-1s', '1 s', '1x', 'NaN', 'Infinity', '1e3', '0x10', '1.s'];
     texts.push('2026-11-22', '2026-13-45T99:99:99Z', '9999-01-01T00:00:00Z', '32d', '999999999');
     for (const text of texts) expect([text, inMs(text)]).toEqual([text, undefined]);
@@ -42,14 +42,14 @@ describe('the time at which a cap is whole again', () => {
 });
 
 describe('how long to wait', () => {
-  it('is told in seconds, whole and up, or until a date', () => {
+  it('a retry-after header is read as whole seconds, rounded up, or as a date', () => {
     expect(retryAfterSeconds('7', NOW)).toBe(7);
     expect(retryAfterSeconds('0.2', NOW)).toBe(1);
     expect(retryAfterSeconds('Sun, 22 Nov 2026 06:00:09 GMT', NOW)).toBe(9);
     expect(retryAfterSeconds('Sun, 22 Nov 2026 05:00:00 GMT', NOW)).toBe(0);
   });
 
-  it('is not known from a header that is missing, came twice or cannot be believed', () => {
+  it('a retry-after header is ignored when it is missing, repeated or implausible', () => {
     const odd = [undefined, ['1', '2'], '', '-1', '1, 2', 'soon', '86401', '9'.repeat(10_000)];
     odd.push('Sun, 22 Nov 2036 06:00:09 GMT', 'Xyz, 99 Abc 2026 06:00:09 GMT', '2026-11-22');
     for (const value of odd) expect(retryAfterSeconds(value, NOW)).toBeNull();
@@ -57,7 +57,7 @@ describe('how long to wait', () => {
 });
 
 describe('how long an upstream sends its callers away', () => {
-  it('is taken from its milliseconds first, and is whole seconds beside them', () => {
+  it('retry-after-ms is preferred over retry-after, and also gives whole seconds', () => {
     expect(waitOf({ 'retry-after-ms': '20', 'retry-after': '9' }, NOW)).toEqual({
       seconds: 1,
       ms: 20,
@@ -67,7 +67,7 @@ describe('how long an upstream sends its callers away', () => {
     expect(waitOf({}, NOW)).toEqual({ seconds: null });
   });
 
-  it('is not taken from milliseconds that cannot be believed', () => {
+  it('an implausible retry-after-ms is ignored in favour of retry-after', () => {
     const odd = ['', '-1', 'soon', '999999999', '1e3', ['1', '2'], '9'.repeat(10_000)];
     for (const value of odd) {
       expect(waitOf({ 'retry-after-ms': value, 'retry-after': '9' }, NOW)).toEqual({ seconds: 9 });
@@ -75,7 +75,7 @@ describe('how long an upstream sends its callers away', () => {
   });
 });
 
-it('no text makes a time or a wait out of bounds, or throws', () => {
+it('no header text makes a reset time or a wait that is out of range, or throws', () => {
   const text = fc.oneof(
     fc.string(),
     fc.stringMatching(/^[\d.smhd:TZ+-]{0,40}$/),

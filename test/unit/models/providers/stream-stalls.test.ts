@@ -136,11 +136,11 @@ async function readAttack(make: Make, text: string): Promise<void> {
 }
 
 describe.each(Object.entries(READERS))('the reader of %s', (name, make) => {
-  it('reads its own dialect', async () => {
+  it('an upstream stream reader reads a stream of its own dialect', async () => {
     expect(await readAll(make, OWN[name] ?? '')).toContain('a word');
   });
 
-  it.each(Object.entries(ATTACKS))('holds nothing up that reads %s', async (_, text) => {
+  it.each(Object.entries(ATTACKS))('an upstream stream reader does not block the event loop on %s', async (_, text) => {
     piecesOf(text);
     const stallMs = await usualStallMs(MOST_STALL_MS, () => readAttack(make, text));
     expect(stallMs).toBeLessThan(MOST_STALL_MS);

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { tokenCount } from '../../../../src/models/providers/token-count.ts';
 
 describe('a number of tokens', () => {
-  it.each([0, 1, LIMITS.upstreamTokens])('is what an upstream says: %j', (told) => {
+  it.each([0, 1, LIMITS.upstreamTokens])('a token count is read as the upstream reports it: %j', (told) => {
     expect(tokenCount(told)).toBe(told);
   });
 
@@ -20,7 +20,7 @@ describe('a number of tokens', () => {
     LIMITS.upstreamTokens + 1,
     Number.MAX_SAFE_INTEGER,
     1e308,
-  ])('is nothing where no answer could have so many: %j', (told) => {
+  ])('an invalid or implausible token count is ignored: %j', (told) => {
     expect(tokenCount(told)).toBeUndefined();
   });
 });

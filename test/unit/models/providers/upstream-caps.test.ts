@@ -14,7 +14,7 @@ const OPENAI = {
 };
 
 describe('the tightest cap of an upstream', () => {
-  it('is the one of which the largest share is used', () => {
+  it('the tightest rate limit of an upstream is the one with the largest used share', () => {
     expect(capOf(OPENAI)).toEqual({
       kind: 'tokens',
       remaining: 30_000,
@@ -31,7 +31,7 @@ describe('the tightest cap of an upstream', () => {
     });
   });
 
-  it('is read from each of the four kinds that the other family has', () => {
+  it('the tightest rate limit is read from each of the four kinds of Anthropic headers', () => {
     for (const kind of ['requests', 'tokens', 'input-tokens', 'output-tokens']) {
       const others = ['requests', 'tokens', 'input-tokens', 'output-tokens'].flatMap((other) => [
         [`anthropic-ratelimit-${other}-limit`, '1000'],
@@ -48,7 +48,7 @@ describe('the tightest cap of an upstream', () => {
     }
   });
 
-  it('has no share where its limit is not told, and stands behind those that have', () => {
+  it('a rate limit without a stated total has no share and ranks behind the others', () => {
     const alone = { 'x-ratelimit-remaining-requests': '3' };
     const unknown = { limit: undefined, usedBps: null, resetsAtMs: undefined };
     expect(capOf(alone)).toEqual({ kind: 'requests', remaining: 3, ...unknown });
@@ -62,12 +62,12 @@ describe('the tightest cap of an upstream', () => {
     expect(capOf({ ...empty, ...limited })).toEqual({ kind: 'requests', remaining: 0, ...unknown });
   });
 
-  it('uses nothing of a limit that more than all remains of', () => {
+  it('a rate limit with more remaining than its total counts as unused', () => {
     const rounded = { 'x-ratelimit-limit-tokens': '900', 'x-ratelimit-remaining-tokens': '1000' };
     expect(capOf(rounded)).toMatchObject({ usedBps: 0, remaining: 1_000 });
   });
 
-  it('is no cap that is told in words that cannot be believed', () => {
+  it('a rate limit with implausible numbers is ignored', () => {
     const odd = ['-1', '1.5', '1e9', 'NaN', 'Infinity', '', ' 7', '0x1', '7,7', '9'.repeat(13)];
     for (const remaining of [...odd, '7'.repeat(10_000), ['7', '7']]) {
       expect(capOf({ 'x-ratelimit-remaining-tokens': remaining })).toBeUndefined();

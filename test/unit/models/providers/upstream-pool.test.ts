@@ -12,7 +12,7 @@ const answer = (status: number, headers: Record<string, string> = {}) =>
   unservedOf({ status, headers, body: Buffer.from('no') }, Date.parse('2026-11-22T06:00:00Z'));
 
 describe('an answer that is no success', () => {
-  it('is a failure of the source or a refusal of the request', () => {
+  it('an upstream response without success is a failure of the source or a refusal of the request', () => {
     expect(answer(429, { 'retry-after': '7' })).toMatchObject({
       failure: 'rate_limited',
       retryAfterSeconds: 7,
@@ -52,14 +52,14 @@ describe('calls to an upstream', () => {
   const deps = { upstream, path: '/x', credential: () => ({}), clock: systemClock };
   const { signal } = new AbortController();
 
-  it('fail where no server listens, for readers of a stream too', async () => {
+  it('an upstream call fails as unreachable when no server listens, for streams too', async () => {
     await using pool = createUpstreamPool(deps);
     const failed = { kind: 'failed', failure: 'unreachable' };
     expect(await pool.whole(request, signal, read)).toMatchObject(failed);
     expect(await pool.opened(request, signal, read)).toMatchObject(failed);
   });
 
-  it('go to a path of their own below the base, behind its query', async () => {
+  it('an upstream call goes to its own path below the base URL and keeps the base’s query', async () => {
     const asked: string[] = [];
     const server = createServer((message, response) => {
       asked.push(`${message.method} ${message.url}`);
@@ -86,7 +86,7 @@ describe('calls to an upstream', () => {
     ]);
   });
 
-  it('wait for a stream to begin, and for an answer that comes whole until it has ended', async () => {
+  it('an upstream call times out before a stream’s first byte, or before a whole response’s end', async () => {
     const server = createServer(
       (_, response) => void setTimeout(() => response.end('{}'), ANSWER_MS),
     );
@@ -105,7 +105,7 @@ describe('calls to an upstream', () => {
     expect(await Promise.all(outcomes)).toMatchObject([timeout, completed, timeout]);
   });
 
-  it('are not sent beyond their bound, nor for a client that has left', async () => {
+  it('an upstream call is not sent beyond the limit of concurrent calls or for a client that has left', async () => {
     await using none = createUpstreamPool({ ...deps, limits: { inFlight: 0 } });
     expect(await none.whole(request, signal, read)).toMatchObject({ failure: 'busy' });
     expect(await none.opened(request, signal, read)).toMatchObject({ failure: 'busy' });
@@ -113,7 +113,7 @@ describe('calls to an upstream', () => {
     expect(await pool.whole(request, AbortSignal.abort(), read)).toEqual({ kind: 'aborted' });
   });
 
-  it('make room again however they end', async () => {
+  it('an upstream call frees its slot however it ends', async () => {
     await using pool = createUpstreamPool({ ...deps, limits: { inFlight: 1 } });
     const broken = () => ({ body: '{}', headers: { 'bad\nname': 'x' } });
     for (const sent of [request, broken, request]) {
@@ -124,7 +124,7 @@ describe('calls to an upstream', () => {
     expect(await pool.whole(request, signal, read)).toMatchObject({ failure: 'unreachable' });
   });
 
-  it('that are too deep to be written are the caller’s, and not sent', async () => {
+  it('an upstream call that is too deep to serialize is unfit and not sent', async () => {
     await using pool = createUpstreamPool(deps);
     const deep = () => {
       throw new RangeError('too deep');

@@ -5,7 +5,7 @@ import { ReportedError } from '../../../../src/models/providers/reported-error.t
 import type { HeldPurchase } from '../../../../src/models/purchase/answer.ts';
 import { answerEvents, budgetOf } from '../../../../src/models/purchase/answer-events.ts';
 
-test('an upstream whose buyer cannot be told what is left is not bought from any longer', async () => {
+test('an upstream stops being read when the remaining budget cannot be looked up', async () => {
   let stops = 0;
   const lost = new Error('the database is gone');
   const told = budgetOf({ budget: () => Promise.reject(lost) }, { stop: () => void stops++ });
@@ -20,7 +20,7 @@ describe('a streamed answer', () => {
     ['the code of its upstream', new ReportedError({ code: 'overloaded' }), 'overloaded'],
     ['its type', new ReportedError({ type: 'overloaded_error' }), 'overloaded_error'],
     ['no sentence of it', new ReportedError({ code: 'a prompt, quoted' }), 'broken'],
-  ])('is settled once, and its trace is told %s', async (_, cause, error) => {
+  ])('a streamed response is settled once, and its trace gets %s', async (_, cause, error) => {
     const settledAs: unknown[] = [];
     const bought = {
       served: { model: 'acme/m', rail: 'direct-account', attempts: 1 },

@@ -52,17 +52,17 @@ async function asked(
 }
 
 describe('the sellers of a purchase', () => {
-  it('are asked without a payment where this server has an account', async () => {
+  it('an attempt on the operator’s account carries no payment', async () => {
     const { done } = await asked([offerOf('direct-account')], [SERVED]);
     expect(done).toEqual([['direct-account', undefined]]);
   });
 
-  it('are asked with the buyer’s own key, which is noted before the call goes out', async () => {
+  it('an attempt with the caller’s own key is recorded before the request is sent', async () => {
     const { done } = await asked([offerOf('byok', { ownKey: 'sk-own' })], [SERVED]);
     expect(done).toEqual(['byok noted', ['byok', { ownKey: 'sk-own' }]]);
   });
 
-  it('are paid by themselves out of a hold for each, under the maker of the model', async () => {
+  it('each x402 attempt pays from a hold of its own, under the maker of the model', async () => {
     const router = offerOf('x402-router', { mostPaidRaw: 7n });
     const { done } = await asked([router, router], [BROKEN, SERVED]);
     const budget = (holdId: string) => ({
@@ -74,7 +74,7 @@ describe('the sellers of a purchase', () => {
     ]);
   });
 
-  it('count what was tried for the same before', async () => {
+  it('attempts are counted together with earlier attempts for the same request', async () => {
     const limited = {
       outcome: failed('rate_limited', 'x', 429, 7),
       source: offerOf('byok').source,

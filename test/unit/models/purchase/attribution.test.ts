@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readAttribution } from '../../../../src/models/purchase/attribution.ts';
 
 describe('attribution headers', () => {
-  it('are read trimmed and in lower case', () => {
+  it('attribution headers are trimmed and read in lower case', () => {
     const headers = new Map([
       ['x-svc-task-id', '  Invoice-7 '],
       ['x-svc-action-id', 'READ'],
@@ -15,7 +15,7 @@ describe('attribution headers', () => {
     });
   });
 
-  it('read as absent when empty, longer than 128 characters or not plain text', () => {
+  it('attribution headers that are empty, over 128 characters or no plain text are ignored', () => {
     expect(readAttribution(new Map())).toEqual({});
     expect(readAttribution(new Map([['x-svc-task-id', '   ']]))).toEqual({});
     expect(readAttribution(new Map([['x-svc-task-id', 'a'.repeat(129)]]))).toEqual({});

@@ -103,20 +103,20 @@ async function world() {
 }
 
 describe('a purchase where sources of both ways to pay sell a model', () => {
-  it('is made at the other kind while the first one rests', async () => {
+  it('a purchase uses the account source while the x402 source rests', async () => {
     const { asked, buyOnce, restRouter } = await world();
     await restRouter();
     expect(await buyOnce({})).toBe('account');
     expect(asked).toEqual(['account']);
   });
 
-  it('is made at the other kind where the first one cannot take the request', async () => {
+  it('a purchase uses the account source when the x402 source cannot serve the request', async () => {
     const { asked, buyOnce } = await world();
     expect(await buyOnce({ router: unfit('no') })).toBe('account');
     expect(asked).toEqual(['router', 'account']);
   });
 
-  it('fails as if all had been asked under one hold', async () => {
+  it('a purchase over two rails fails with the same error as over a single hold', async () => {
     const { buyOnce, ledger, restRouter } = await world();
     const neither = { router: unfit('first'), account: unfit('second') };
     expect(await buyOnce(neither)).toMatchObject({ status: 400, fields: { message: 'first' } });
@@ -133,7 +133,7 @@ describe('a purchase where sources of both ways to pay sell a model', () => {
 });
 
 describe('the trace of a purchase', () => {
-  it.each([undefined, 'broken'])('shows what it cost, and how it broke off: %s', async (error) => {
+  it.each([undefined, 'broken'])('a purchase’s trace has its cost and the error that broke it off: %s', async (error) => {
     const { buyTraced } = await world();
     const span = new RecordedSpan('request');
     const bought = await buyTraced(span);

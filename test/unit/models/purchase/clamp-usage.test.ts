@@ -11,7 +11,7 @@ const most = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
 const reported = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
 
 describe('what is believed of an upstream', () => {
-  it('is its word, as far as the request can have come to that', () => {
+  it('reported usage is limited to what the request can use, and an impossible report is marked', () => {
     expect(clampUsage({ audio_second: 2 }, { audio_second: 2 })).toEqual({
       usage: { audio_second: 2 },
     });
@@ -24,7 +24,7 @@ describe('what is believed of an upstream', () => {
     );
   });
 
-  it('leaves room for what vendors put around a prompt, and none for an answer', () => {
+  it('reported prompt tokens may exceed the bound by the vendor’s framing, and output tokens may not', () => {
     expect(clampTokens({ ...reported, inputTokens: 100 + AROUND }, most)).toBeUndefined();
     expect(clampTokens({ ...reported, inputTokens: 101 + AROUND }, most)?.tokens).toEqual({
       ...reported,
@@ -36,7 +36,7 @@ describe('what is believed of an upstream', () => {
     });
   });
 
-  it('keeps the parts of a prompt within it', () => {
+  it('reported cached and cache-written tokens are limited to the prompt tokens', () => {
     const lie = { cachedTokens: 9_000, cacheWriteTokens: 9_000, cacheWriteSurcharge: 9_000 };
     expect(clampTokens({ ...reported, ...lie, inputTokens: 9_000 }, most)?.tokens).toEqual({
       inputTokens: 100 + AROUND,
@@ -46,7 +46,7 @@ describe('what is believed of an upstream', () => {
     });
   });
 
-  it('is not impossible for being counted otherwise', () => {
+  it('reported usage slightly above the bound is not impossible', () => {
     const { times, units } = LIMITS.impossibleUse;
     expect(isImpossible(times * 50 + units, 50)).toBe(false);
     expect(isImpossible(times * 50 + units + 1, 50)).toBe(true);

@@ -53,7 +53,7 @@ const account = source('account', 'direct-account', 20n);
 const host = source('host', 'self-host', 40n);
 
 describe('sources that are paid by themselves and such that are not', () => {
-  it('are asked apart, the kind of the cheapest first, so that no cap counts the price twice', () => {
+  it('x402 sources and account sources are called in separate stages, the cheapest kind first', () => {
     expect(stages(orderOf(host, router2, account, router))).toEqual([
       ['router', 'router 2'],
       ['account', 'host'],
@@ -61,7 +61,7 @@ describe('sources that are paid by themselves and such that are not', () => {
     expect(stages(orderOf(router2, account))).toEqual([['account'], ['router 2']]);
   });
 
-  it('keep the order that the buyer wishes, and are grouped among those of one place in it', () => {
+  it('stages keep the caller’s order of sources and group kinds only within one rank', () => {
     expect(stages(wishedOrder(['host', 'router'], router, account, host))).toEqual([
       ['host'],
       ['router'],
@@ -90,12 +90,12 @@ describe('sources that are paid by themselves and such that are not', () => {
     ]);
   });
 
-  it('are left as they are where there is one kind', () => {
+  it('sources of a single kind stay in one stage', () => {
     expect(stages(orderOf(host, account))).toEqual([['account', 'host']]);
     expect(stages(orderOf(router), true)).toEqual([['router']]);
   });
 
-  it('are one stage for work of one hold: the accounts', () => {
+  it('a request with a single hold uses only the stage of account sources', () => {
     expect(stages(orderOf(router, account), true)).toEqual([['account']]);
   });
 });

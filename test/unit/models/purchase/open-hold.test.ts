@@ -53,13 +53,13 @@ function capped(capRaw: bigint) {
 }
 
 describe('the hold of an order', () => {
-  it('is for the dearest source, so that any of them may be asked', async () => {
+  it('a request’s hold covers its most expensive source', async () => {
     const { asked, deps } = capped(100n);
     const { held, order } = await openHold(deps, BUYER, orderOf(10n, 90n));
     expect([held.hold.amountRaw, order.offers.length, asked]).toEqual([90n, 2, ['90']]);
   });
 
-  it('leaves out the sources that a cap leaves too little for', async () => {
+  it('a request’s hold leaves out the sources that a cap does not cover', async () => {
     const { asked, deps } = capped(50n);
     const { order } = await openHold(deps, BUYER, orderOf(10n, 40n, 90n));
     expect([order.offers.map(({ heldRaw }) => heldRaw), asked]).toEqual([
@@ -68,13 +68,13 @@ describe('the hold of an order', () => {
     ]);
   });
 
-  it('is shorter where less of it can be had', async () => {
+  it('a request’s hold is reduced to a shorter answer when the balance allows no more', async () => {
     const { deps } = capped(50n);
     const asked = { ...orderOf(90n), forLess: () => orderOf(49n), atLeast: () => orderOf(5n) };
     expect((await openHold(deps, BUYER, asked)).held.hold.amountRaw).toBe(49n);
   });
 
-  it('suspends over the cheapest alone, and only where that does not fit', async () => {
+  it('a request’s hold may suspend the agent only when the cheapest source alone is not covered', async () => {
     const { asked, deps } = capped(5n);
     await expect(openHold(deps, BUYER, orderOf(10n, 90n))).rejects.toMatchObject({ status: 402 });
     expect(asked).toEqual(['90', '10!']);

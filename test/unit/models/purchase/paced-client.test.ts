@@ -31,7 +31,7 @@ describe('a client that is sent to as fast as it reads', () => {
   it.each([
     ['and says so', true],
     ['and says nothing', false],
-  ])('is waited for as long as it takes a part in each stall %s', async (_, says) => {
+  ])('a slow client %s is waited for as long as it reads something within each stall time', async (_, says) => {
     const { advance, paced, sent, socket } = behindBy(5_000);
     for (let left = 4; left >= 1; left--) {
       expect(await advance(PACE.stallMs - 1)).toBeUndefined();
@@ -43,7 +43,7 @@ describe('a client that is sent to as fast as it reads', () => {
     expect(await sent).toBe(true);
   });
 
-  it('is given up a whole stall behind the last part that it took', async () => {
+  it('a slow client is given up one stall time after the last bytes it read', async () => {
     const { advance, paced, socket } = behindBy(5_000);
     await advance(PACE.stallMs - 1);
     socket.bufferedAmount = 4_000;
@@ -53,7 +53,7 @@ describe('a client that is sent to as fast as it reads', () => {
     expect(await advance(1)).toBe(false);
   });
 
-  it('is given up after ten stalls for one piece, however steadily it takes a byte', async () => {
+  it('a slow client is given up after ten stall times for one piece, however steadily it reads', async () => {
     const { advance, paced, socket } = behindBy(5_000);
     for (let half = 1; half < 20; half++) {
       expect(await advance(PACE.stallMs / 2)).toBeUndefined();

@@ -38,17 +38,17 @@ async function all(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('a relayed stream', () => {
-  it('goes out in its form, with its last words', async () => {
+  it('a relayed stream is sent in its format and with its end', async () => {
     const { body, told } = relaying('a', 'b');
     expect([await all(body), told]).toEqual(['AB<end>', ['end']]);
   });
 
-  it('that breaks says so, and nothing behind it', async () => {
+  it('a relayed stream that breaks ends with its error and nothing after it', async () => {
     const { body, told } = relaying('a', new Error('gone'), 'b');
     expect([await all(body), told]).toEqual(['A<broken>', ['broken']]);
   });
 
-  it('that is left, before its first piece too, is stopped once and not ended', async () => {
+  it('a relayed stream whose client leaves is stopped once and not ended, even before its first piece', async () => {
     const { reader, told } = relaying('a');
     await reader.return?.();
     await reader.return?.();
@@ -62,7 +62,7 @@ describe('a relayed stream', () => {
     ['ends', undefined],
     ['comes', 'late'],
     ['breaks', new Error('stopped')],
-  ])('that is left while a piece is awaited is over, though that piece %s', async (_, piece) => {
+  ])('a relayed stream whose client leaves while a piece is awaited is over even when that piece %s', async (_, piece) => {
     let arrive = (_piece: string | undefined) => {};
     let fail = (_error: Error) => {};
     const awaited = new Promise<string | undefined>((resolve, reject) => {

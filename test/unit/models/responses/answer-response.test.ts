@@ -59,7 +59,7 @@ function answering({ tellsCost = false } = {}) {
 const later = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a response that is kept', () => {
-  it('is settled and kept side by side, and goes out when both are committed', async () => {
+  it('a stored response is settled and stored in parallel, and sent when both are committed', async () => {
     const { kept, row, sent, settlement } = answering();
     let isOut = false;
     void sent.then(() => {
@@ -74,7 +74,7 @@ describe('a response that is kept', () => {
     expect(await sent).toMatchObject({ id: 'resp_1', store: true });
   });
 
-  it('is kept behind its settlement where it tells its price', async () => {
+  it('a stored response that states its cost is stored after its settlement', async () => {
     const { kept, row, sent, settlement } = answering({ tellsCost: true });
     await later();
     expect(kept).toEqual([]);
@@ -84,7 +84,7 @@ describe('a response that is kept', () => {
     expect(kept).toMatchObject([{ usage: { cost_raw: '5' } }]);
   });
 
-  it('says so where it could not be kept', async () => {
+  it('a response that could not be stored says store false', async () => {
     const { row, sent, settlement } = answering();
     settlement.resolve({ chargedRaw: 5n });
     row.resolve(false);
@@ -92,7 +92,7 @@ describe('a response that is kept', () => {
   });
 
   it.each([false, true])(
-    'is refused where it cannot be settled (tells its price: %s)',
+    'a stored response fails when it cannot be settled (states its cost: %s)',
     async (tellsCost) => {
       const { row, sent, settlement } = answering({ tellsCost });
       settlement.reject(new Error('the ledger is away'));
@@ -164,7 +164,7 @@ async function streaming({ status = 'completed', error }: StreamEnd = {}) {
 }
 
 describe('a response that is streamed', () => {
-  it('is charged before it is kept, and found until it is', async () => {
+  it('a streamed response is charged before it is stored, and can be retrieved meanwhile', async () => {
     const { kept, last, live, row, settlement, upstreamEnd } = await streaming();
     upstreamEnd.resolve(undefined);
     await later();
@@ -180,7 +180,7 @@ describe('a response that is streamed', () => {
     expect(live.find(1, 'resp_1')).toBeUndefined();
   });
 
-  it('is settled as failed where it breaks off, or its upstream ends it so', async () => {
+  it('a streamed response is settled as failed when it breaks off or its upstream reports failure', async () => {
     const settledWith = async (how: StreamEnd, cause?: Error) => {
       const { last, row, settledAs, settlement, upstreamEnd } = await streaming(how);
       if (cause === undefined) upstreamEnd.resolve(undefined);
@@ -198,7 +198,7 @@ describe('a response that is streamed', () => {
     expect(await settledWith({ status: 'failed', error })).toEqual(['failed', error.code]);
   });
 
-  it('is not kept where its owner deletes it meanwhile', async () => {
+  it('a streamed response is not stored when its agent deletes it before its end', async () => {
     const { kept, last, live, settlement, upstreamEnd } = await streaming();
     expect(await live.remove(2, 'resp_1'), 'of another agent').toBe(false);
     expect(await live.remove(1, 'resp_1')).toBe(true);
@@ -210,7 +210,7 @@ describe('a response that is streamed', () => {
     expect(kept).toEqual([]);
   });
 
-  it('is deleted behind its row where that is being written', async () => {
+  it('a streamed response that is deleted while being written is deleted after the write', async () => {
     const { last, live, row, settlement, upstreamEnd } = await streaming();
     upstreamEnd.resolve(undefined);
     settlement.resolve({ chargedRaw: 5n });

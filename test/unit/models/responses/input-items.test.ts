@@ -23,18 +23,18 @@ async function read(input: ResponsesRequest['input'], previous?: string) {
 }
 
 describe('references to items', () => {
-  it('become the items, in their place', async () => {
+  it('item references in a Responses input are replaced by their items', async () => {
     const said = { role: 'user', content: 'And?' };
     const { asked, conversation } = await read([reference('a'), said, { id: 'b' }]);
     expect(conversation.own).toEqual([{ ...message, id: 'a' }, said, { ...message, id: 'b' }]);
     expect(asked).toEqual([[7, ['a', 'b'], 0]]);
   });
 
-  it('count beside the conversation that goes on', async () => {
+  it('item references count together with the items of the previous response', async () => {
     expect((await read([reference('a')], 'resp_1')).asked).toEqual([[7, ['a'], 700]]);
   });
 
-  it('are refused where two name one item, before anything is read', async () => {
+  it('item references with the same id are refused before anything is read', async () => {
     for (const many of [2, LIMITS.chatMessages]) {
       const input = Array.from({ length: many }, () => reference('a'));
       await expect(read(input)).rejects.toMatchObject({ status: 400 });

@@ -9,7 +9,7 @@ it.each([
   ['tools[1]', { tools: [own, SEARCH] }, []],
   ['input[0].tools[1]', {}, [{ type: 'additional_tools', tools: [own, SEARCH] }]],
 ])(
-  'a response with a search of the provider is refused with the key and the setting of Codex that help: %s',
+  'a Responses request with a provider’s web search is refused with the way to fix it: %s',
   (place, members, items) => {
     const request = ResponsesRequest.parse({ model: 'm', input: 'x', ...members });
     expect(() => requirePricedResponse(request, items)).toThrow(

@@ -30,13 +30,13 @@ const UNSAID = {
 };
 
 describe('the head of a response', () => {
-  it('repeats a request that says nothing, or null', () => {
+  it('a response has the default values of members that its request leaves out or sets to null', () => {
     expect(echoOf({})).toEqual(UNSAID);
     const nothing = Object.fromEntries(Object.keys(UNSAID).map((member) => [member, null]));
     expect(echoOf(nothing)).toEqual(UNSAID);
   });
 
-  it('repeats what a request says, and fills in what is left of its thoughts and its text', () => {
+  it('a response repeats its request’s members and completes reasoning and text', () => {
     const said = {
       instructions: 'Say "a\\b".\n',
       max_output_tokens: 12,
@@ -60,7 +60,7 @@ describe('the head of a response', () => {
     expect(echoOf({ text: { format } })).toEqual({ ...UNSAID, text: { format } });
   });
 
-  it('refuses a request of which a response would repeat more than a mebibyte', () => {
+  it('a Responses request is refused when its response would repeat more than a mebibyte', () => {
     const tools = Array.from({ length: 100 }, (_, at) => ({
       type: 'function',
       name: `a${at}`,

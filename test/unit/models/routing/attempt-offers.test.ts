@@ -46,7 +46,7 @@ function world() {
 }
 
 describe('the sources of a purchase', () => {
-  it('are asked in turn until one serves, and the last that said to wait is known', async () => {
+  it('sources are called in turn until one delivers, and the last rate limit is remembered', async () => {
     const limited = failed('rate_limited', 'x', 429, 7);
     expect(await world()(limited, failed('broken', 'x', 500), SERVED, SERVED)).toEqual({
       outcome: SERVED,
@@ -58,7 +58,7 @@ describe('the sources of a purchase', () => {
     });
   });
 
-  it('that cannot take the request are passed over as if they were not there', async () => {
+  it('a source that cannot serve the request is skipped and not counted as an attempt', async () => {
     expect(await world()(unfit('no'), SERVED)).toEqual({
       outcome: SERVED,
       provider: 'up1',
@@ -68,7 +68,7 @@ describe('the sources of a purchase', () => {
     });
   });
 
-  it('say why the first cannot take the request where no other source is left', async () => {
+  it('a request that no source can serve fails with the reason of the first source', async () => {
     const alone = await world()(unfit('first'), unfit('second'));
     expect(alone).toMatchObject({ outcome: unfit('first'), attempts: 0, upstreamMs: 0 });
     const broken = await world()(unfit('first'), failed('broken', 'x', 500));
@@ -80,7 +80,7 @@ describe('the sources of a purchase', () => {
     });
   });
 
-  it('are none the worse for what they cannot take', async () => {
+  it('a source is not rested for requests that it cannot serve', async () => {
     const tries = world();
     for (let i = 0; i < 20; i++) await tries(unfit('no'));
     expect(await tries(SERVED)).toMatchObject({ outcome: SERVED, asked: ['up0'] });
@@ -117,7 +117,7 @@ describe('the attempts of a purchase', () => {
   };
   const clock = new ManualClock();
 
-  it('are known to their upstreams only where the operator says so, and to nothing behind them', async () => {
+  it('trace headers reach an upstream only when the operator enables them, and no later request', async () => {
     const quiet = await tracedBy(false, SERVED);
     await quiet.tried;
     expect(quiet.added).toEqual([undefined, undefined]);
@@ -127,7 +127,7 @@ describe('the attempts of a purchase', () => {
     expect(traceHeadersNow()).toBeUndefined();
   });
 
-  it('end as they failed, and stay open where they deliver', async () => {
+  it('an attempt’s span ends with its failure, and stays open when the source delivers', async () => {
     const limited = await tracedBy(false, failed('rate_limited', 'a secret', 429));
     await limited.tried;
     expect(limited.span?.ended).toEqual({

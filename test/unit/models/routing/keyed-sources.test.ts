@@ -29,12 +29,12 @@ const find = (keyed: Model | undefined, providerKey?: string, stored: string[] =
   );
 
 describe('who serves a model for the buyer’s own keys', () => {
-  it('is no provider where none of the model takes keys, or no key is there', async () => {
+  it('a model has no own-key source when no provider takes keys or the caller has no key', async () => {
     expect(await find(undefined, 'sk-own')).toBeUndefined();
     expect(await find(model('x/y', 'a', 'b'))).toBeUndefined();
   });
 
-  it('is each provider that a key is stored for, in the catalogue’s order', async () => {
+  it('a model’s own-key sources are the providers with a stored key, in the catalogue’s order', async () => {
     const own = await find(model('x/y', 'a', 'b', 'c'), undefined, ['c', 'a']);
     expect(own?.sellers.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
       ['a', 'acct_1 at a'],
@@ -43,7 +43,7 @@ describe('who serves a model for the buyer’s own keys', () => {
     expect(own && arePaidByBuyer(own)).toBe(true);
   });
 
-  it('is, for a key that was brought, the maker or the only one who takes keys', async () => {
+  it('a key sent with the request is used at the model’s maker or at the only provider that takes keys', async () => {
     for (const providers of [['host'], ['host', 'x']]) {
       const own = await find(model('x/y', ...providers), 'sk-own', ['host', 'x']);
       const provider = providers.at(-1);
@@ -57,7 +57,7 @@ describe('who serves a model for the buyer’s own keys', () => {
   });
 });
 
-it('the pool is every source, paid by this server and not by the buyer', () => {
+it('the pooled sources of a model are all its sources, paid from the operator’s accounts', () => {
   const pool = pooledSources(model('x/y', 'a', 'b'));
   expect(pool.sellers.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
     ['a', undefined],

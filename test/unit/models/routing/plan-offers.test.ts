@@ -36,7 +36,7 @@ const RAIL = 'a way';
 const atMost = (bound: TokenUsage) => (each: Source) => chatPriceRaw(bound, each);
 
 describe('the offers for a request', () => {
-  it('come cheapest first for this request, whichever source is cheaper for others', () => {
+  it('offers are ordered by their price for this request, cheapest first', () => {
     const wordy = source('wordy', { text_input_token: 1n, text_output_token: 100n });
     const terse = source('terse', { text_input_token: 100n, text_output_token: 1n });
     const order = (inputTokens: number, outputTokens: number) =>
@@ -49,7 +49,7 @@ describe('the offers for a request', () => {
     expect(order(1, 10_000_000)).toEqual(['terse', 'wordy']);
   });
 
-  it('hold enough for the same use at any of the sources, so that no fallback exceeds the hold', () => {
+  it('an offer’s hold covers the same usage at every source, so that no fallback exceeds the hold', () => {
     fc.assert(
       fc.property(fc.array(anySource, { minLength: 1, maxLength: 5 }), tokens, (sources, bound) => {
         const heldRaw = holdForRaw(
@@ -60,7 +60,7 @@ describe('the offers for a request', () => {
     );
   });
 
-  it('hold no more than the margin of what is paid by itself, which is bounded without it', () => {
+  it('an x402 offer holds only its margin, and its payment is capped at the price without margin', () => {
     const routed: Source = {
       ...source('routed', { text_input_token: 1_000_000n, text_output_token: 0n }),
       rail: 'x402-router' as const,
@@ -75,7 +75,7 @@ describe('the offers for a request', () => {
     expect(holdForRaw(both)).toBe(both[1]?.priceRaw);
   });
 
-  it('leave out what cannot be served here', () => {
+  it('offers leave out sources without a rail', () => {
     const bound = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
     expect(
       planOffers(pooledSources(model([source('x', {})])), atMost(bound), () => undefined),

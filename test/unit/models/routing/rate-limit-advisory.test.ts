@@ -53,14 +53,14 @@ const tightest = {
 };
 
 describe('the rate-limit advisory', () => {
-  it('tells the tightest cap of the upstream that answered, and whose account it is', () => {
+  it('the rate-limit advisory has the upstream’s tightest limit, and whether its account is shared', () => {
     const common = { provider: 'acme', tightest, headroom: 100 };
     expect(told(answered(TOKENS))).toEqual({ ...common, shared: true });
     const own = { ...answered(TOKENS), source: source('acme', 'byok') };
     expect(told(own)).toEqual({ ...common, shared: false });
   });
 
-  it('says whether the limit is near where a threshold is set, and nothing of it else', () => {
+  it('the rate-limit advisory has near_limit only when a threshold is set', () => {
     expect(told(answered(TOKENS), 9_001)).toMatchObject({ near_limit: false });
     expect(told(answered(TOKENS), 9_000)).toMatchObject({ near_limit: true });
     expect(told(answered(TOKENS))).not.toHaveProperty('near_limit');
@@ -74,7 +74,7 @@ describe('the rate-limit advisory', () => {
     });
   });
 
-  it('tells of the last source that said to wait, when no source has served', () => {
+  it('the rate-limit advisory names the last rate-limited source when no source has delivered', () => {
     const limited = {
       outcome: { ...failed('rate_limited', '', 429, 20), headers: TOKENS },
       source: source('slow'),
@@ -88,7 +88,7 @@ describe('the rate-limit advisory', () => {
     expect(told({ ...answered(TOKENS), limited })).toMatchObject({ provider: 'acme' });
   });
 
-  it('is absent where the upstream sent no limits or did not answer, and where it is off', () => {
+  it('the rate-limit advisory is absent without rate-limit headers, without a response and when disabled', () => {
     expect(told(answered({ 'retry-after': '7' }))).toBeUndefined();
     expect(told(tried({ kind: 'resting', restMs: 0 }))).toBeUndefined();
     expect(told(tried({ kind: 'aborted' }))).toBeUndefined();
@@ -96,7 +96,7 @@ describe('the rate-limit advisory', () => {
     expect(createRateLimitAdvisory({ clock, enabled: false })).toBeUndefined();
   });
 
-  it('is a short header of its own words, whatever the upstream says', () => {
+  it('the rate-limit advisory is a short valid header, whatever the upstream sends', () => {
     const names = ['limit', 'remaining', 'reset'].flatMap((part) => [
       ...['requests', 'tokens'].map((kind) => `x-ratelimit-${part}-${kind}`),
       ...['requests', 'input-tokens'].map((kind) => `anthropic-ratelimit-${kind}-${part}`),

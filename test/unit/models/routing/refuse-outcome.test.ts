@@ -16,7 +16,7 @@ function told(outcome: Failed, more: Partial<Attempts> & { provider?: string } =
 }
 
 describe('a purchase that no source has delivered', () => {
-  it('keeps the 429 of a lone upstream and how long it said to wait', () => {
+  it('a single source’s 429 is relayed with its retry-after', () => {
     expect(told(failed('rate_limited', 'x', 429, 1, 20))).toMatchObject({
       status: 429,
       error: 'upstream_rate_limited',
@@ -29,7 +29,7 @@ describe('a purchase that no source has delivered', () => {
     });
   });
 
-  it('sends the callers of an upstream that says no time away for half a second', () => {
+  it('a 429 without a stated wait gets a retry-after of half a second', () => {
     expect(told(failed('rate_limited', 'x', 429)).headers).toEqual({
       'x-should-retry': 'true',
       'retry-after': '1',
@@ -37,7 +37,7 @@ describe('a purchase that no source has delivered', () => {
     });
   });
 
-  it('of several sources says what the last of them said of when', () => {
+  it('a failure of several sources has the retry-after of the last rate-limited source', () => {
     const limited = { outcome: failed('rate_limited', 'x', 429, 17), source: sourceOf('other') };
     const refused = told(failed('broken', 'x', 500), { attempts: 2, limited });
     expect(refused).toMatchObject({ status: 502, error: 'all_sources_failed' });
@@ -54,14 +54,14 @@ describe('a purchase that no source has delivered', () => {
     ['oversize', 502, 'false'],
     ['too_dear', 502, 'false'],
   ])(
-    'for %s is %i, and whether the same request could do better is told',
+    'a request that fails as %s is refused with %i and says whether to retry',
     (failure, status, may) => {
       const refused = told(failed(failure, 'x'));
       expect([refused.status, refused.headers['x-should-retry']]).toEqual([status, may]);
     },
   );
 
-  it('by an engine of this process says when one may be free', () => {
+  it('a busy local engine is a 503 with the time until it may be free', () => {
     const refused = told(failed('busy', 'x', null, 3), { provider: 'local' });
     expect(refused).toMatchObject({ status: 503, error: 'engine_overloaded' });
     expect(refused.headers).toEqual({ 'x-should-retry': 'true', 'retry-after': '3' });
@@ -69,7 +69,7 @@ describe('a purchase that no source has delivered', () => {
 });
 
 describe('a refusal that is relayed', () => {
-  it("keeps the upstream's words on another try, and no others", () => {
+  it('a relayed refusal keeps the upstream’s retry headers and no others', () => {
     const headers = { 'retry-after': '2', 'x-should-retry': 'true', 'x-secret': 'x' };
     expect(retryHeaders({ headers }, 0)).toEqual({ 'retry-after': '2', 'x-should-retry': 'true' });
     const odd = { 'retry-after': 'a\nb', 'x-should-retry': 'maybe', 'retry-after-ms': '40' };

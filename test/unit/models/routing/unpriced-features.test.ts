@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { requirePriced } from '../../../../src/models/routing/unpriced-features.ts';
 
 describe('a chat that is paid from a balance', () => {
-  it('is refused where it asks for what vendors bill beside its tokens', () => {
+  it('a chat paid from the balance is refused for features that vendors bill besides tokens', () => {
     const cases: [string, object][] = [
       ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
       ['modalities', { modalities: ['text', 'audio'] }],
@@ -23,7 +23,7 @@ describe('a chat that is paid from a balance', () => {
     }
   });
 
-  it('is none where it asks for what everyone has', () => {
+  it('a chat paid from the balance is accepted with ordinary members and disabled features', () => {
     const usual = { audio: null, modalities: ['text'], service_tier: 'auto', n: 2, logprobs: true };
     expect(() => requirePriced(usual)).not.toThrow();
     expect(() => requirePriced({ enable_search: false, wiki_grounding: null })).not.toThrow();
@@ -32,7 +32,7 @@ describe('a chat that is paid from a balance', () => {
     }
   });
 
-  it('has tools that its caller runs alone, in the request and in its messages', () => {
+  it('a chat paid from the balance may have only tools that its caller runs, also in its messages', () => {
     const own = [
       { type: 'function', function: { name: 'f' } },
       { type: 'custom', custom: { name: 'c' } },
@@ -74,7 +74,7 @@ describe('a chat that is paid from a balance', () => {
       'The built-in tool "mcp" (tools[1])',
     ],
   ])(
-    'a refusal names the built-in tool, its place and the key that pays for it: %j',
+    'the refusal of a built-in tool names the tool, its place and the use of an own key: %j',
     (tool, named) => {
       const own = { type: 'function', function: { name: 'f' } };
       expect(() => requirePriced({ tools: [own, tool] })).toThrow(
@@ -90,7 +90,7 @@ describe('a chat that is paid from a balance', () => {
   );
 
   it.each([[{ type: 7 }], [7], [{ name: 'f', input_schema: {} }]])(
-    'a refusal says of a tool without a known type that no caller runs it: %j',
+    'the refusal of a tool of unknown type says that the caller cannot run it: %j',
     (tool) => {
       expect(() => requirePriced({ tools: [tool] })).toThrow(
         expect.objectContaining({
@@ -104,7 +104,7 @@ describe('a chat that is paid from a balance', () => {
     },
   );
 
-  it('a refusal names the member and the key that pays for it', () => {
+  it('the refusal of an unpriced member names the member and the use of an own key', () => {
     expect(() => requirePriced({ service_tier: 'priority' })).toThrow(
       expect.objectContaining({
         fields: expect.objectContaining({

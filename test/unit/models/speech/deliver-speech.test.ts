@@ -80,7 +80,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('a file of speech', () => {
-  it('is settled before its head, which says so, and goes out as it came', async () => {
+  it('a speech file is settled before its headers, which have its cost, and is sent unchanged', async () => {
     const { deliver, settled } = bargain(['one ', 'two']);
     const answer = await deliver();
     expect(settled).toEqual([{ usage: { character: 6 }, estimated: false }]);
@@ -93,14 +93,14 @@ describe('a file of speech', () => {
     expect(settled).toHaveLength(1);
   });
 
-  it('is cut where it breaks, and its charge stands', async () => {
+  it('a speech file that breaks is cut off, and its charge stands', async () => {
     const { deliver, settled } = bargain(['one', new StreamBroken('gone')]);
     const { body } = await deliver();
     await expect(textOf(body)).rejects.toThrow(SendFailed);
     expect(settled).toHaveLength(1);
   });
 
-  it('is bought no further when it is left, before its first piece too', async () => {
+  it('a speech file’s upstream is stopped once when the client leaves, even before the first piece', async () => {
     const { deliver, told } = bargain(['one', 'two']);
     const parts = (await deliver()).body[Symbol.asyncIterator]();
     await parts.return?.();
@@ -109,7 +109,7 @@ describe('a file of speech', () => {
     expect(await parts.next()).toMatchObject({ done: true });
   });
 
-  it('is bought no further when it cannot be settled', async () => {
+  it('a speech file’s upstream is stopped when its settlement fails', async () => {
     const { deliver, told } = bargain(['one'], { fails: new Error('the ledger is away') });
     await expect(deliver()).rejects.toThrow('the ledger is away');
     expect(told.stops).toBe(1);
@@ -117,7 +117,7 @@ describe('a file of speech', () => {
 });
 
 describe('speech in events', () => {
-  it('says what it cost in its head, where that is known', async () => {
+  it('a speech event stream has its cost in the headers when the cost is known beforehand', async () => {
     const { deliver, settled } = bargain(['one']);
     const { body, headers } = await deliver('sse');
     expect(headers['content-type']).toMatch(/^text\/event-stream/);
@@ -132,7 +132,7 @@ describe('speech in events', () => {
     expect(settled).toHaveLength(1);
   });
 
-  it('says it behind its last event, where its upstream has to tell first', async () => {
+  it('a speech event stream has its cost after its last event when the upstream reports the usage', async () => {
     const { deliver, settled, told } = bargain(['one'], { tokens: true });
     const { body, headers } = await deliver('sse');
     expect(headers).not.toHaveProperty('x-svc-cost-usdc');
@@ -147,7 +147,7 @@ describe('speech in events', () => {
     ]);
   });
 
-  it('ends with an error where it breaks, settled once', async () => {
+  it('a speech event stream that breaks ends with an error and is settled once', async () => {
     const pieces = ['one', new StreamBroken('gone')];
     const { deliver, settled, told } = bargain(pieces, { tokens: true });
     const text = await textOf((await deliver('sse')).body);
@@ -157,7 +157,7 @@ describe('speech in events', () => {
     expect(told.errors, 'the trace shows the break').toEqual(['broken']);
   });
 
-  it('is settled once when the client leaves', async () => {
+  it('a speech event stream is settled once when the client leaves', async () => {
     const { deliver, settled, told } = bargain(['one', 'two'], { tokens: true });
     const parts = (await deliver('sse')).body[Symbol.asyncIterator]();
     await parts.next();

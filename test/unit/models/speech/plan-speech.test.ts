@@ -51,24 +51,24 @@ const LOCAL = ['wav', 'pcm'] as const;
 const ALL = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 
 describe('a plan of speech', () => {
-  it('asks the sources that make the format, cheapest first', () => {
+  it('a speech request uses the sources that make the requested format, cheapest first', () => {
     expect(plan({ cheap: LOCAL, dear: ALL }, 'wav')).toEqual(['wav', 'cheap', 'dear']);
     expect(plan({ cheap: LOCAL, dear: ALL }, 'opus')).toEqual(['opus', 'dear']);
   });
 
-  it('asks for mp3 where no format is named and a source makes it, else WAV', () => {
+  it('a speech request without a format uses mp3 when a source makes it, else WAV', () => {
     expect(plan({ cheap: LOCAL, dear: ALL })).toEqual(['mp3', 'dear']);
     expect(plan({ cheap: LOCAL }, null)).toEqual(['wav', 'cheap']);
   });
 
-  it('names the available formats where no source makes what was asked for', () => {
+  it('a speech request for an unavailable format is refused with the available formats', () => {
     const { error, fields, status } = refusal({ cheap: LOCAL, dear: ['pcm'] }, 'mp3');
     expect([status, error, fields.param]).toEqual([400, 'invalid_request', 'response_format']);
     expect(fields.message).toBe('"acme/voice" is not made as mp3 here; it is as wav and pcm.');
     expect(refusal({ cheap: ['pcm'] }).fields.message).toContain('not made as mp3 or wav here');
   });
 
-  it('says that there is no source, where no rail leads to one', () => {
+  it('a speech request for a model without a rail is refused with no_source_available', () => {
     expect(refusal({}, 'wav')).toMatchObject({ status: 503, error: 'no_source_available' });
   });
 });

@@ -8,7 +8,7 @@ import { NO_ENCODERS } from '../../../support/no-encoders.ts';
 
 const local: SpeechRail = { makes: () => true, speak: async () => ({ kind: 'aborted' }) };
 
-it('opens a rail for each provider of speech whose dialect it knows, and for no other', async () => {
+it('each speech provider of a known dialect has one rail, and other providers have none', async () => {
   const baseUrl = 'http://127.0.0.1:1/v1';
   const source = (provider: string, rail: Rail = 'direct-account') =>
     ({ rail, provider, upstreamModel: 'm', rates: { character: '1' } }) as const;

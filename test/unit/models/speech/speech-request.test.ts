@@ -6,18 +6,18 @@ const PLAIN = { model: 'openai/tts-1', input: 'Hello.' };
 const passes = (more: object) => SpeechRequest.safeParse({ ...PLAIN, ...more }).success;
 
 describe('a speech request', () => {
-  it('keeps what it does not know, and does not make up what was not said', () => {
+  it('a speech request keeps unknown members and gets no default values', () => {
     const sent = { ...PLAIN, voice: 'alloy', odd: { nested: [null] } };
     expect(SpeechRequest.parse(sent)).toEqual(sent);
   });
 
-  it('takes nothing for nothing said', () => {
+  it('a speech request’s optional members may be null or missing', () => {
     const nothing = { voice: null, response_format: null, speed: null, stream_format: null };
     expect(passes({ ...nothing, instructions: null })).toBe(true);
     expect(passes({})).toBe(true);
   });
 
-  it('counts its text in code points', () => {
+  it('a speech request’s text is counted in code points, up to 4,096', () => {
     expect(codePointsOf('añ🙂')).toBe(3);
     const halves = fc.constantFrom('\ud83d', '\ude42', 'a');
     fc.assert(
@@ -38,14 +38,14 @@ describe('a speech request', () => {
     }
   });
 
-  it('takes a voice by its name or its id', () => {
+  it('a speech request’s voice is a name or an object with an id', () => {
     expect(passes({ voice: { id: 'voice_1', more: 1 } })).toBe(true);
     for (const voice of ['', {}, { id: '' }, 7, ['alloy']]) {
       expect(passes({ voice }), JSON.stringify(voice)).toBe(false);
     }
   });
 
-  it('bounds speed and names formats', () => {
+  it('a speech request’s speed is limited, and its formats are the known ones', () => {
     for (const speed of [0.25, 1, 4]) expect(passes({ speed })).toBe(true);
     for (const speed of [0.24, 4.01, '1']) expect(passes({ speed })).toBe(false);
     for (const response_format of ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']) {

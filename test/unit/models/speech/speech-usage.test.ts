@@ -24,14 +24,14 @@ const CHARACTERS = source({ character: '15' });
 const TOKENS = source({ text_input_token: '0.6', audio_output_token: '12' });
 
 describe('what speech uses', () => {
-  it('is its characters, exactly, and needs no guess', () => {
+  it('speech usage in characters is exact', () => {
     expect(meterSpeech(request('añ🙂'), null, CHARACTERS)).toEqual({
       usage: { character: 3 },
       estimated: false,
     });
   });
 
-  it('is the tokens that were told, where a source bills them', () => {
+  it('speech usage in tokens is what the upstream reported', () => {
     const told = { inputTokens: 20, outputTokens: 300 };
     expect(meterSpeech(request('Hello.'), told, TOKENS)).toEqual({
       usage: { character: 6, text_input_token: 20, audio_output_token: 300 },
@@ -39,14 +39,14 @@ describe('what speech uses', () => {
     });
   });
 
-  it('is an estimate marked as such where the upstream reports no tokens', () => {
+  it('speech usage is estimated and marked so when the upstream reports no tokens', () => {
     const { usage, estimated } = meterSpeech(request('x'.repeat(150)), null, TOKENS);
     // Ten seconds.
     expect(usage).toEqual({ character: 150, text_input_token: 38, audio_output_token: 210 });
     expect(estimated).toBe(true);
   });
 
-  it('has seconds and calls where those are billed', () => {
+  it('speech usage has seconds and the call when the source bills them', () => {
     const both = source({ audio_second: '10', request: '2000' });
     expect(meterSpeech(request('x'.repeat(30)), null, both)).toEqual({
       usage: { character: 30, audio_second: 2, request: 1 },
@@ -54,7 +54,7 @@ describe('what speech uses', () => {
     });
   });
 
-  it('is shorter when spoken faster, and as long in Chinese as people take', () => {
+  it('estimated speech is shorter at a higher speed, and longer per character in Chinese', () => {
     const text = 'x'.repeat(150);
     expect(estimateSpeech(request(text)).seconds).toBe(10);
     expect(estimateSpeech(request(text, { speed: 2 })).seconds).toBe(5);
@@ -63,7 +63,7 @@ describe('what speech uses', () => {
     expect(led.inputTokens).toBe(10);
   });
 
-  it('is never more than what is held for it, where its source bills what is known', () => {
+  it('speech usage never costs more than the hold when its source bills known units', () => {
     const rates = fc.constantFrom(CHARACTERS, TOKENS, source({ request: '9', character: '1' }));
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), rates, (input, at) => {
@@ -75,7 +75,7 @@ describe('what speech uses', () => {
     );
   });
 
-  it('costs no more than the longest text of as many characters', () => {
+  it('speech of any text costs at most as much as the longest speech with as many characters', () => {
     const rates = fc.constantFrom(CHARACTERS, TOKENS, source({ audio_second: '10' }));
     const speeds = fc.constantFrom(undefined, 0.25, 1, 4);
     fc.assert(
@@ -94,11 +94,11 @@ describe('what speech uses', () => {
     expect(longest).toBe(speechBoundRaw(widest, TOKENS));
   });
 
-  it('holds the price itself where that is known', () => {
+  it('a speech hold equals the price when the source bills characters', () => {
     expect(speechBoundRaw(request('x'.repeat(1_000)), CHARACTERS)).toBe(15_750n);
   });
 });
 
-it('knows which sources bill what only an answer tells', () => {
+it('a speech source with token rates is known to bill what only the response tells', () => {
   expect([CHARACTERS, TOKENS].map(billsTokens)).toEqual([false, true]);
 });

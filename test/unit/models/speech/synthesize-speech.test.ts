@@ -79,7 +79,7 @@ async function world(play: (provider: string) => Outcome<Speech>) {
 }
 
 describe('speech', () => {
-  it('is bought at the cheapest source, under its own name, and leaves nothing held', async () => {
+  it('speech is charged at the cheapest source, under the upstream’s model name, and leaves no open hold', async () => {
     const { calls, ledger, speak } = await world(speechOf);
     const { headers } = await speak();
     expect(headers['x-svc-cost-usdc']).toBe('15750');
@@ -92,7 +92,7 @@ describe('speech', () => {
     ]);
   });
 
-  it('is charged at the source that served it', async () => {
+  it('speech that falls back is charged at the source that delivered', async () => {
     const { ledger, speak } = await world((id) =>
       id === 'cheap' ? failed('broken', 'status 500', 500) : speechOf(),
     );
@@ -106,7 +106,7 @@ describe('speech', () => {
   it.each([
     ['the cheapest source', 15_749n, 402, 0],
     ['the dearer source', 31_499n, 502, 1],
-  ])('is not bought at what the balance does not cover: %s', async (_, leftRaw, status, asked) => {
+  ])('speech is refused or not retried when the balance does not cover %s', async (_, leftRaw, status, asked) => {
     const { calls, ledger, speak } = await world(() => failed('broken', 'status 500', 500));
     await ledger.hold({
       spender: { agentId: AGENT },
@@ -118,7 +118,7 @@ describe('speech', () => {
     expect(calls).toHaveLength(asked);
   });
 
-  it('asks for usage only where events tell what is billed', async () => {
+  it('speech requests usage from the upstream only for event streams billed in tokens', async () => {
     const { calls, speak } = await world(speechOf);
     await speak({ model: 'acme/tokens' });
     await speak({ stream_format: 'sse' });
@@ -126,7 +126,7 @@ describe('speech', () => {
     expect(calls.map(({ wantsUsage }) => wantsUsage)).toEqual([false, false, true]);
   });
 
-  it('names the part of the request that a source cannot take', async () => {
+  it('speech that a source cannot serve is refused with the member at fault, at no charge', async () => {
     const { ledger, speak } = await world(() => ({
       kind: 'unfit',
       detail: 'nothing in it',

@@ -7,7 +7,7 @@ import { listenOptions, spokenModel } from '../../../../src/models/transcription
 const ASKED = Object.entries({ interim_results: 'true', endpointing: 'false', tag: 'mine' });
 
 describe('what is asked of an upstream that transcribes live', () => {
-  it('is what the price of its seconds includes, where this server pays it', () => {
+  it('live transcription on the operator’s account passes on only options included in the price per second', () => {
     const searched: [string, string][] = [...'ab'].map((word) => ['search', word]);
     const asked = [...ASKED, ...searched, ...Object.entries({ diarize: 'false', made_up: '1' })];
     expect(listenOptions(asked, false)).toEqual({
@@ -17,7 +17,7 @@ describe('what is asked of an upstream that transcribes live', () => {
   });
 
   it.each(['diarize', 'keyterm', 'mip_opt_out', 'detect_entities'])(
-    'is refused with its name where the upstream bills %s apart',
+    'live transcription on the operator’s account refuses the option %s, which the upstream bills apart',
     (name) => {
       expect(listenOptions([...ASKED, [name, 'true']], false)).toMatchObject({
         kind: 'unfit',
@@ -26,7 +26,7 @@ describe('what is asked of an upstream that transcribes live', () => {
     },
   );
 
-  it('is everything where the buyer pays', () => {
+  it('live transcription with the caller’s own key passes on every option', () => {
     const asked = [...ASKED, ...Object.entries({ keyterm: 'svc', kind: 'unfit' })];
     expect(listenOptions(asked, true)).toEqual({ kind: 'fit', options: asked });
   });
@@ -47,7 +47,7 @@ describe('the model that several languages at once are priced as', () => {
     ['deepgram/nova-3-multilingual', 'multi', 'deepgram/nova-3-multilingual', 'multi'],
     ['deepgram/base', 'multi', 'deepgram/base', 'multi'],
     ['local/pocketsphinx', 'multi', 'local/pocketsphinx', 'multi'],
-  ])('of %s asked for %s is %s', (asked, language, id, spoken) => {
+  ])('live transcription of %s in the language %s is priced as %s', (asked, language, id, spoken) => {
     expect(spokenModel(catalogue, asked, language)).toEqual({ id, language: spoken });
   });
 });

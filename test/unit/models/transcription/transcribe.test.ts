@@ -110,7 +110,7 @@ async function world(play: (provider: string) => Outcome<TranscriptionAnswer>) {
 }
 
 describe('a transcript that is bought', () => {
-  it('is asked of the cheapest source with what the file lasts, and costs that', async () => {
+  it('a transcription is charged for the file’s duration at the cheapest source', async () => {
     const { asked, balanced, ledger, transcriptions, wanted } = await world(() => answered());
     const { headers } = await transcriptions.transcribe(wanted());
     expect(asked).toMatchObject([
@@ -126,7 +126,7 @@ describe('a transcript that is bought', () => {
   it.each([
     ['acme/ears', 'multi'],
     ['acme/ears-multilingual', undefined],
-  ])('of several languages has their price (%s, %s)', async (model, language) => {
+  ])('a transcription in several languages has the multilingual price (%s, %s)', async (model, language) => {
     const { asked, balanced, transcriptions, wanted } = await world(() => answered());
     const order = wanted(SOUND, model);
     const { headers } = await transcriptions.transcribe({
@@ -138,13 +138,13 @@ describe('a transcript that is bought', () => {
     expect(asked).toMatchObject([{ language: 'multi' }]);
   });
 
-  it('costs what its upstream says it lasted', async () => {
+  it('a transcription is charged for the duration that its upstream reports', async () => {
     const { balanced, transcriptions, wanted } = await world(() => answered(2));
     await transcriptions.transcribe(wanted());
     expect(await balanced()).toBe(200n);
   });
 
-  it('goes on to the next source, at its price', async () => {
+  it('a transcription falls back to the next source, at its price', async () => {
     const { balanced, transcriptions, wanted } = await world((id) =>
       id === 'cheap' ? failed('broken', 'x', 500) : answered(),
     );
@@ -152,7 +152,7 @@ describe('a transcript that is bought', () => {
     expect(await balanced()).toBe(320n);
   });
 
-  it('costs nothing where it is unfit, and names what was', async () => {
+  it('a transcription that the source cannot serve is refused with the member at fault, at no charge', async () => {
     const unfit = { kind: 'unfit', detail: 'send wav', param: 'file' } as const;
     const { balanced, transcriptions, wanted } = await world(() => unfit);
     const thrown = await transcriptions.transcribe(wanted()).catch((error: unknown) => error);
@@ -160,7 +160,7 @@ describe('a transcript that is bought', () => {
     expect(await balanced()).toBe(0n);
   });
 
-  it('is not asked for where the file holds no sound or the model does not hear', async () => {
+  it('a transcription is refused for a file without audio and for an unknown model', async () => {
     const { asked, balanced, transcriptions, wanted } = await world(() => answered());
     await expect(transcriptions.transcribe(wanted(Buffer.from('text')))).rejects.toBeInstanceOf(
       ApiError,
@@ -172,7 +172,7 @@ describe('a transcript that is bought', () => {
     expect(await balanced()).toBe(0n);
   });
 
-  it('is not asked for where its client has left before', async () => {
+  it('a transcription is not requested when its client has left beforehand', async () => {
     const { asked, balanced, transcriptions, wanted } = await world(() => answered());
     const { buyer, request } = wanted();
     const left = { ...buyer, signal: AbortSignal.abort() };
@@ -183,7 +183,7 @@ describe('a transcript that is bought', () => {
     expect(await balanced()).toBe(0n);
   });
 
-  it('is settled at the end of its stream, and when its reader leaves', async () => {
+  it('a streamed transcription is settled at its end and when its client leaves', async () => {
     for (const leaves of [false, true]) {
       const { balanced, transcriptions, wanted } = await world(() => answered());
       const { buyer, request } = wanted();

@@ -6,7 +6,7 @@ import type { Rail } from '../../../../src/models/catalogue/catalogue.ts';
 import type { TranscriptionRail } from '../../../../src/models/providers/transcription-rail.ts';
 import { createTranscriptionRails } from '../../../../src/models/transcription/transcription-rails.ts';
 
-it('has a way to the local engines and to who speaks the dialect, paid from this account', async () => {
+it('local engines and openai providers have a transcription rail, and x402 sources have none', async () => {
   const source = (provider: string, rail: Rail = 'direct-account') => ({
     rail,
     provider,

@@ -24,7 +24,7 @@ const paramOf = (fields: Fields, of?: typeof file) => {
 };
 
 describe('a form that asks for a transcript', () => {
-  it('is read with its defaults, and keeps its fields for the upstream as they came', () => {
+  it('a transcription form is read with its defaults and keeps its fields for the upstream', () => {
     const fields: Fields = [
       ['timestamp_granularities[]', 'word'],
       ['timestamp_granularities[]', 'segment'],
@@ -55,11 +55,11 @@ describe('a form that asks for a transcript', () => {
     ['language', ''],
     ['model', 'twice'],
     ['timestamp_granularities[]', 'letter'],
-  ])('is refused for its %s of %j, by name', (name, value) => {
+  ])('a transcription form is refused by name for a %s of %j', (name, value) => {
     expect(paramOf([[name, value]])).toBe(name);
   });
 
-  it('is refused without a file of that name', () => {
+  it('a transcription form is refused without a model or a field named file', () => {
     expect(paramOf([], { ...file, field: 'sound' })).toBe('file');
     expect(() => readTranscription({ fields: [['model', 'x/y']], file: undefined })).toThrow(
       ApiError,

@@ -19,7 +19,7 @@ const sound = { durationMs: 1_234, prompt: 'four' };
 const untold = { seconds: null, tokens: null };
 
 describe('what a transcription used', () => {
-  it("is the upstream's word on its seconds, or else what the file came to, to the millisecond", () => {
+  it('transcription usage is the seconds that the upstream reports, else the file’s duration in milliseconds', () => {
     const usage = (seconds: number | null) =>
       meterTranscription(sound, { ...untold, seconds }, bySecond);
     expect(usage(null)).toEqual({ usage: { audio_second: 1.234 }, estimated: false });
@@ -27,7 +27,7 @@ describe('what a transcription used', () => {
     expect(usage(1).usage).toEqual({ audio_second: 1 });
   });
 
-  it('is tokens too where its source bills them, as told or estimated', () => {
+  it('transcription usage has tokens when the source bills them, reported or estimated', () => {
     const tokens = { inputAudio: 14, inputText: 3, output: 45 };
     expect(meterTranscription(sound, { seconds: null, tokens }, byToken)).toEqual({
       usage: { audio_second: 1.234, audio_input_token: 14, text_output_token: 45 },
@@ -38,7 +38,7 @@ describe('what a transcription used', () => {
     expect(usage).toMatchObject({ audio_input_token: 13, text_output_token: 7 });
   });
 
-  it('is bounded by whole seconds before it is bought', () => {
+  it('transcription holds are rounded up to whole seconds', () => {
     expect(transcriptionBoundRaw(sound, bySecond)).toBe(200n);
     expect(transcriptionBoundRaw({ ...sound, durationMs: 2_000 }, bySecond)).toBe(200n);
     expect(transcriptionBoundRaw(sound, byToken)).toBe(84n);

@@ -47,7 +47,7 @@ const entryOf = (id: string) => BUILTIN_MODELS.find((model) => model.id === id);
 const picoUsd = (usd: string) => BigInt(Math.round(Number(usd) * 1e6)) * 1_000_000n;
 
 describe('the built-in catalogue', () => {
-  it('knows every published id by its modality', () => {
+  it('the built-in catalogue contains every published model id under its modality', () => {
     const listed = Object.entries(published.models).flatMap(([modality, makers]) =>
       Object.entries(makers).flatMap(([maker, names]) =>
         names.split(' ').map((name) => `${modality} ${maker}/${name}`),
@@ -58,7 +58,7 @@ describe('the built-in catalogue', () => {
     expect(listed.filter((entry) => !known.has(entry))).toEqual([]);
   });
 
-  it('has a switch of thinking only where the vendor takes its thoughts back', () => {
+  it('the built-in catalogue has a thinking switch only where the provider accepts thoughts back', () => {
     const sources = BUILTIN_MODELS.flatMap((model) => model.sources);
     const switched = sources.filter(({ thinkingSwitch }) => thinkingSwitch === true);
     expect(switched.length).toBeGreaterThan(0);
@@ -73,11 +73,11 @@ describe('the built-in catalogue', () => {
     // Its vendor refuses the switch.
     ['moonshot/kimi-k2.7-code', undefined],
     ['zai/glm-5.3', undefined],
-  ])('knows whether %s can be kept from thinking', (id, thinkingSwitch) => {
+  ])('the built-in catalogue has the right thinking switch for %s', (id, thinkingSwitch) => {
     expect(entryOf(id)?.sources.map((source) => source.thinkingSwitch)).toEqual([thinkingSwitch]);
   });
 
-  it.each(published.rates)('buys $unit of $id from $provider at $usd for $per', (rate) => {
+  it.each(published.rates)('the built-in catalogue bills $unit of $id from $provider at $usd for $per', (rate) => {
     const { id, provider, unit, usd, per } = rate;
     const source = entryOf(id)?.sources.find((one) => one.provider === provider);
     const known = ratesOf(source?.rates ?? {})[unit] ?? 0n;
@@ -87,7 +87,7 @@ describe('the built-in catalogue', () => {
     expect((known - 1n) * BigInt(per)).toBeLessThan(pico);
   });
 
-  it('says of every price but those of its own engines where and when it was read', () => {
+  it('every built-in price except those of local engines has its origin and date', () => {
     const priced = BUILTIN_MODELS.flatMap(({ id, sources }) =>
       sources.map((source) => ({ ...source, id })),
     ).filter(({ rates }) => Object.keys(rates).length > 0);
@@ -103,7 +103,7 @@ describe('the built-in catalogue', () => {
     }
   });
 
-  it('keeps a limit of one answer for the chat models that it sells, but where the window is the limit', () => {
+  it('every built-in chat model with rates has an output limit, except those limited by their context window', () => {
     const unlimited = BUILTIN_MODELS.filter(
       ({ id, maxOutputTokens, modality, sources }) =>
         modality === 'text' &&
@@ -132,7 +132,7 @@ describe('the built-in catalogue', () => {
     }
   });
 
-  it('names for what is shut down a successor that is sold here and lives longer', () => {
+  it('every built-in model with a shutdown date has a sold successor that lives longer, with two known exceptions', () => {
     const retiring = BUILTIN_MODELS.filter(({ shutdownDate }) => shutdownDate);
     expect(retiring.map(({ id }) => id).sort()).toEqual([...RETIRING].sort());
     const orphans = [];
@@ -149,7 +149,7 @@ describe('the built-in catalogue', () => {
     expect(orphans.sort()).toEqual(['openai/gpt-5.3-codex', 'openai/gpt-5.4-nano']);
   });
 
-  it('leaves what is shut down out of every default, command and example', () => {
+  it('no default, command or example names a built-in model that is being shut down', () => {
     const names = RETIRING.flatMap((id) => [id, id.slice(id.indexOf('/') + 1)]);
     const named = new RegExp(`(?<![\\w./-])(${names.join('|')})(?![\\w-]|\\.\\d)`);
     expect('use `openai/gpt-4o`.').toMatch(named);
@@ -165,7 +165,7 @@ describe('the built-in catalogue', () => {
     expect(stale).toEqual([]);
   });
 
-  it('has a rate for whatever a modality bills, or none at all', () => {
+  it('every built-in source has rates for all units that its modality bills, or none at all', () => {
     const partly = BUILTIN_MODELS.flatMap(({ id, modality, sources }) =>
       sources
         .filter(({ rates }) => Object.keys(rates).length > 0)
@@ -175,12 +175,12 @@ describe('the built-in catalogue', () => {
     expect(partly).toEqual([]);
   });
 
-  it('gives the context windows that are published', () => {
+  it('the built-in catalogue has the published context windows', () => {
     const windows = BUILTIN_MODELS.map(({ id, contextWindow }) => [id, contextWindow]);
     expect(Object.fromEntries(windows)).toMatchObject(published.contextWindows);
   });
 
-  it('adds no margin where the published rate has it inside', () => {
+  it('only the built-in Sarvam models set their own margin, 0, since their published rates include one', () => {
     const own = BUILTIN_MODELS.filter(({ sources }) =>
       sources.some(({ marginBps }) => marginBps !== undefined),
     );
@@ -190,7 +190,7 @@ describe('the built-in catalogue', () => {
     ]);
   });
 
-  it('tells open weights from closed ones, also of one maker', () => {
+  it('the built-in catalogue tells open weights from closed ones, even of the same maker', () => {
     const open = [
       'openai/gpt-oss-120b',
       'google/gemma-3-12b',
@@ -220,7 +220,7 @@ describe('the built-in catalogue', () => {
 });
 
 describe('the built-in providers', () => {
-  it('each name a variable that .env.example has, and it has no other key of a provider', () => {
+  it('each built-in provider’s variable is in .env.example, which has no other provider key', () => {
     const named = Object.values(BUILTIN_PROVIDERS).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
     const example = readFileSync('.env.example', 'utf8');
     const section = example.slice(example.indexOf('# Accounts at model providers'));
@@ -230,7 +230,7 @@ describe('the built-in providers', () => {
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  it('belong to a vendor that is reached with the same variable', () => {
+  it('a built-in provider of a vendor uses the vendor’s key variable, and all other key variables differ', () => {
     const pairs = Object.entries(BUILTIN_PROVIDERS).flatMap(([id, { vendor }]) =>
       vendor === undefined ? [] : [[id, vendor] as const],
     );
@@ -249,7 +249,7 @@ describe('the built-in providers', () => {
     expect(new Set(variables).size).toBe(variables.length);
   });
 
-  it('are asked over an encrypted connection, with a credential, unless they are this server', () => {
+  it('each built-in provider has an encrypted address and a credential unless it is this server', () => {
     const { local, ...others } = BUILTIN_PROVIDERS;
     expect(local).toEqual({ baseUrl: null, dialect: 'local' });
     for (const [id, { baseUrl, apiKeyEnv }] of Object.entries(others)) {

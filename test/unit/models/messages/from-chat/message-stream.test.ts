@@ -63,14 +63,14 @@ function callsIn(text: string): string[] {
 const kinds = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind);
 
 describe('a stream of the OpenAI dialect as a message', () => {
-  it('begins and ends whatever its upstream leaves out', async () => {
+  it('a chat stream translated to Messages begins and ends even when the upstream sends nothing', async () => {
     const { text } = await read([]);
     expect(kinds(text)).toEqual(['message_start', 'message_delta']);
     expect(text).toContain('"id":"msg_spare"');
     expect(text).toContain('"stop_reason":"end_turn"');
   });
 
-  it('tells an estimate of the prompt first, and at the end what was counted, or estimated', async () => {
+  it('a chat stream translated to Messages has an estimate of the prompt first and the metered usage at its end', async () => {
     const chunks = [textEvent('Good.'), finishEvent('length')];
     const counted = await read(chunks);
     expect(counted.text).toContain('"input_tokens":5');
@@ -79,7 +79,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     expect((await read(chunks, null)).text).toContain('"output_tokens":8');
   });
 
-  it('passes over what is no JSON, and comments before it has begun', async () => {
+  it('a chat stream translated to Messages skips invalid JSON, and comments before its first event', async () => {
     const { text } = await read([':\n\n', 'data: x\n\n', textEvent('a'), ':\n\n', 'data: 7\n\n']);
     expect(kinds(text)).toEqual([
       'message_start',
@@ -91,7 +91,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     ]);
   });
 
-  it('puts calls that come side by side one behind the other', async () => {
+  it('a chat stream translated to Messages serializes parallel tool calls', async () => {
     const chunks = [
       callEvent(0, { name: 'a', arguments: '{"x"' }, { id: '1' }),
       callEvent(1, { name: 'b', arguments: '{"y":"}' }, { id: '2' }),
@@ -115,7 +115,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     ]);
   });
 
-  it('has the same calls in whatever order their pieces are mixed', async () => {
+  it('a chat stream translated to Messages has the same tool calls in whatever order their pieces arrive', async () => {
     const args = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }).map((value) => {
       const text = JSON.stringify(value);
       return [text.slice(0, text.length / 2), text.slice(text.length / 2)];
@@ -140,7 +140,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     );
   });
 
-  it('holds no more of calls side by side than its bound', async () => {
+  it('a chat stream translated to Messages breaks when the held pieces of parallel tool calls exceed the limit', async () => {
     const part = 'x'.repeat(LIMITS.heldCallChars / 4);
     const { error, stopped } = await read([
       callEvent(0, { name: 'a', arguments: '{' }, { id: '1' }),
@@ -150,7 +150,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     expect([error, stopped]).toMatchObject([{ name: 'StreamBroken' }, 1]);
   });
 
-  it('breaks where a call goes on behind its end, with what came before it', async () => {
+  it('a chat stream translated to Messages breaks when a finished tool call continues, after relaying what came before', async () => {
     const { error, stopped, text } = await read([
       callEvent(0, { name: 'a', arguments: '{}' }, { id: '1' }) +
         callEvent(1, { name: 'b', arguments: '{}' }, { id: '2' }) +
@@ -162,7 +162,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     expect(callsIn(text)).toEqual(['1 a {}', '2 b {}']);
   });
 
-  it('tells calls apart by their ids, and by their names where they have none', async () => {
+  it('a chat stream translated to Messages tells tool calls apart by their ids, else by their names', async () => {
     const whole = (id: string, index?: number) =>
       deltaEvent({
         tool_calls: [{ index, id, function: { name: 'a', arguments: `{"of":"${id}"}` } }],
@@ -181,7 +181,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     }
   });
 
-  it('goes on with a call whose pieces have no number, or repeat its id and name', async () => {
+  it('a chat stream translated to Messages continues a tool call whose pieces lack numbers or repeat id and name', async () => {
     const piece = (more: object, text: string, named: object = {}) =>
       deltaEvent({ tool_calls: [{ ...more, function: { ...named, arguments: text } }] });
     const without = [piece({ id: 'x' }, '{"a"', { name: 'a' }), piece({}, ':1}'), piece({}, '')];
@@ -194,7 +194,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     expect([error, callsIn(text)]).toEqual([undefined, []]);
   });
 
-  it('says all of an answer that comes as parts, or has its arguments as an object', async () => {
+  it('a chat stream translated to Messages accepts content as parts and arguments as an object', async () => {
     const content = [{ type: 'text', text: 'Good ' }, 7, { type: 'text', text: 'day.' }];
     const call = { index: 0, id: 'x', function: { name: 'a', arguments: { b: 1 } } };
     const { text } = await read([deltaEvent({ content }), deltaEvent({ tool_calls: [call] })]);
@@ -202,7 +202,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     expect(callsIn(text)).toEqual(['x a {"b":1}']);
   });
 
-  it('breaks where a call goes on behind words, and where there are too many', async () => {
+  it('a chat stream translated to Messages breaks on a tool call that text interrupts, and on too many calls', async () => {
     const call = callEvent(0, { name: 'a', arguments: '{' }, { id: '1' });
     const interrupted = await read([call, textEvent('so'), callEvent(0, { arguments: '}' })]);
     expect(interrupted.error).toMatchObject({ name: 'StreamBroken' });
@@ -212,7 +212,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     expect((await read(many)).error).toMatchObject({ name: 'StreamBroken' });
   });
 
-  it('numbers calls whose upstream does not, and names those without an id', async () => {
+  it('a chat stream translated to Messages numbers unnumbered tool calls and gives them ids', async () => {
     const call = { function: { name: 'a', arguments: '{}' } };
     const { text } = await read([deltaEvent({ tool_calls: [call, call] })]);
     expect(text).toContain('"index":1,"content_block":{"type":"tool_use","id":"toolu_1_1"');
@@ -227,12 +227,12 @@ describe('a completion as a message', () => {
       USED,
     );
 
-  it('is none where there is no choice', async () => {
+  it('a completion without a choice becomes no message', async () => {
     const body = Buffer.from('{"choices":[]}');
     expect(await messageOfCompletion({ body }, READING, USED)).toBeUndefined();
   });
 
-  it('has thoughts, a refusal and arguments that are no JSON', async () => {
+  it('a completion’s thoughts, refusal and invalid tool arguments are translated to a message', async () => {
     expect(await message({ reasoning: 'Hm.', refusal: 'No.' }, 'content_filter')).toMatchObject({
       id: 'msg_spare',
       stop_reason: 'refusal',
@@ -260,7 +260,7 @@ describe('a completion as a message', () => {
   });
 });
 
-it('ids, arguments and reasons are those of the dialect', async () => {
+it('a completion’s ids, arguments and finish reasons become those of the Messages dialect', async () => {
   expect(messageIdOf('chatcmpl-7', 's')).toBe('msg_7');
   expect(messageIdOf(undefined, 's')).toBe('msg_s');
   expect(toolIdOf('call_1', 'msg_7', 0)).toBe('call_1');
@@ -273,7 +273,7 @@ it('ids, arguments and reasons are those of the dialect', async () => {
   expect(stopReasonOf('length', true)).toBe('max_tokens');
 });
 
-it('a writer has one block open at a time', () => {
+it('the Messages stream writer has one block open at a time', () => {
   const writer = new MessageWriter();
   writer.text('');
   writer.stop();

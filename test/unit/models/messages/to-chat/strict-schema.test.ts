@@ -22,7 +22,7 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     ['has closed choices', closed({ a: { anyOf: [closed({}), { enum: ['x'] }] } })],
     ['refers to closed definitions', { $ref: '#/$defs/a', $defs: { a: closed({ b: text }) } }],
     ['calls a property by a keyword', closed({ not: text, items: text, properties: text })],
-  ])('%s', (_, schema) => expect(mayBeStrict(schema as never)).toBe(true));
+  ])('a schema that %s can be strict at OpenAI', (_, schema) => expect(mayBeStrict(schema as never)).toBe(true));
 
   const deep = (levels: number): object => (levels === 0 ? text : { anyOf: [deep(levels - 1)] });
   const { depth, parts } = LIMITS.strictSchema;
@@ -47,9 +47,9 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     ['is no schema in one place', closed({ a: true })],
     ['is deeper than it is looked through', closed({ a: deep(depth) })],
     ['is larger than that', { anyOf: Array.from({ length: parts }, () => text) }],
-  ])('is none that %s', (_, schema) => expect(mayBeStrict(schema as never)).toBe(false));
+  ])('a schema that %s cannot be strict at OpenAI', (_, schema) => expect(mayBeStrict(schema as never)).toBe(false));
 
-  it('is looked for in a request only as far as there is room for all its tools', () => {
+  it('a request’s schemas are checked for strictness up to a limit over all its tools', () => {
     const room = schemaRoom();
     const schema = closed({ a: text, b: text }) as never;
     let taken = 0;
@@ -57,7 +57,7 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     expect(taken).toBe(Math.floor(parts / 5));
   });
 
-  it('binds an answer, and a tool whose caller wants that, where it can be one', () => {
+  it('an answer format or requested strict tool is strict in chat only when its schema can be', () => {
     const of = (schema: object, strict?: boolean) => {
       const { response_format: format, tools } = translateToChat(
         MessagesRequest.parse({

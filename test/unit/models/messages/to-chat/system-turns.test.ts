@@ -22,14 +22,14 @@ const isTaken = (messages: unknown) =>
   MessagesRequest.safeParse({ model: 'a/b', max_tokens: 10, messages }).success;
 
 describe('turns of the system in a conversation', () => {
-  it('may have no content where they change the output, and only then', () => {
+  it('a system turn may have no content only when it changes the output settings', () => {
     expect(isTaken([user(), effort('low')])).toBe(true);
     expect(isTaken([user(), system({})])).toBe(false);
     expect(isTaken([user(), system({ output_config: null })])).toBe(false);
     expect(isTaken([{ role: 'user', output_config: {} }])).toBe(false);
   });
 
-  it('stay where thoughts of other models are left out', () => {
+  it('system turns stay when the thoughts of other models are left out', () => {
     const thought = { type: 'thinking', thinking: 'Hm.', signature: '' };
     const own = { role: 'assistant', content: [thought, { type: 'text', text: 'ho' }] };
     const turns = [user(), { role: 'assistant', content: [thought] }, own, effort('low'), user()];
@@ -42,7 +42,7 @@ describe('turns of the system in a conversation', () => {
     ]);
   });
 
-  it('that say nothing are no messages of a chat', () => {
+  it('system turns without text become no chat messages', () => {
     const turns = [user(), effort('low'), system({ content: [changed('tool_addition', 'f')] })];
     const chat = translateToChat(requestOf(turns, { tools: [tool('f')] }));
     expect(chat.messages).toEqual([user()]);
@@ -51,7 +51,7 @@ describe('turns of the system in a conversation', () => {
     expect(translateToChat(told).messages).toEqual([user(), system({ content: 'Use f.' })]);
   });
 
-  it('offer the tools that the last of their changes leaves, and those that they define', () => {
+  it('system turns add and remove tools, and the last change of each tool counts', () => {
     const namesAfter = (...changes: object[]) => {
       const turns = changes.flatMap((change) => [user(), system({ content: [change] })]);
       const { tools } = translateToChat(requestOf(turns, { tools: [tool('f'), tool('g')] }));
@@ -78,7 +78,7 @@ describe('turns of the system in a conversation', () => {
     ['not for results of tools alone', [user(), assistant, effort('low'), user(result)], 'high'],
     ['until another one comes', [user(), effort('low'), assistant, user(), effort('max')], 'max'],
     ['and stay', [user(), effort('low'), assistant, user()], 'low'],
-  ])('change the effort %s', (_, turns, expected) => {
+  ])('system turns change the effort %s', (_, turns, expected) => {
     const request = requestOf(turns, { output_config: { effort: 'high' } });
     expect(translateToChat(request, { efforts: EFFORTS }).reasoning_effort).toBe(expected);
   });
@@ -88,7 +88,7 @@ describe('the effort of a request that is translated', () => {
   const asked = (more: object, taken = EFFORTS.slice(0)) =>
     translateToChat(requestOf([user()], more), { efforts: taken }).reasoning_effort;
 
-  it('is none where thinking is disabled, if the model takes that', () => {
+  it('a translated request’s effort is none when thinking is disabled and the model accepts none', () => {
     const off = { thinking: { type: 'disabled' } };
     expect(asked(off)).toBe('none');
     expect(asked({ ...off, output_config: { effort: 'high' } })).toBe('none');
@@ -96,7 +96,7 @@ describe('the effort of a request that is translated', () => {
     expect(asked(off, ['low'])).toBeUndefined();
   });
 
-  it('is left out where it is not known that the model takes any', () => {
+  it('a translated request has no effort when the model’s efforts are unknown', () => {
     const request = requestOf([user()], { output_config: { effort: 'high' } });
     expect(translateToChat(request).reasoning_effort).toBeUndefined();
   });

@@ -10,7 +10,7 @@ const tool = { name: 'f', input_schema: { type: 'object' } };
 const reference = { type: 'tool_reference', name: 'f' };
 
 describe('a Messages request in the words of the OpenAI dialect', () => {
-  it('has plain texts, and parts only where there is more than one', () => {
+  it('a Messages request translated to chat has plain texts, and parts only when there are several', () => {
     expect(chatOf('hi').messages).toEqual([{ role: 'user', content: 'hi' }]);
     expect(chatOf([{ type: 'text', text: 'hi' }]).messages).toEqual([
       { role: 'user', content: 'hi' },
@@ -31,7 +31,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     ]);
   });
 
-  it('says documents as text under their title, and a PDF as a file', () => {
+  it('a Messages request translated to chat has documents as text below their title, and a PDF as a file', () => {
     const document = (source: object) => ({ type: 'document', title: 'T', context: 'C', source });
     const texts = (block: object) => chatOf([block]).messages[0]?.content;
     expect(texts(document({ type: 'text', media_type: 'text/plain', data: 'abc' }))).toEqual([
@@ -58,7 +58,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     ]);
   });
 
-  it('marks a failure of a tool that says nothing', () => {
+  it('a Messages request translated to chat marks a failed tool result without content as an error', () => {
     const result = { type: 'tool_result', tool_use_id: 't', is_error: true };
     expect(chatOf([result]).messages).toEqual([
       { role: 'tool', tool_call_id: 't', content: 'error' },
@@ -68,7 +68,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     ]);
   });
 
-  it('has the choice of tools, and one at a time, in its words', () => {
+  it('a Messages request translated to chat has its tool choice, and one call at a time, in chat’s members', () => {
     const choice = (tool_choice: object) => chatOf('x', { tools: [tool], tool_choice });
     expect(choice({ type: 'auto' }).tool_choice).toBe('auto');
     expect(choice({ type: 'none' }).tool_choice).toBe('none');
@@ -89,7 +89,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     expect(chatOf('x', { tools: [], tool_choice: { type: 'auto' } })).not.toHaveProperty('tools');
   });
 
-  it('leaves out what only leans on how a model works', () => {
+  it('a Messages request translated to chat leaves out hints such as metadata and thinking', () => {
     const more = {
       thinking: { type: 'adaptive' },
       metadata: { user_id: 'u' },
@@ -139,7 +139,7 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     ['compaction', 'x', { compaction: {} }],
     ['speed', 'x', { speed: 'fast' }],
     ['output_config.format', 'x', { output_config: { format: { type: 'regex' } } }],
-  ])('refuses %s, which it has no word for', (param, content, more = {}, role = 'user') => {
+  ])('a Messages request that chat cannot express is refused with the param %s', (param, content, more = {}, role = 'user') => {
     expect(() => chatOf(content, more, role)).toThrow(
       expect.objectContaining({ name: 'UnfitRequest', param }),
     );

@@ -16,7 +16,7 @@ const call = (more: object = {}) => ({
 });
 
 describe('a Messages upstream as a rail', () => {
-  it('names what it cannot do before it sends a request', async () => {
+  it('the Anthropic rail names a member that it cannot serve before it sends a request', async () => {
     await using anthropic = rail();
     const { signal } = new AbortController();
     expect(await anthropic.complete(call({ n: 2 }), signal)).toEqual({
@@ -30,7 +30,7 @@ describe('a Messages upstream as a rail', () => {
   });
 
   it.skipIf(WRITES_ANY_DEPTH)(
-    'answers that a request too deep to be written is unfit, which is no failure of the provider',
+    'the Anthropic rail reports a request too deep to serialize as unfit and not as a provider failure',
     async () => {
       await using anthropic = rail();
       const parameters = JSON.parse(`{"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`);
@@ -40,7 +40,7 @@ describe('a Messages upstream as a rail', () => {
     },
   );
 
-  it('buys nothing for a client that has left', async () => {
+  it('the Anthropic rail sends nothing for a client that has left', async () => {
     await using anthropic = rail();
     expect(await anthropic.complete(call(), AbortSignal.abort())).toEqual({ kind: 'aborted' });
   });

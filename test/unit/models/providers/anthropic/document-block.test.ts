@@ -7,7 +7,7 @@ const source = { type: 'base64', media_type: 'application/pdf', data };
 const blockOf = (file: unknown) => documentBlock(file, 'messages[0].content[0].file');
 
 describe('a file that a user shows', () => {
-  it('is a document where it is a PDF, in either way to send one', () => {
+  it('a user’s PDF file becomes an Anthropic document, as a data URL or as plain base64', () => {
     const document = { type: 'document', source };
     const url = `data:application/pdf;base64,${data}`;
     expect(blockOf({ file_data: url })).toEqual(document);
@@ -20,13 +20,13 @@ describe('a file that a user shows', () => {
     });
   });
 
-  it('is a PDF where its first bytes are those of one, whatever it is said to be', () => {
+  it('a user’s file with a PDF’s first bytes becomes an Anthropic document, whatever type it states', () => {
     expect(blockOf({ file_data: 'data:text/plain;base64,JVBERi0=' })).toMatchObject({
       source: { media_type: 'application/pdf', data: 'JVBERi0=' },
     });
   });
 
-  it('is refused by its place where it is another, or lies at a vendor', () => {
+  it('a user’s file that is no inline PDF is refused with its place and without its content', () => {
     const refused = [
       { file_id: 'file-1' },
       undefined,

@@ -7,7 +7,7 @@ import {
 import { readUsage } from '../../../../../src/models/providers/openai/read-completion.ts';
 
 describe('the usage of a message', () => {
-  it('counts the whole prompt, what was read from the cache and what was written there included', () => {
+  it('an Anthropic message’s prompt tokens include the tokens read from and written to the cache', () => {
     const usage = {
       input_tokens: 10,
       cache_read_input_tokens: 200,
@@ -30,7 +30,7 @@ describe('the usage of a message', () => {
     });
   });
 
-  it('counts what is kept for an hour as twice the prompt that it is, and no more than was written', () => {
+  it('an Anthropic message’s one-hour cache writes cost twice the prompt, up to the written tokens', () => {
     const surcharge = (ephemeral_1h_input_tokens: unknown) =>
       readMessageUsage({
         input_tokens: 1,
@@ -42,14 +42,14 @@ describe('the usage of a message', () => {
     expect(surcharge('many')).toBe(250.25);
   });
 
-  it('counts what was written where only its kinds are told', () => {
+  it('an Anthropic message’s cache writes are summed from their kinds when no total is given', () => {
     const kinds = { ephemeral_5m_input_tokens: 400, ephemeral_1h_input_tokens: 100 };
     expect(
       readMessageUsage({ input_tokens: 1, output_tokens: 2, cache_creation: kinds }),
     ).toMatchObject({ inputTokens: 501, cacheWriteTokens: 500, cacheWriteSurcharge: 200 });
   });
 
-  it('takes a cache that is not spoken of for none', () => {
+  it('an Anthropic message without cache counts has no cached tokens', () => {
     const plain = { input_tokens: 1, output_tokens: 2 };
     const counts = { inputTokens: 1, cachedTokens: 0, outputTokens: 2 };
     expect(readMessageUsage(plain)).toEqual(counts);
@@ -57,7 +57,7 @@ describe('the usage of a message', () => {
     expect(readMessageUsage({ ...plain, ...nulls })).toEqual(counts);
   });
 
-  it('is never a count that cannot be billed, whatever the upstream claims', () => {
+  it('an Anthropic message’s usage is null or billable, whatever the upstream reports', () => {
     const claim = fc.oneof(fc.nat(), fc.maxSafeInteger(), fc.jsonValue());
     const claims = fc.record(
       {

@@ -19,7 +19,7 @@ const marksIn = (request: unknown): number =>
 import { slowness, threadCpuMs } from '../../../../support/thread-cpu.ts';
 
 describe('the breakpoints of a request', () => {
-  it('stand at the tools, the instructions and the last two messages of the user', () => {
+  it('cache breakpoints stand at the last tool, the instructions and the last two user messages', () => {
     const request = {
       tools: [tool('a'), tool('b')],
       system: 'Be brief.',
@@ -43,7 +43,7 @@ describe('the breakpoints of a request', () => {
     });
   });
 
-  it('leave the only question out, which no later request need repeat', () => {
+  it('cache breakpoints leave out the user message of a request with a single one', () => {
     const request = { system: [text(LONG)], messages: [user(LONG)] };
     expect(placeBreakpoints(request, at)).toEqual({
       system: [{ ...text(LONG), ...MARK }],
@@ -51,7 +51,7 @@ describe('the breakpoints of a request', () => {
     });
   });
 
-  it('are set from where the prefix is as long as the cache takes, and not before', () => {
+  it('cache breakpoints begin where the prefix has the minimum length of the cache', () => {
     const half = 'y'.repeat(200);
     const request = { system: half, messages: [user(half), assistant('z'), user('so?')] };
     const placed = placeBreakpoints(request, at);
@@ -82,17 +82,17 @@ describe('the breakpoints of a request', () => {
         ],
       },
     ],
-  ])('are the caller’s own where he has set one at %s', (_, more) => {
+  ])('a request whose caller set a cache breakpoint at %s gets no others', (_, more) => {
     const request = { system: LONG, messages: [user(LONG), assistant('a'), user('b')], ...more };
     expect(placeBreakpoints(request, at)).toBe(request);
   });
 
-  it('are none where nobody asked for them', () => {
+  it('a request without a caching preference gets no cache breakpoints', () => {
     const request = { system: LONG, messages: [user(LONG)] };
     expect(placeBreakpoints(request, undefined)).toBe(request);
   });
 
-  it('stand at no thought, empty text or tool that is loaded later, which may have none', () => {
+  it('cache breakpoints stand at no thought, empty text or deferred tool', () => {
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
     const request = {
       tools: [tool('a'), tool('later', { defer_loading: true })],
@@ -106,14 +106,14 @@ describe('the breakpoints of a request', () => {
     });
   });
 
-  it('count an image as what it costs and not by the length of its data', () => {
+  it('cache breakpoints count an image by its token cost and not by the length of its data', () => {
     const image = { type: 'image', source: { type: 'base64', data: 'A'.repeat(100_000) } };
     const request = { messages: [user([image]), assistant('a'), user('b')] };
     expect(marksIn(placeBreakpoints(request, { leastTokens: 1_000 }))).toBe(2);
     expect(placeBreakpoints(request, { leastTokens: 4_096 })).toEqual(request);
   });
 
-  it('are four at most, and change nothing else of any request', () => {
+  it('a request gets at most four cache breakpoints and no other change', () => {
     const block = fc.oneof(
       fc.string().map(text),
       fc.constant({ type: 'thinking', thinking: LONG, signature: 's' }),
@@ -140,7 +140,7 @@ describe('the breakpoints of a request', () => {
     );
   });
 
-  it('of ten thousand messages and four mebibytes of text take no long turn of the event loop', () => {
+  it('placing cache breakpoints in ten thousand messages takes no long turn of the event loop', () => {
     const messages = Array.from({ length: 10_000 }, (_, i) =>
       (i % 2 === 0 ? user : assistant)([text('w'.repeat(400))]),
     );

@@ -11,7 +11,7 @@ describe('a delta of a message that is read off its bytes', () => {
     ['text_delta', 'text'],
     ['thinking_delta', 'thinking'],
     ['input_json_delta', 'partial_json'],
-  ])('has the length that a parser finds, whatever its text is: %s', (type, name) => {
+  ])('a plain Anthropic delta’s length read from its bytes equals the parsed length: %s', (type, name) => {
     fc.assert(
       fc.property(fc.string(), fc.nat(1_000), (text, index) => {
         const isPlain = /^[ !#-[\]-\x7f]*$/.test(text);
@@ -31,9 +31,9 @@ describe('a delta of a message that is read off its bytes', () => {
       'that is cut off',
       '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a',
     ],
-  ])('is not one %s', (_, data) => expect(plainDeltaChars(eventOf(data))).toBeUndefined());
+  ])('an Anthropic event %s is not read as a plain delta', (_, data) => expect(plainDeltaChars(eventOf(data))).toBeUndefined());
 
-  it('may end its lines with carriage returns, which a parser reads', () => {
+  it('an Anthropic delta with carriage returns is left to the parser', () => {
     const event = eventOf(deltaOf({ type: 'text_delta', text: 'a' }), '\r\n\r\n');
     expect(plainDeltaChars(event)).toBeUndefined();
   });

@@ -12,7 +12,7 @@ const begun = (index: number, id: string) => ({
 const args = (index: number, text: string) => ({ index, function: { arguments: text } });
 
 describe('the tool calls of a stream', () => {
-  it('keep their number, however their blocks are numbered and mixed', () => {
+  it('streamed Anthropic tool calls keep their numbers, however their blocks are numbered and interleaved', () => {
     const calls = new ToolCallDeltas();
     expect(calls.start(7, use('a'))).toEqual(begun(0, 'a'));
     expect(calls.start(3, use('b'))).toEqual(begun(1, 'b'));
@@ -22,7 +22,7 @@ describe('the tool calls of a stream', () => {
     expect(calls.start(7, use('c'))).toEqual(begun(2, 'c'));
   });
 
-  it('have arguments that can be parsed when they are over', () => {
+  it('finished Anthropic tool calls have arguments that can be parsed', () => {
     const calls = new ToolCallDeltas();
     calls.start(0, use('a'));
     expect(calls.add(0, '')).toBeUndefined();
@@ -32,7 +32,7 @@ describe('the tool calls of a stream', () => {
     expect(calls.stop(1)).toEqual(args(1, '{"x":1}'));
   });
 
-  it('are none without an id and a name, twice under one number, or beyond their bound', () => {
+  it('streamed Anthropic tool calls without id or name, with a used number or beyond the limit are ignored', () => {
     const calls = new ToolCallDeltas();
     expect(calls.start(0, { type: 'tool_use', id: 'a' })).toBeUndefined();
     expect(calls.start(0, { type: 'tool_use', name: 'f' })).toBeUndefined();

@@ -22,7 +22,7 @@ const translate = (more: object = {}) => translateAnswer(message(more), 1_735_68
 const toolUse = (id: string, input: unknown) => ({ type: 'tool_use', id, name: 'weather', input });
 
 describe('a message', () => {
-  it('becomes a completion, with the upstream’s own id, name and counts', () => {
+  it('an Anthropic message becomes a completion with the upstream’s id, model and counts', () => {
     expect(translate()).toEqual({
       completion: {
         id: 'msg_01',
@@ -49,7 +49,7 @@ describe('a message', () => {
     });
   });
 
-  it('tells its calls with their arguments as text, and no content where nothing was said', () => {
+  it('an Anthropic message’s tool calls have arguments as text, and null content when it has no text', () => {
     const content = [toolUse('a', { city: 'Oslo' }), toolUse('b', undefined)];
     const translated = translate({ content, stop_reason: 'tool_use' });
     const call = (id: string, args: string) => ({
@@ -70,7 +70,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('keeps its thoughts to itself, and counts them', () => {
+  it('an Anthropic message’s thoughts are counted and left out of the completion', () => {
     const content = [
       { type: 'thinking', thinking: 'Hmm.', signature: 'x' },
       { type: 'redacted_thinking', data: 'y' },
@@ -85,7 +85,7 @@ describe('a message', () => {
     expect(JSON.stringify(translated?.completion)).not.toContain('Hmm');
   });
 
-  it('says why it stopped in the words of the caller', () => {
+  it('an Anthropic message’s stop reason becomes a finish reason of chat', () => {
     const reasons = {
       end_turn: 'stop',
       stop_sequence: 'stop',
@@ -100,7 +100,7 @@ describe('a message', () => {
     expect(finishReasonOf(null)).toBe('stop');
   });
 
-  it('is told without counts where the upstream gave none that can be billed', () => {
+  it('an Anthropic message without billable usage becomes a completion without usage', () => {
     for (const usage of [undefined, null, { input_tokens: -1, output_tokens: 1 }]) {
       const translated = translate({ usage });
       expect(translated?.usage).toBeNull();
@@ -108,7 +108,7 @@ describe('a message', () => {
     }
   });
 
-  it('is known from what is none', () => {
+  it('a body that is no Anthropic message is not translated', () => {
     const none = [
       undefined,
       {},
@@ -126,14 +126,14 @@ describe('a message', () => {
 });
 
 describe('an error', () => {
-  it('becomes the OpenAI error object, in the upstream’s own words', () => {
+  it('an Anthropic error becomes an OpenAI error object with the upstream’s own message', () => {
     const error = { type: 'invalid_request_error', message: 'max_tokens: too large' };
     expect(translateError(bytes({ type: 'error', error, request_id: 'req_1' }), 400)).toEqual({
       error: { ...error, param: null, code: null },
     });
   });
 
-  it('says the status where there are no words', () => {
+  it('an upstream error without a message names the status', () => {
     const plain = { message: 'The provider answered 404.', type: 'upstream_error' };
     for (const body of ['<html>', '', '{"error":7}', '{"error":{"message":7}}', 'null']) {
       expect(translateError(Buffer.from(body), 404)).toEqual({

@@ -8,7 +8,7 @@ const image = (url: unknown) => ({ type: 'image_url', image_url: { url, detail: 
 const sourceOf = (url: string) => translateContent([image(url)], 'messages[0]')[0];
 
 describe('the parts of a message', () => {
-  it('are texts and images, in the order they came', () => {
+  it('chat content becomes Anthropic texts and images in their order', () => {
     const parts = [{ type: 'text', text: 'See' }, image('https://x.example/a.png')];
     expect(translateContent(parts, 'm')).toEqual([
       { type: 'text', text: 'See' },
@@ -19,7 +19,7 @@ describe('the parts of a message', () => {
       expect(translateContent(nothing, 'm')).toEqual([]);
   });
 
-  it('keep the caller’s mark of what is to be cached, as it is', () => {
+  it('chat content keeps the caller’s cache_control in Anthropic blocks', () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     const marked = { ...image('https://x.example/a.png'), cache_control };
     const parts = [{ type: 'text', text: 'See', cache_control }, marked];
@@ -35,7 +35,7 @@ describe('the parts of a message', () => {
     expect(() => translateText(odd, 'm')).toThrow(/^m\.content\[0\]\.cache_control must be/);
   });
 
-  it('carry an image under the type that its first bytes show, whatever it is said to be', () => {
+  it('an inline image gets the media type of its first bytes, whatever its data URL states', () => {
     const png = 'iVBORw0KGgoAAAANSUhEUgAA';
     expect(sourceOf(`data:image/jpeg;base64,${png}`)).toEqual({
       type: 'image',
@@ -47,7 +47,7 @@ describe('the parts of a message', () => {
     });
   });
 
-  it('carry an image of a data URL as it is, under the name of its kind', () => {
+  it('an inline image with unknown bytes keeps its data and the media type of its data URL', () => {
     const data = 'AAAAAAAAAAAAAAAA';
     const base64 = (media_type: string) => ({ type: 'base64', media_type, data });
     const cases = [
@@ -66,7 +66,7 @@ describe('the parts of a message', () => {
     expect(sourceOf(`data:image/gif;base64,${large}`)).toMatchObject({ source: { data: large } });
   });
 
-  it('are refused by their place where they are something else', () => {
+  it('chat content that Anthropic cannot take is refused with its place', () => {
     const urls = [
       'file:///etc/passwd',
       'data:image/png,abc',
@@ -90,7 +90,7 @@ describe('the parts of a message', () => {
     expect(() => translateContent({}, 'm')).toThrow(/^m\.content must/);
   });
 
-  it('are text alone where the role can say nothing else', () => {
+  it('chat content of a text-only role is refused when it is not text', () => {
     const parts = [
       { type: 'text', text: 'No' },
       { type: 'refusal', refusal: 'Never' },

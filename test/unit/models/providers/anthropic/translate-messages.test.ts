@@ -21,7 +21,7 @@ function refusal(...messages: unknown[]): string {
 }
 
 describe('the messages of a conversation', () => {
-  it('give their instructions apart, wherever they stood and whatever their role was called', () => {
+  it('system and developer messages become Anthropic’s system text, wherever they stand', () => {
     const { system, turns } = translateMessages([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hi' },
@@ -31,7 +31,7 @@ describe('the messages of a conversation', () => {
     expect(turns).toEqual([{ role: 'user', content: [text('Hi')] }]);
   });
 
-  it('take turns: neighbours of one role become one, and what is empty is left out', () => {
+  it('neighbouring messages of one role become one Anthropic turn, and empty ones are left out', () => {
     const { turns } = translateMessages([
       { role: 'user', content: 'One' },
       { role: 'user', content: '', name: 'x' },
@@ -46,7 +46,7 @@ describe('the messages of a conversation', () => {
     ]);
   });
 
-  it('mark a result for the cache as a whole, by the last of its parts that is marked', () => {
+  it('a tool result with a marked part is marked for caching as a whole', () => {
     const cache_control = { type: 'ephemeral' };
     const { turns } = translateMessages([
       { role: 'user', content: 'Weather?' },
@@ -67,7 +67,7 @@ describe('the messages of a conversation', () => {
     ]);
   });
 
-  it('tell calls as blocks of the assistant, and their results as one turn of the user', () => {
+  it('tool calls become blocks of the assistant, and their results one turn of the user', () => {
     const { turns } = translateMessages([
       { role: 'user', content: 'Weather?' },
       { role: 'assistant', content: 'Let me see.', tool_calls: [call('a'), call('b', '')] },
@@ -96,7 +96,7 @@ describe('the messages of a conversation', () => {
     ]);
   });
 
-  it('have arguments that are no JSON of an object under the name that the vendor has for them', () => {
+  it('tool call arguments that are no JSON object become Anthropic’s INVALID_JSON input', () => {
     const inputOf = (args: unknown) => {
       const { turns } = translateMessages([
         { role: 'assistant', content: null, tool_calls: [call('a', args)] },
@@ -113,7 +113,7 @@ describe('the messages of a conversation', () => {
     expect(inputOf('{"city":"Rome"}')).toEqual({ city: 'Rome' });
   });
 
-  it('are told without blank texts, and without white space at the end of an answer to go on with', () => {
+  it('blank texts and white space at the end of an assistant prefill are removed for Anthropic', () => {
     const { system, turns } = translateMessages([
       { role: 'system', content: ' \n' },
       { role: 'user', content: [text('\n'), text('Hello')] },
@@ -126,7 +126,7 @@ describe('the messages of a conversation', () => {
     ]);
   });
 
-  it('are refused by the place of what cannot be told, without a word of what was said', () => {
+  it('a message that Anthropic cannot take is refused with its place and without its content', () => {
     const cases: readonly [RegExp, unknown][] = [
       [/^messages\[0\]\.tool_calls\[0\]\.id/, { role: 'assistant', tool_calls: [{}] }],
       [/^messages\[0\]\.tool_calls\[0\]\.id/, { role: 'assistant', tool_calls: ['secret'] }],
@@ -148,13 +148,13 @@ describe('the messages of a conversation', () => {
     }
   });
 
-  it('must hold something that was said', () => {
+  it('a chat without any user or assistant text is refused', () => {
     expect(refusal()).toMatch(/^messages must/);
     expect(refusal({ role: 'system', content: 'Be brief.' })).toMatch(/^messages must/);
     expect(refusal({ role: 'user', content: '' })).toMatch(/^messages must/);
   });
 
-  it('end in turns or in a refusal, whatever they are', () => {
+  it('any list of chat messages becomes alternating non-empty turns or is refused', () => {
     const message = fc.record(
       {
         role: fc.constantFrom('system', 'user', 'assistant', 'tool', 'x'),

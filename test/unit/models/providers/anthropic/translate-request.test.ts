@@ -25,7 +25,7 @@ function refusal(more: object): string {
 }
 
 describe('the settings of a request', () => {
-  it('are as few as they can be, with a cap on the output in any case', () => {
+  it('a minimal chat request becomes a minimal Anthropic request with an output cap', () => {
     expect(translate()).toEqual({
       model: 'claude',
       max_tokens: LIMITS.defaultOutputTokens,
@@ -33,20 +33,20 @@ describe('the settings of a request', () => {
     });
   });
 
-  it('keep the caller’s cap under either of its names, the newer one first', () => {
+  it('an Anthropic request keeps the caller’s output cap, and prefers max_completion_tokens', () => {
     expect(translate({ max_tokens: 7 }).max_tokens).toBe(7);
     expect(translate({ max_completion_tokens: 8 }).max_tokens).toBe(8);
     expect(translate({ max_tokens: 7, max_completion_tokens: 8 }).max_tokens).toBe(8);
     expect(translate({ max_tokens: null }).max_tokens).toBe(LIMITS.defaultOutputTokens);
   });
 
-  it('fit their scale, which ends at 1 for the temperature', () => {
+  it('an Anthropic request’s temperature is limited to the range from 0 to 1', () => {
     const temperatures = [-1, 0, 0.4, 1, 1.7].map((asked) => translate({ temperature: asked }));
     expect(temperatures.map(({ temperature }) => temperature)).toEqual([0, 0, 0.4, 1, 1]);
     expect(translate({ temperature: null })).not.toHaveProperty('temperature');
   });
 
-  it('go by the names that they have there', () => {
+  it('a chat request’s settings get their Anthropic names', () => {
     const settings = { top_p: 0.9, stop: ['a', 'b'], user: 'u-1', stream: true };
     expect(translate(settings)).toMatchObject({
       top_p: 0.9,
@@ -58,7 +58,7 @@ describe('the settings of a request', () => {
     expect(translate({ stream: false })).not.toHaveProperty('stream');
   });
 
-  it('are left out where they are hints alone', () => {
+  it('a chat request’s hints are left out of the Anthropic request', () => {
     const hints = { seed: 7, prediction: {}, presence_penalty: 0, store: true, odd: {} };
     expect(translate({ ...hints, stream_options: { include_usage: true } })).toEqual(translate());
   });
@@ -69,7 +69,7 @@ describe('the format of an answer', () => {
   const formatted = (json_schema: object) =>
     translate({ response_format: { type: 'json_schema', json_schema } }).output_config;
 
-  it('is the schema, whose name and strictness say nothing there', () => {
+  it('a JSON schema answer format becomes Anthropic’s format without name and strictness', () => {
     const format = { type: 'json_schema', schema };
     expect(formatted({ schema })).toEqual({ format });
     expect(formatted({ name: 'x', description: 'y', strict: false, schema })).toEqual({ format });
@@ -82,7 +82,7 @@ describe('the effort of a request', () => {
     translateRequest({ model: 'claude', messages: hello, reasoning_effort }, { efforts })
       .output_config;
 
-  it('is the same word where the model takes it, else the nearest below that it takes', () => {
+  it('an Anthropic request’s effort is the requested one, or the nearest lower one that the model accepts', () => {
     const taken = (efforts: readonly Effort[]) =>
       EFFORTS.map((word) => asked(word, efforts)?.effort);
     expect(taken(ALL)).toEqual(['low', 'low', 'low', 'medium', 'high', 'xhigh', 'max']);
@@ -98,12 +98,12 @@ describe('the effort of a request', () => {
     expect(taken(['max', 'high'])).toEqual(['high', 'high', 'high', 'high', 'high', 'high', 'max']);
   });
 
-  it('is left out where the model is not known to take any, and where nothing known is asked', () => {
+  it('an Anthropic request has no effort when the model’s efforts or the requested one are unknown', () => {
     expect(asked('high')).toBeUndefined();
     for (const odd of [undefined, null, 7, 'most']) expect(asked(odd, ALL)).toBeUndefined();
   });
 
-  it('stands beside the format', () => {
+  it('an Anthropic request can have an effort and an answer format together', () => {
     const json_schema = { schema: { type: 'object' } };
     const response_format = { type: 'json_schema', json_schema };
     const request = { model: 'm', messages: hello, response_format, reasoning_effort: 'low' };
@@ -115,7 +115,7 @@ describe('the effort of a request', () => {
 });
 
 describe('an answer that is to be one JSON object without a schema', () => {
-  it('is asked for in words, behind the instructions', () => {
+  it('a JSON object answer without a schema is requested by a sentence after the instructions', () => {
     const messages = [{ role: 'system', content: 'Be brief.' }, ...hello];
     const response_format = { type: 'json_object' };
     const { output_config, system } = translateRequest({ model: 'm', messages, response_format });
@@ -137,7 +137,7 @@ describe('what a request says of sampling', () => {
     return { temperature, top_p };
   };
 
-  it('is sent as far as the model takes it', () => {
+  it('an Anthropic request’s sampling settings are sent only as far as the model accepts them', () => {
     expect(taken()).toEqual({ temperature: 1, top_p: 0.5 });
     expect(taken('either')).toEqual({ temperature: 1 });
     expect(taken('neither')).toEqual({});
@@ -146,7 +146,7 @@ describe('what a request says of sampling', () => {
 });
 
 describe('stop sequences', () => {
-  it('are sent without those of white space alone', () => {
+  it('stop sequences of white space alone are left out of the Anthropic request', () => {
     const stop = ['\n\n', 'END', ' '];
     expect(translateRequest({ model: 'm', messages: hello, stop }).stop_sequences).toEqual(['END']);
     const { stop_sequences: none } = translateRequest({ model: 'm', messages: hello, stop: '\n' });
@@ -155,7 +155,7 @@ describe('stop sequences', () => {
 });
 
 describe('a request that cannot be served', () => {
-  it('is refused by the name of its field, and not served by half', () => {
+  it('a chat request that Anthropic cannot serve is refused by the name of its member', () => {
     const cases: readonly [string, object][] = [
       ['n', { n: 2 }],
       ['logprobs', { logprobs: true }],
@@ -181,7 +181,7 @@ describe('a request that cannot be served', () => {
       expect(refusal(more)).toMatch(new RegExp(`^${field} .+\\.$`));
   });
 
-  it('is none where the field asks for what is given anyway', () => {
+  it('a chat request is accepted with members that ask for the default behaviour', () => {
     const ordinary = {
       n: 1,
       logprobs: false,

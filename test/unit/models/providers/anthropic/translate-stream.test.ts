@@ -100,7 +100,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
 }
 
 describe('a stream of words', () => {
-  it('becomes a role, words, a reason and the usage, each a chunk of one completion', () => {
+  it('an Anthropic text stream becomes chunks of one completion: role, text, finish reason and usage', () => {
     const { chunks, state } = run([wire(GREETING)]);
     const head = {
       id: 'msg_1',
@@ -131,7 +131,7 @@ describe('a stream of words', () => {
     expect(state).toBe('finished');
   });
 
-  it('keeps thoughts and kinds that are not known yet to itself', () => {
+  it('an Anthropic stream’s thoughts and unknown events are left out of the chunks', () => {
     const { chunks, metered } = run([
       wire([
         start(),
@@ -156,7 +156,7 @@ describe('a stream of words', () => {
     expect(metered.answerChars).toBe(7);
   });
 
-  it('has nothing more to say once it is over', () => {
+  it('a finished Anthropic stream yields no more chunks', () => {
     const translator = new StreamTranslator(CREATED);
     push(translator, wire(GREETING));
     expect(push(translator, wire([says(0, 'And')])).length).toBe(0);
@@ -166,7 +166,7 @@ describe('a stream of words', () => {
 });
 
 describe('a stream of tool calls', () => {
-  it('numbers the calls alone, and gives each its name once and its arguments as they come', () => {
+  it('an Anthropic stream’s tool calls are numbered from zero, with one name each and streamed arguments', () => {
     const { chunks } = run([
       wire([
         start(),
@@ -210,7 +210,7 @@ describe('a stream of tool calls', () => {
     expect(chunks.at(-2)?.choices[0].finish_reason).toBe('tool_calls');
   });
 
-  it('does not follow more of them than it may', () => {
+  it('an Anthropic stream fails when its tool calls exceed the limit', () => {
     const calls = Array.from({ length: LIMITS.toolCallsPerAnswer + 1 }, (_, i) =>
       opened(i, tool(`t${i}`)),
     );
@@ -221,7 +221,7 @@ describe('a stream of tool calls', () => {
 });
 
 describe('what a stream has come to', () => {
-  it('is known from its first event, and taken for its length until it is counted', () => {
+  it('an Anthropic stream’s usage is known from its first event and estimated by length until counted', () => {
     const translator = new StreamTranslator(CREATED);
     expect(translator.metered()).toMatchObject({ usage: null, answerChars: 0 });
     const cached = { cache_read_input_tokens: 100, cache_creation_input_tokens: 7 };
@@ -238,7 +238,7 @@ describe('what a stream has come to', () => {
     expect(translator.metered().usage).toEqual({ ...prompt, outputTokens: 12 });
   });
 
-  it('follows counts that are told anew, and tells the caller no others', () => {
+  it('an Anthropic stream’s later usage replaces its earlier usage, for billing and for the caller', () => {
     const anew = { input_tokens: 30, cache_read_input_tokens: 5, output_tokens: 9 };
     const { chunks, metered } = run([wire([start(), finish('end_turn', anew), stop])]);
     expect(metered.usage).toEqual({ inputTokens: 35, cachedTokens: 5, outputTokens: 9 });
@@ -247,7 +247,7 @@ describe('what a stream has come to', () => {
 });
 
 describe('a stream that does not become whole', () => {
-  it('says so when it ends before its end, and keeps what was metered', () => {
+  it('an Anthropic stream that ends early fails and keeps what was metered', () => {
     const { state, failure, metered, chunks } = run([wire(GREETING.slice(0, 5))]);
     expect(state).toBe('failed');
     expect(failure).toBe('it ended before its end');
@@ -256,14 +256,14 @@ describe('a stream that does not become whole', () => {
     expect(run([]).state).toBe('failed');
   });
 
-  it('is whole when only its farewell is missing', () => {
+  it('an Anthropic stream is whole when only its message_stop is missing', () => {
     const whole = run([wire(GREETING)]);
     expect(run([wire(GREETING.slice(0, -1))])).toEqual(whole);
     const half = Buffer.concat([wire(GREETING.slice(0, -1)), Buffer.from('event: message_st')]);
     expect(run([half])).toEqual(whole);
   });
 
-  it('ends with an error that the upstream reports', () => {
+  it('an Anthropic stream fails at an error event of the upstream', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     const { state, failure, chunks } = run([wire([start(), error, ...GREETING.slice(1)])]);
     expect([state, failure]).toEqual(['failed', 'it reported overloaded_error']);
@@ -271,7 +271,7 @@ describe('a stream that does not become whole', () => {
     expect(run([wire([error])]).state).toBe('failed');
   });
 
-  it('ends with what is no message stream', () => {
+  it('an Anthropic stream fails at events that are no message stream', () => {
     const broken = [
       wire([says(0, 'Hi')]),
       wire([start(), start()]),
@@ -284,7 +284,7 @@ describe('a stream that does not become whole', () => {
     for (const bytes of broken) expect(run([bytes], false).state).toBe('failed');
   });
 
-  it('ends with an event that outgrows its bound, wherever its pieces end', () => {
+  it('an Anthropic stream fails at an event above the size limit, wherever its pieces end', () => {
     const piece = Buffer.alloc(64 * 1024, 'x');
     const translator = new StreamTranslator(CREATED);
     push(translator, wire([start()]));
@@ -315,7 +315,7 @@ describe('the pieces of a stream', () => {
     places: fc.array(fc.nat(), { maxLength: 40 }),
   });
 
-  it('may end anywhere: in a line, in a character, in a CRLF', () => {
+  it('an Anthropic stream reads the same wherever its pieces are cut', () => {
     fc.assert(
       fc.property(stream, ({ events, lineEnd, comment, places }) => {
         const bytes = Buffer.concat(
@@ -328,7 +328,7 @@ describe('the pieces of a stream', () => {
     );
   });
 
-  it('may spell an event in any way that the format of event streams allows', () => {
+  it('an Anthropic stream may write events in any form of the event stream format', () => {
     const spelled = Buffer.from(
       GREETING.map((one) => {
         const rest = JSON.stringify(one).slice(1);
@@ -338,7 +338,7 @@ describe('the pieces of a stream', () => {
     expect(run([spelled])).toEqual(run([wire(GREETING)]));
   });
 
-  it('may be a byte each', () => {
+  it('an Anthropic stream may arrive in pieces of one byte', () => {
     for (const lineEnd of ['\n', '\r\n']) {
       const bytes = wire(GREETING, lineEnd);
       const single = Array.from(bytes, (byte) => Buffer.of(byte));
@@ -346,7 +346,7 @@ describe('the pieces of a stream', () => {
     }
   });
 
-  it('never make it throw, whatever they are', () => {
+  it('an Anthropic stream never throws, whatever bytes arrive', () => {
     const line = fc.oneof(
       fc.json().map((json) => `data: ${json}`),
       fc.string(),

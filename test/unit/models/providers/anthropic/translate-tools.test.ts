@@ -10,7 +10,7 @@ const tools = [weather];
 const choiceOf = (more: object) => translateTools({ tools, ...more }).tool_choice;
 
 describe('the tools of a request', () => {
-  it('keep their names, their descriptions, the schema of what they take and whether it binds', () => {
+  it('chat tools keep their names, descriptions, schemas and strictness at Anthropic', () => {
     const bare = { type: 'function', function: { name: 'now' } };
     const loose = { type: 'function', function: { name: 'loose', parameters, strict: false } };
     expect(translateTools({ tools: [weather, loose, bare] })).toEqual({
@@ -27,7 +27,7 @@ describe('the tools of a request', () => {
     });
   });
 
-  it('have a schema of an object where theirs says nothing of its type or its properties', () => {
+  it('chat tools without a type or properties get an object schema at Anthropic', () => {
     const named = (given: object) => ({
       type: 'function',
       function: { name: 'f', parameters: given },
@@ -39,7 +39,7 @@ describe('the tools of a request', () => {
     expect(schemaOf({ properties })).toEqual({ name: 'f', input_schema: parameters });
   });
 
-  it('keep the mark of what is to be cached, at either place where callers put it', () => {
+  it('chat tools keep their cache_control, inside or outside of the function', () => {
     const cache_control = { type: 'ephemeral' };
     const now = { name: 'now', input_schema: { type: 'object', properties: {} }, cache_control };
     const outside = { type: 'function', function: { name: 'now' }, cache_control };
@@ -49,7 +49,7 @@ describe('the tools of a request', () => {
     expect(() => translateTools({ tools: [odd] })).toThrow(/^tools\[0\]\.cache_control must be/);
   });
 
-  it('are used as the caller says', () => {
+  it('a chat tool_choice becomes Anthropic’s tool choice', () => {
     const named = { type: 'function', function: { name: 'weather' } };
     expect(choiceOf({})).toBeUndefined();
     expect(choiceOf({ tool_choice: 'auto' })).toEqual({ type: 'auto' });
@@ -58,7 +58,7 @@ describe('the tools of a request', () => {
     expect(choiceOf({ tool_choice: named })).toEqual({ type: 'tool', name: 'weather' });
   });
 
-  it('are called one at a time where the caller wants it, unless they are not called at all', () => {
+  it('parallel_tool_calls false disables parallel tool use at Anthropic unless the tool choice is none', () => {
     const single = { parallel_tool_calls: false };
     const one = { disable_parallel_tool_use: true };
     expect(choiceOf(single)).toEqual({ type: 'auto', ...one });
@@ -67,7 +67,7 @@ describe('the tools of a request', () => {
     expect(choiceOf({ parallel_tool_calls: true })).toBeUndefined();
   });
 
-  it('are not spoken of where there are none', () => {
+  it('a chat request without tools gets no tools and no tool choice at Anthropic', () => {
     for (const none of [undefined, null, []]) {
       const request = { tools: none, tool_choice: 'auto', parallel_tool_calls: false };
       expect(translateTools(request)).toEqual({});
@@ -75,7 +75,7 @@ describe('the tools of a request', () => {
     expect(() => translateTools({ tool_choice: 'required' })).toThrow(/^tool_choice needs tools/);
   });
 
-  it('are refused by their place where they are of another kind', () => {
+  it('chat tools of another kind are refused with their place', () => {
     expect(() => translateTools({ tools: [weather, { type: 'custom' }] })).toThrow(
       /^tools\[1\] must/,
     );

@@ -5,7 +5,7 @@ const read = (event: unknown) =>
   readListenEvent(Buffer.from(typeof event === 'string' ? event : JSON.stringify(event)));
 
 describe('what is read of an upstream that transcribes live', () => {
-  it('is the best transcript of a result, and where its sound ends', () => {
+  it('a Deepgram result is read as its best transcript and the end of its audio', () => {
     const alternatives = [{ transcript: 'hello' }, { transcript: 'yellow' }];
     const result = { type: 'Results', start: 1.5, duration: 2, is_final: true };
     expect(read({ ...result, speech_final: true, channel: { alternatives } })).toEqual({
@@ -17,14 +17,14 @@ describe('what is read of an upstream that transcribes live', () => {
     });
   });
 
-  it('is the total at the end', () => {
+  it('a Deepgram metadata event is read as the total duration', () => {
     expect(read({ type: 'Metadata', duration: 12.25 })).toEqual({
       kind: 'metadata',
       seconds: 12.25,
     });
   });
 
-  it.each([-1, '12', null, undefined])('is no time, but for words, told as %s', (told) => {
+  it.each([-1, '12', null, undefined])('a Deepgram time of %s is unknown, and a result with words then ends at infinity', (told) => {
     expect(read({ type: 'Metadata', duration: told })).toEqual({ kind: 'metadata', seconds: null });
     const silence = { type: 'Results', start: told, duration: told };
     expect(read(silence)).toMatchObject({ endSeconds: 0 });
@@ -33,7 +33,7 @@ describe('what is read of an upstream that transcribes live', () => {
   });
 
   it.each(['', 'no JSON', '[]', '1', 'null', '{"type":"SpeechStarted"}', '{"type":["Results"]}'])(
-    'is nothing of %s',
+    'a Deepgram event is ignored when it reads: %s',
     (text) => expect(read(text)).toBeUndefined(),
   );
 
@@ -42,7 +42,7 @@ describe('what is read of an upstream that transcribes live', () => {
     { channel: [] },
     { channel: { alternatives: {} } },
     { channel: { alternatives: [1] } },
-  ])('is no words where the result has none: %j', (part) =>
+  ])('a Deepgram result without a transcript has no words: %j', (part) =>
     expect(read({ type: 'Results', ...part })).toMatchObject({ text: '', isFinal: false }),
   );
 });

@@ -44,7 +44,7 @@ const rendered = async (change: Partial<ListenPreferences> = {}) => {
 };
 
 describe('a transcript in the shape of Deepgram', () => {
-  it('has metadata of our own and the words with their times, told or by their letters', async () => {
+  it('a transcript in Deepgram’s format has our metadata, and words with given or estimated times', async () => {
     const uuid = uuidOf('acme/ears');
     expect(await rendered()).toEqual({
       metadata: {
@@ -77,7 +77,7 @@ describe('a transcript in the shape of Deepgram', () => {
     });
   });
 
-  it('splits utterances at the silence that was asked for, with the marks that were', async () => {
+  it('a transcript in Deepgram’s format splits utterances at the requested silence', async () => {
     const utterances = async (uttSplitMs: number) =>
       (await rendered({ punctuated: true, uttSplitMs })).results.utterances.map(
         ({ start, transcript, words }: { start: number; transcript: string; words: unknown[] }) => [
@@ -93,7 +93,7 @@ describe('a transcript in the shape of Deepgram', () => {
     expect(await utterances(2_000)).toEqual([[0, 'Hello there. bye', 3]]);
   });
 
-  it('warns of what was wished and is not done, once for each, and of nothing that was not', async () => {
+  it('a transcript in Deepgram’s format warns once about each requested option that is not supported', async () => {
     const options = [
       ['diarize', 'true'],
       ['punctuate', 'false'],
@@ -110,7 +110,7 @@ describe('a transcript in the shape of Deepgram', () => {
     expect(results.channels[0].detected_language).toBe('english');
   });
 
-  it('is sure of nothing where nothing was heard', async () => {
+  it('an empty transcript in Deepgram’s format has confidence 0 and no words', async () => {
     const nothing = { ...WHOLE, segments: [] };
     const { body } = await renderListen(nothing, callOf({ uttSplitMs: 800 }));
     expect(JSON.parse(body.toString('utf8')).results).toEqual({
@@ -119,7 +119,7 @@ describe('a transcript in the shape of Deepgram', () => {
     });
   });
 
-  it("may be the vendor's own, and is what its call asks for", async () => {
+  it('a Deepgram response is relayed with our metadata, and a transcript can be rendered as text', async () => {
     const own = await relayListen({ channels: [] }, callOf());
     expect(JSON.parse(own.body.toString('utf8'))).toMatchObject({
       metadata: { duration: 4 },
@@ -129,7 +129,7 @@ describe('a transcript in the shape of Deepgram', () => {
     expect(text.body.toString('utf8')).toBe('Hello there. bye\n');
   });
 
-  it('of eight hours holds nothing up', async () => {
+  it('rendering an eight-hour transcript in Deepgram’s format does not block the event loop', async () => {
     const words = Array.from({ length: 80_000 }, (_, i) => ({
       word: 'word',
       startMs: i * 300,

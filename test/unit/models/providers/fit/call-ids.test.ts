@@ -11,13 +11,13 @@ import { withFittingCallIds } from '../../../../../src/models/providers/fit/item
 const FORMS = { ...CALL_ID_FORMS, anthropic: ANTHROPIC_CALL_IDS, responses: RESPONSE_CALL_IDS };
 
 describe('the ids of the calls of a conversation', () => {
-  it('stay where the vendor takes them and each stands there once', () => {
+  it('tool call ids stay unchanged when the vendor accepts them and each occurs once', () => {
     const ids = new CallIds(ANTHROPIC_CALL_IDS);
     expect([ids.call('toolu_1'), ids.call('call_2')]).toEqual(['toolu_1', 'call_2']);
     expect([ids.result('call_2'), ids.result('toolu_1')]).toEqual(['call_2', 'toolu_1']);
   });
 
-  it.each(Object.entries(FORMS))('fit the form %s, and no two of them are the same', (_, form) => {
+  it.each(Object.entries(FORMS))('tool call ids are made to fit the form %s and to be unique', (_, form) => {
     const ids = new CallIds(form);
     const given = ['functions.Bash:0', '', '', 'x'.repeat(80), 'callabcd1', 'callabcd1'];
     const made = given.map((id) => ids.call(id));
@@ -26,7 +26,7 @@ describe('the ids of the calls of a conversation', () => {
     expect(given.map((id) => ids.result(id))).toEqual(made);
   });
 
-  it('are the same however the conversation goes on', () => {
+  it('replaced tool call ids stay the same as the chat goes on', () => {
     const first = new CallIds(ANTHROPIC_CALL_IDS);
     const longer = new CallIds(ANTHROPIC_CALL_IDS);
     const made = [first.call('a:0'), first.call('a:0')];
@@ -34,7 +34,7 @@ describe('the ids of the calls of a conversation', () => {
     expect(made[0]).toMatch(/^call_[0-9a-f]{24}$/);
   });
 
-  it('lead each result to its call where an id is used again, turn by turn', () => {
+  it('a tool result follows its call when an id is used again in later turns', () => {
     const ids = new CallIds(ANTHROPIC_CALL_IDS);
     const turn = () => [ids.call('call_0'), ids.result('call_0')];
     const [one, two, three] = [turn(), turn(), turn()];
@@ -45,7 +45,7 @@ describe('the ids of the calls of a conversation', () => {
 });
 
 describe('a request whose ids all fit', () => {
-  it('is the very same chat, or the very same request for a response', () => {
+  it('a request whose tool call ids all fit is passed on as the same object', () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
     const chat = {
       messages: [

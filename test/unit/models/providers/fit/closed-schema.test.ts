@@ -20,7 +20,7 @@ const SCHEMA = {
 };
 
 describe('a schema that a Claude model can be bound to', () => {
-  it('has closed objects, and its bounds in its descriptions', () => {
+  it('a schema for strict Claude output gets closed objects, and its bounds move to descriptions', () => {
     expect(closedSchema(SCHEMA)).toEqual({
       type: 'object',
       description: 'A trip',
@@ -48,11 +48,11 @@ describe('a schema that a Claude model can be bound to', () => {
     });
   });
 
-  it('is the one that the vendor’s own SDK makes', () => {
+  it('a schema for strict Claude output equals the one that Anthropic’s SDK makes', () => {
     expect(sorted(closedSchema(SCHEMA))).toEqual(sorted(transformJSONSchema(SCHEMA)));
   });
 
-  it('stays as it is where there is too much of it to look at', () => {
+  it('a schema too large or too deep to close stays unchanged', () => {
     const wide = { type: 'object', properties: Object.fromEntries(members(10_001)) };
     expect(closedSchema(wide)).toBe(wide);
     let deep: object = { type: 'object' };

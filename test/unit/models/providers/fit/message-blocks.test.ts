@@ -14,7 +14,7 @@ const result = (id: string, content: unknown = 'x') => ({
 });
 
 describe('a Messages request that is relayed', () => {
-  it('is the very same where nothing of it would be refused', () => {
+  it('a relayed Messages request that the vendor accepts is passed on as the same object', () => {
     const request = {
       messages: [
         { role: 'user', content: 'Hello' },
@@ -25,7 +25,7 @@ describe('a Messages request that is relayed', () => {
     expect(withFittingBlocks(request)).toBe(request);
   });
 
-  it('has the ids of calls that the vendor takes', () => {
+  it('a relayed Messages request gets tool call ids that the vendor accepts', () => {
     const { messages } = withFittingBlocks({
       messages: [
         { role: 'assistant', content: [use('functions.Bash:0')] },
@@ -37,7 +37,7 @@ describe('a Messages request that is relayed', () => {
     expect(messages[1]?.content).toEqual([result(made?.id ?? '')]);
   });
 
-  it('has no blank texts, and no turn of blank texts alone', () => {
+  it('a relayed Messages request loses blank texts, and turns of blank texts alone', () => {
     const { messages } = withFittingBlocks({
       messages: [
         { role: 'user', content: 'Hello' },
@@ -51,7 +51,7 @@ describe('a Messages request that is relayed', () => {
     ]);
   });
 
-  it('has images under the types that their first bytes show, also within results of tools', () => {
+  it('a relayed Messages request has images with the media type of their first bytes, also in tool results', () => {
     const { messages } = withFittingBlocks({
       messages: [
         { role: 'user', content: [image('image/png'), result('a', [image('image/png')])] },

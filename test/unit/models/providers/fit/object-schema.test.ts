@@ -6,13 +6,13 @@ import {
 } from '../../../../../src/models/providers/fit/object-schema.ts';
 
 describe('the schema of the parameters of a tool', () => {
-  it('is the very same where every vendor takes it', () => {
+  it('a tool schema that every vendor accepts is passed on as the same object', () => {
     const schema = { type: 'object', properties: { a: { type: 'array', items: {} } } };
     expect(objectSchema(schema)).toBe(schema);
     expect(completeSchema(schema, schemaRoom())).toBe(schema);
   });
 
-  it('has lists of anything where it says nothing of what is in them', () => {
+  it('a tool schema’s array without items gets items of any kind', () => {
     const list = { type: 'array' };
     const schema = { $defs: { d: list }, properties: { a: { items: list }, b: { oneOf: [list] } } };
     const whole = { type: 'array', items: {} };
@@ -23,7 +23,7 @@ describe('the schema of the parameters of a tool', () => {
     });
   });
 
-  it('stays as it is behind the parts that are looked at', () => {
+  it('a tool schema stays unchanged beyond the number of parts that are checked', () => {
     const properties = { a: { type: 'object' }, b: { type: 'array' } };
     const schema = { type: 'object', properties };
     expect(completeSchema(schema, { left: 2 })).toBe(schema);

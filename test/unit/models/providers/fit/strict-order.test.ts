@@ -7,7 +7,7 @@ const orderOf = (...roles: string[]) =>
   inStrictOrder({ messages: roles.map((role) => say(role)) }).messages;
 
 describe('a chat in the order that Mistral asks for', () => {
-  it('has an answer between the results of tools and the user', () => {
+  it('a chat for Mistral gets an assistant message between tool results and a user message', () => {
     expect(orderOf('user', 'assistant', 'tool', 'tool', 'user').map(({ role }) => role)).toEqual([
       'user',
       'assistant',
@@ -18,7 +18,7 @@ describe('a chat in the order that Mistral asks for', () => {
     ]);
   });
 
-  it('has late instructions as words of the user', () => {
+  it('a chat for Mistral has late system messages as user messages', () => {
     expect(orderOf('system', 'user', 'assistant', 'system', 'user')).toEqual([
       say('system'),
       say('user'),
@@ -28,11 +28,11 @@ describe('a chat in the order that Mistral asks for', () => {
     ]);
   });
 
-  it('says that an answer at its end is to be gone on with', () => {
+  it('a chat for Mistral marks an assistant message at its end as a prefix', () => {
     expect(orderOf('user', 'assistant').at(-1)).toEqual({ ...say('assistant'), prefix: true });
   });
 
-  it('is the very same chat where it has that order', () => {
+  it('a chat that is already in Mistral’s order is passed on as the same object', () => {
     const chat = { messages: ['system', 'user', 'assistant', 'tool'].map((role) => say(role)) };
     expect(inStrictOrder(chat)).toBe(chat);
   });
@@ -43,14 +43,14 @@ describe('the arguments of the calls of a translated chat', () => {
     messages: [{ role: 'assistant', tool_calls: [{ id: 'a', function: { arguments: text } }] }],
   });
 
-  it('are the JSON of an object, whatever the model wrote', () => {
+  it('a translated chat’s invalid tool call arguments become a JSON object', () => {
     expect(withObjectArguments(chatWith('{"a": "b'))).toEqual(
       chatWith('{"INVALID_JSON":"{\\"a\\": \\"b"}'),
     );
     expect(withObjectArguments(chatWith(' '))).toEqual(chatWith('{}'));
   });
 
-  it('leave the very same chat where they are that', () => {
+  it('a translated chat with valid tool call arguments is passed on as the same object', () => {
     const chat = chatWith('{"a": 12345678901234567890}');
     expect(withObjectArguments(chat)).toBe(chat);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAgentSlots } from '../../../../../src/models/providers/local/agent-slots.ts';
 
 describe('the slots of agents', () => {
-  it('are so many for each, given back once', () => {
+  it('each agent has a limited number of slots, and releasing a slot twice frees one', () => {
     const take = createAgentSlots(2);
     const first = take(1);
     expect([first, take(1), take(1)]).toEqual([

@@ -6,7 +6,7 @@ const cut = (text: string) => cutList(Buffer.from(text));
 const itemsOf = async (text: string) => (await cut(text))?.items.map(String);
 
 describe('a list that is cut without being read', () => {
-  it('comes out as its elements and what stands around them', async () => {
+  it('the list cutter splits a JSON list into its elements and the text around them', async () => {
     const text = '{ "object":"list", "data" : [ {"a":[1,2]} , {"b":{}} ], "usage":{"n":1} }';
     const pieces = await cut(text);
     expect(String(pieces?.head)).toBe('{ "object":"list", "data" : [');
@@ -14,20 +14,20 @@ describe('a list that is cut without being read', () => {
     expect(String(pieces?.tail)).toBe('], "usage":{"n":1} }');
   });
 
-  it('is not fooled by keys and brackets inside of texts, or by keys further down', async () => {
+  it('the list cutter ignores keys and brackets inside strings and in nested objects', async () => {
     expect(
       await itemsOf('{"x":"\\"data\\":[{}]","y":{"data":[{}]},"data":[{"z":"]}\\\\"}]}'),
     ).toEqual(['{"z":"]}\\\\"}']);
     expect(await itemsOf('{"a":"data","b":[{}],"data":[]}')).toEqual([]);
   });
 
-  it('is none where the member is missing or the text is cut off', async () => {
+  it('the list cutter finds no list when the member is missing or the text is cut off', async () => {
     for (const none of ['', '[]', '{}', '{"date":[{}]}', '{"data":[{}', '{"data":"[]"}', '"data']) {
       expect(await cut(none)).toBeUndefined();
     }
   });
 
-  it('has the elements that a parser finds, whatever they are, and joins again', async () => {
+  it('the list cutter finds the elements that a parser finds, and joins them again', async () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue());
     const list = fc.record({
       before: fc.jsonValue(),
@@ -45,7 +45,7 @@ describe('a list that is cut without being read', () => {
     );
   });
 
-  it('lets others run while it is long', async () => {
+  it('the list cutter yields to the event loop during a long list', async () => {
     let others = 0;
     const other = () => {
       others++;

@@ -38,13 +38,13 @@ async function all(file: AsyncIterable<Uint8Array>): Promise<number[]> {
 }
 
 describe('a file that an encoder writes while it is sent', () => {
-  it('is handed on piece by piece, and its encoder given back', async () => {
+  it('an encoded audio file is sent piece by piece, and its encoder is released', async () => {
     const { counts, encoding, opened } = encoders();
     expect(await all(encodedFile(encoding, 'mp3', sound(3)))).toEqual([42, 1, 1, 1]);
     expect([opened, counts.open]).toEqual([['mp3'], 0]);
   });
 
-  it('is none where there is no sound, and takes no encoder', async () => {
+  it('an encoded audio file without audio is empty and takes no encoder', async () => {
     const { encoding, opened } = encoders();
     for (const format of ['opus', 'flac'] as const) {
       expect(await all(encodedFile(encoding, format, sound(0)))).toEqual([]);
@@ -52,7 +52,7 @@ describe('a file that an encoder writes while it is sent', () => {
     expect(opened).toEqual([]);
   });
 
-  it('gives its encoder back when its reader leaves, and when the sound breaks', async () => {
+  it('an encoded audio file’s encoder is released when the reader leaves or the audio breaks', async () => {
     const { counts, encoding } = encoders();
     const left = encodedFile(encoding, 'opus', sound(9));
     await left.next();
@@ -67,7 +67,7 @@ describe('a file that an encoder writes while it is sent', () => {
     expect(counts.open).toBe(0);
   });
 
-  it('is whole and tells its length in FLAC where it is short', async () => {
+  it('a short FLAC file is sent whole and states its length', async () => {
     const { encoding } = encoders();
     const pieces: Uint8Array[] = [];
     for await (const piece of encodedFile(encoding, 'flac', sound(3))) pieces.push(piece);
@@ -75,7 +75,7 @@ describe('a file that an encoder writes while it is sent', () => {
     expect(Buffer.from(pieces[0] ?? []).readUInt32BE(22)).toBe(300);
   });
 
-  it('begins before its end in FLAC where it is long, and leaves its length open', async () => {
+  it('a long FLAC file is sent before its end and leaves its length open', async () => {
     const { encoding } = encoders();
     const half = LIMITS.speech.wholeFileBytes / 4;
     const pieces: Uint8Array[] = [];

@@ -7,7 +7,7 @@ import {
 import { engineFailure } from '../../../../../src/models/providers/local/engine-failure.ts';
 
 describe('what an engine throws', () => {
-  it('reads as what an upstream would have failed by', () => {
+  it('an error of a local engine becomes the failure that an upstream would have reported', () => {
     const read = (error: unknown) => engineFailure(error, 'input');
     expect(read(new EngineMissing('pruned'))).toMatchObject({
       failure: 'missing',

@@ -22,7 +22,7 @@ function refused(body: object): string | undefined {
 }
 
 describe('what a chat request asks of the guide', () => {
-  it('is its tools, those that may be called, and whether one must be', () => {
+  it('a chat request for the local guide yields the allowed tools and whether a call is required', () => {
     const namesOf = (choice: unknown) => {
       const { mustCall, tools: offered } = readGuideParameters({ tools, tool_choice: choice });
       return [offered?.map(({ name }) => name).join(''), mustCall === true];
@@ -45,7 +45,7 @@ describe('what a chat request asks of the guide', () => {
     expect(namesOf(allowed('required'))).toEqual(['a', true]);
   });
 
-  it('is a form for the answer, and where it ends', () => {
+  it('a chat request for the local guide yields the answer format and the stop sequences', () => {
     const schema = { type: 'object' };
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } };
     expect(readGuideParameters({ response_format: format, stop: 'x' })).toEqual({
@@ -56,7 +56,7 @@ describe('what a chat request asks of the guide', () => {
     expect(readGuideParameters({ response_format: { type: 'text' }, stop: null })).toEqual({});
   });
 
-  it('is refused by its member where it is not done', () => {
+  it('a chat request that the local guide cannot serve is refused by its member', () => {
     const big = { description: 'x'.repeat(LIMITS.engines.guideSchemaChars) };
     const cases: [string, object][] = [
       ['logprobs', { logprobs: true }],

@@ -25,7 +25,7 @@ function world(onBatch: () => void = () => {}) {
 }
 
 describe('the local encoder as a rail', () => {
-  it('answers an OpenAI list with as many tokens as it is paid for', async () => {
+  it('the local embedding rail returns an OpenAI list with the number of tokens that is billed', async () => {
     const { embed } = world();
     const { outcome, json } = await embed({ input: ['four', 'seven77'] });
     expect(json).toEqual({
@@ -40,12 +40,12 @@ describe('the local encoder as a rail', () => {
     expect(outcome).toMatchObject({ status: 200, promptTokens: 3 });
   });
 
-  it('writes vectors in base64 for a client that asks for it', async () => {
+  it('the local embedding rail returns vectors in base64 on request', async () => {
     const { json } = await world().embed({ input: 'x', encoding_format: 'base64' });
     expect(json.data[0].embedding).toBe('AACAPwAAAD8=');
   });
 
-  it('asks the engine in batches, and for no more once the client has left', async () => {
+  it('the local embedding rail calls the engine in batches, and stops when the client leaves', async () => {
     const { embedBatch } = LIMITS.engines;
     const leaving = new AbortController();
     const many = { input: Array<string>(3 * embedBatch).fill('x') };
@@ -57,7 +57,7 @@ describe('the local encoder as a rail', () => {
     expect(left.batches).toHaveLength(1);
   });
 
-  it('takes lists of tokens, and counts each of them', async () => {
+  it('the local embedding rail takes lists of tokens and counts each token', async () => {
     const { batches, embed } = world();
     expect((await embed({ input: [9, 9, 9] })).json).toMatchObject({
       data: [{ index: 0, embedding: [3, 0.5] }],
@@ -69,7 +69,7 @@ describe('the local encoder as a rail', () => {
     expect(batches).toEqual([[[9, 9, 9]], [[1], [2, 3]]]);
   });
 
-  it('cuts vectors to the size that is asked for, and makes them of length one again', async () => {
+  it('the local embedding rail cuts vectors to the requested dimensions and normalizes them', async () => {
     const { embed } = world();
     const { json } = await embed({ input: ['four', 'seven77'], dimensions: 1 });
     expect(json.data.map(({ embedding }: { embedding: number[] }) => embedding)).toEqual([
@@ -80,7 +80,7 @@ describe('the local encoder as a rail', () => {
     expect(encoded.json.data[0].embedding).toBe('AACAPw==');
   });
 
-  it('says beforehand what it can’t do: empty and long texts, tokens of others, larger sizes', () => {
+  it('the local embedding rail refuses beforehand empty or long texts, foreign tokens and larger dimensions', () => {
     const { rail } = world();
     const param = (wanted: EmbeddingParameters) => rail.misfit(wanted)?.param;
     const long = 'x'.repeat(LIMITS.engines.embedTextChars);
@@ -98,7 +98,7 @@ describe('the local encoder as a rail', () => {
     expect(param({ input: 'a', dimensions: null })).toBeUndefined();
   });
 
-  it('fails as busy where the engine is', async () => {
+  it('the local embedding rail fails as busy when the engine is busy', async () => {
     const { embed } = world(() => {
       throw new EngineBusy(1);
     });

@@ -44,7 +44,7 @@ function world(reply: Partial<GuideReply> | Error = {}) {
 const hello = { messages: [{ role: 'user', content: 'Hi' }] };
 
 describe('the guide as a rail', () => {
-  it('answers in the shape of a completion, with the guide’s own token count', async () => {
+  it('the local guide’s rail returns a completion with the guide’s own token count', async () => {
     const { ask } = world();
     const { outcome, json } = await ask(hello);
     expect(outcome).toMatchObject({
@@ -61,14 +61,14 @@ describe('the guide as a rail', () => {
     expect(json.id).toMatch(/^chatcmpl-/);
   });
 
-  it('gives the same answer as often as it is asked for, and counts each', async () => {
+  it('the local guide’s rail repeats its answer for each requested choice and counts all of them', async () => {
     const { json, outcome } = await world().ask({ ...hello, n: 3 });
     expect(json.choices.map(({ index }: { index: number }) => index)).toEqual([0, 1, 2]);
     expect(json.usage).toEqual({ prompt_tokens: 7, completion_tokens: 9, total_tokens: 16 });
     expect(outcome).toMatchObject({ usage: { outputTokens: 9 } });
   });
 
-  it('is unfit for what it does not do, and asks the guide nothing', async () => {
+  it('the local guide’s rail reports an unsupported member as unfit without calling the guide', async () => {
     const { ask, asked } = world();
     const { outcome } = await ask({ ...hello, logprobs: true });
     expect(outcome).toEqual({
@@ -79,12 +79,12 @@ describe('the guide as a rail', () => {
     expect(asked).toEqual([]);
   });
 
-  it('says that it had more to say than it might', async () => {
+  it('the local guide’s rail reports the finish reason length for a cut answer', async () => {
     const { json } = await world({ isCut: true }).ask(hello);
     expect(json.choices[0].finish_reason).toBe('length');
   });
 
-  it('passes a tool call on as the SDKs expect it', async () => {
+  it('the local guide’s rail returns a tool call in the form that the SDKs expect', async () => {
     const toolCall = { name: 'balance', argumentsJson: '{}' };
     const { ask } = world({ text: '', toolCall });
     const { json } = await ask(hello);
@@ -97,7 +97,7 @@ describe('the guide as a rail', () => {
     });
   });
 
-  it('tells the guide who asks, what was said, which tools there are and how much it may say', async () => {
+  it('the local guide’s rail passes on the agent’s facts, the messages, the tools and the output cap', async () => {
     const { ask, asked } = world();
     await ask({
       messages: [
@@ -132,7 +132,7 @@ describe('the guide as a rail', () => {
     expect(asked[1]?.tools).toBeUndefined();
   });
 
-  it('says what is missing, that it is busy, or that the input is too much', async () => {
+  it('the local guide’s rail reports missing data, a busy engine and an oversized input', async () => {
     const outcomeOf = async (error: Error) => (await world(error).ask(hello)).outcome;
     expect(await outcomeOf(new EngineMissing('no embeddings'))).toMatchObject({
       failure: 'missing',
@@ -146,7 +146,7 @@ describe('the guide as a rail', () => {
     expect(await outcomeOf(new Error('bug'))).toMatchObject({ failure: 'broken' });
   });
 
-  it('buys nothing for a client that has left', async () => {
+  it('the local guide’s rail calls no guide for a client that has left', async () => {
     const { ask, asked } = world();
     expect((await ask(hello, AbortSignal.abort())).outcome.kind).toBe('aborted');
     expect(asked).toEqual([]);

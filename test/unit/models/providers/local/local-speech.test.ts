@@ -68,12 +68,12 @@ function engineOf(words: readonly (number | Error)[]) {
 }
 
 describe('speech of the engine in this server', () => {
-  it('makes what needs no encoder and what there is an encoder for, and says so', () => {
+  it('the local speech rail makes the formats that need no encoder and those with an encoder', () => {
     const { makes } = engineOf([]).rail;
     expect(SPEECH_FORMATS.filter(makes)).toEqual(['mp3', 'wav', 'pcm']);
   });
 
-  it('gives its encoder back at the end, and when its reader leaves', async () => {
+  it('the local speech rail releases its encoder at the end and when the reader leaves', async () => {
     const { begun } = engineOf([1, 2]);
     const heard = await begun({ format: 'mp3' });
     expect(heard.contentType).toBe('audio/mpeg');
@@ -86,7 +86,7 @@ describe('speech of the engine in this server', () => {
     await expect.poll(() => encodersOpen).toBe(0);
   });
 
-  it('gives the whole sound under its type', async () => {
+  it('the local speech rail delivers the whole audio under its content type', async () => {
     const { begun } = engineOf([1, 2]);
     for (const [format, type, head] of [
       ['pcm', 'audio/pcm', 0],
@@ -101,7 +101,7 @@ describe('speech of the engine in this server', () => {
     }
   });
 
-  it('tells the engine the text, the voice by either spelling, and the speed', async () => {
+  it('the local speech rail passes on the text, the voice in either spelling, and the speed', async () => {
     const { asked, begun } = engineOf([1]);
     await begun({ input: 'Hello.', body: { voice: 'slt', speed: 2 } });
     await begun({ body: { voice: { id: 'awb' } } });
@@ -112,7 +112,7 @@ describe('speech of the engine in this server', () => {
     expect(asked[2]).toMatchObject({ voice: '' });
   });
 
-  it('synthesises no more than one sentence ahead of its reader', async () => {
+  it('the local speech rail synthesizes at most one sentence ahead of its reader', async () => {
     const { begun, made } = engineOf([1, 2, 3, 4]);
     const { sound } = await begun();
     expect(made.words).toBe(1);
@@ -127,19 +127,19 @@ describe('speech of the engine in this server', () => {
     [new EngineBusy(3), { kind: 'failed', failure: 'busy', retryAfterSeconds: 3 }],
     [new EngineInputRefused('too long'), { kind: 'unfit', param: 'input', detail: 'too long' }],
     [new Error('crashed'), { kind: 'failed', failure: 'broken' }],
-  ])('tells the ways of failing before the first byte apart', async (error, told) => {
+  ])('the local speech rail tells a missing, busy, refusing and crashed engine apart before the first byte', async (error, told) => {
     expect(await engineOf([error]).speak()).toMatchObject(told);
     expect(await engineOf([error]).speak({ format: 'wav' })).toMatchObject(told);
   });
 
-  it('refuses a text without a sound', async () => {
+  it('the local speech rail refuses a text that yields no audio', async () => {
     for (const format of ['wav', 'pcm'] as const) {
       const unfit = await engineOf([]).speak({ format });
       expect(unfit).toMatchObject({ kind: 'unfit', param: 'input' });
     }
   });
 
-  it('breaks where the engine fails in the middle', async () => {
+  it('the local speech rail’s stream breaks when the engine fails midway', async () => {
     const { sound } = await engineOf([1, new Error('crashed')]).begun();
     const all = async () => {
       while ((await sound.next()) !== undefined);
@@ -148,12 +148,12 @@ describe('speech of the engine in this server', () => {
     expect(await sound.next()).toBeUndefined();
   });
 
-  it('is aborted by a client that has left', async () => {
+  it('the local speech rail aborts for a client that has left', async () => {
     const { speak } = engineOf([1]);
     expect(await speak({}, AbortSignal.abort())).toEqual({ kind: 'aborted' });
   });
 
-  it('is aborted, and over, by a client that leaves while its first sentence is made', async () => {
+  it('the local speech rail frees its slot when the client leaves during the first sentence', async () => {
     const leaving = new AbortController();
     const engine: TtsEngine = {
       async *speak() {
@@ -174,7 +174,7 @@ describe('speech of the engine in this server', () => {
     }
   });
 
-  it('has a bound on speech under way, and room again after every way that one ends', async () => {
+  it('the local speech rail limits concurrent speech, and frees a slot however the speech ends', async () => {
     const { begun, speak } = engineOf([1]);
     const most = LIMITS.speech.localInFlight;
     const open = await Promise.all(
@@ -191,7 +191,7 @@ describe('speech of the engine in this server', () => {
     expect(await speak()).toMatchObject({ failure: 'busy' });
   });
 
-  it('leaves room for other agents, however much one of them has spoken', async () => {
+  it('the local speech rail leaves slots for other agents when one agent uses many', async () => {
     const { begun, speak } = engineOf([1]);
     const most = LIMITS.engines.speechesPerAgent;
     const own = await Promise.all(Array.from({ length: most }, () => begun({ agentId: 1 })));

@@ -31,7 +31,7 @@ const call = (
 const stays = () => new AbortController().signal;
 
 describe('a file for the local recogniser', () => {
-  it('is answered with its words, and metered by the duration of the file', async () => {
+  it('the local transcription rail returns the words of a file and meters its duration', async () => {
     const { rail, stt } = world();
     stt.script.push('good', 'morning');
     const outcome = await rail.transcribe(call(), stays());
@@ -40,7 +40,7 @@ describe('a file for the local recogniser', () => {
     expect(stt.inUse).toBe(0);
   });
 
-  it('is metered by the sound that was decoded, whatever its head states', async () => {
+  it('the local transcription rail meters the decoded audio, whatever duration the file states', async () => {
     const { rail } = world();
     const file = { ...call().file, durationMs: 60_000 };
     const outcome = await rail.transcribe(call({ file }), stays());
@@ -53,7 +53,7 @@ describe('a file for the local recogniser', () => {
     });
   });
 
-  it('is streamed a stretch at a time, and metered by what was listened to', async () => {
+  it('the local transcription rail streams one stretch at a time and meters the audio processed so far', async () => {
     const { rail, stt } = world();
     stt.script.push('good', 'morning');
     const outcome = await rail.stream(call(), stays());
@@ -70,7 +70,7 @@ describe('a file for the local recogniser', () => {
     expect(stt.inUse).toBe(0);
   });
 
-  it('gives the recogniser back when the stream is stopped or the client leaves', async () => {
+  it('the local transcription rail releases the recognizer when the stream stops or the client leaves', async () => {
     const { rail, stt } = world();
     const outcome = await rail.stream(call(), stays());
     if (outcome.kind === 'completed') outcome.stream.stop();
@@ -83,7 +83,7 @@ describe('a file for the local recogniser', () => {
     expect(stt.inUse).toBe(0);
   });
 
-  it('leaves recognisers to other agents, and has room again when a file is done', async () => {
+  it('the local transcription rail leaves recognizers to other agents, and frees one when a file is done', async () => {
     const { rail, stt } = world();
     stt.script.push('good', 'morning');
     const begin = (agentId: number) => rail.stream(call({ agentId }), stays());
@@ -96,14 +96,14 @@ describe('a file for the local recogniser', () => {
     expect(await begin(1)).toMatchObject({ kind: 'completed' });
   });
 
-  it('goes to the grammar engine with its prompt as the grammar', async () => {
+  it('the local transcription rail passes the prompt to the grammar engine as its grammar', async () => {
     const { engines, rail } = world();
     await rail.transcribe(call({ model: 'grammar', prompt: '#JSGF V1.0;' }), stays());
     expect(engines.stt.grammar.grammar).toBe('#JSGF V1.0;');
     expect(engines.stt.pocketsphinx.opened).toBe(0);
   });
 
-  it('is unfit where it cannot be decoded, is too long, speaks another language, or has speakers to tell apart', async () => {
+  it('the local transcription rail refuses undecodable or too long files, other languages and diarization', async () => {
     const { rail, stt } = world();
     const wishes = [
       call({}, adtsFile(3)),
@@ -125,7 +125,7 @@ describe('a file for the local recogniser', () => {
     }
   });
 
-  it('fails as its engine fails', async () => {
+  it('the local transcription rail fails when its engine is busy or breaks', async () => {
     const { rail, stt } = world();
     stt.streams = 0;
     expect(await rail.transcribe(call(), stays())).toMatchObject({

@@ -19,7 +19,7 @@ const written = async (format: Parameters<typeof renderTranscript>[1], of = whol
 };
 
 describe('a transcript in the format that was asked for', () => {
-  it('is JSON with its text and its duration', async () => {
+  it('a transcript in json has its text and its duration', async () => {
     expect(textOf(whole)).toBe('one two three');
     expect(usageOf(whole)).toEqual({ type: 'duration', seconds: 3_726 });
     expect(await written('json')).toEqual([
@@ -28,7 +28,7 @@ describe('a transcript in the format that was asked for', () => {
     ]);
   });
 
-  it('is JSON with its segments, in seconds', async () => {
+  it('a transcript in verbose_json has its segments in seconds', async () => {
     const verbose: unknown = JSON.parse((await written('verbose_json'))[1] ?? '');
     expect(verbose).toMatchObject({
       task: 'transcribe',
@@ -42,7 +42,7 @@ describe('a transcript in the format that was asked for', () => {
     });
   });
 
-  it("has every member of the vendor's segment", async () => {
+  it('a transcript in verbose_json has every member of OpenAI’s segments', async () => {
     const { segments } = JSON.parse((await written('verbose_json'))[1] ?? '') as {
       segments: object[];
     };
@@ -67,7 +67,7 @@ describe('a transcript in the format that was asked for', () => {
     expect(segments).toMatchObject([{ compression_ratio: 7 / 15 }, { compression_ratio: 5 / 13 }]);
   });
 
-  it('has words, segments or both, as they are asked for', async () => {
+  it('a transcript in verbose_json has words, segments or both, as requested', async () => {
     const words = [
       { word: 'one', startMs: 100, endMs: 400 },
       { word: 'two', startMs: 500, endMs: 1_450 },
@@ -85,7 +85,7 @@ describe('a transcript in the format that was asked for', () => {
     expect(await told('word', 'segment')).toMatchObject({ words: seconds, segments: [{ id: 0 }] });
   });
 
-  it('is plain text or subtitles', async () => {
+  it('a transcript can be rendered as plain text, SRT or VTT', async () => {
     expect(await written('text')).toEqual(['text/plain', 'one two three\n']);
     expect(await written('srt')).toEqual([
       'application/x-subrip',
@@ -98,7 +98,7 @@ describe('a transcript in the format that was asked for', () => {
   });
 
   it.each(['srt', 'vtt'] as const)(
-    'rounds the times of %s before it takes them apart',
+    'a transcript in %s rounds its times before splitting them into hours, minutes and seconds',
     async (format) => {
       const segments = [{ startMs: 999.6, endMs: 3_599_999.5, text: 'on time' }];
       const [, cues] = await written(format, { ...whole, segments });
@@ -106,7 +106,7 @@ describe('a transcript in the format that was asked for', () => {
     },
   );
 
-  it('is empty where nothing was said', async () => {
+  it('a transcript without speech is empty as plain text, SRT and VTT', async () => {
     const nothing = { ...whole, segments: [] };
     expect((await written('text', nothing))[1]).toBe('\n');
     expect((await written('srt', nothing))[1]).toBe('');

@@ -23,7 +23,7 @@ async function bytesOf(chunks: AsyncIterable<SpeechChunk>): Promise<Buffer[]> {
 }
 
 describe('spoken sound', () => {
-  it('is as long at 24 kHz as it was, and the same tone', async () => {
+  it('resampled speech at 24 kHz has the same duration and tone', async () => {
     const bytes = Buffer.concat(await bytesOf(chunksOf(tone(16_000, 1))));
     expect(bytes.length / 2).toBe(24_000);
     const samples = new Int16Array(24_000);
@@ -37,18 +37,18 @@ describe('spoken sound', () => {
     expect(worst).toBeLessThan(80);
   });
 
-  it('runs on from one sentence to the next, whatever their rates', async () => {
+  it('resampled speech continues from one sentence to the next, whatever their sample rates', async () => {
     const mixed = await bytesOf(chunksOf(tone(16_000, 1), tone(16_000, 1), tone(8_000, 1)));
     expect(Buffer.concat(mixed).length / 2).toBe(3 * 24_000);
   });
 
-  it('comes in short pieces', async () => {
+  it('resampled speech comes in short pieces', async () => {
     const pieces = await bytesOf(chunksOf(tone(16_000, 2)));
     const most = (2 * LIMITS.speech.sampleRateHz * LIMITS.speech.pieceMs) / 1_000;
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(most);
   });
 
-  it('lets others have their turn between two pieces', async () => {
+  it('resampling speech yields to the event loop between two pieces', async () => {
     let turns = 0;
     const count = () => {
       turns++;
@@ -59,7 +59,7 @@ describe('spoken sound', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  it('is nothing where nothing is said', async () => {
+  it('resampled speech of no sentence is empty', async () => {
     expect(await bytesOf(chunksOf())).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { takeTurns } from '../../../../../src/models/providers/local/take-turns.ts';
 
 describe('work that takes turns', () => {
-  it('lets others run each time so much is done, and not before', async () => {
+  it('long work yields to the event loop after each vectorBytesPerTurn, and not before', async () => {
     let others = 0;
     const other = () => {
       others++;

@@ -7,12 +7,12 @@ import {
 } from '../../../../../src/models/providers/local/vector-encoding.ts';
 
 describe('the encodings of a vector', () => {
-  it('are little-endian 32-bit floats in base64', () => {
+  it('a base64 vector is its little-endian 32-bit floats', () => {
     expect(encodeVector([1, -0.5, 0.25])).toBe('AACAPwAAAL8AAIA+');
     expect(encodeVector(Float32Array.from([1]))).toBe('AACAPw==');
   });
 
-  it('lose nothing of 32-bit floats on the way there and back', () => {
+  it('32-bit floats survive base64 and back without loss', () => {
     const float = fc.float({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(fc.array(float, { minLength: 1, maxLength: 50 }), (vector) => {
@@ -22,13 +22,13 @@ describe('the encodings of a vector', () => {
     );
   });
 
-  it('leave a vector alone that is written as it was asked for', () => {
+  it('a vector in the requested encoding is returned unchanged', () => {
     const vector = [0.1];
     expect(recodeVector(vector, 'float')).toBe(vector);
     expect(recodeVector('AACAPw==', 'base64')).toBe('AACAPw==');
   });
 
-  it('take nothing for a vector that is none', () => {
+  it('a value that is no vector is not recoded', () => {
     for (const none of [undefined, null, 7, {}, [1, 'a'], [null]]) {
       expect(recodeVector(none, 'base64')).toBeUndefined();
     }
@@ -38,7 +38,7 @@ describe('the encodings of a vector', () => {
     }
   });
 
-  it('are told apart by what is written', () => {
+  it('a vector’s encoding is recognized from its value', () => {
     expect(['AA==', [1], 7, undefined].map(encodingOf)).toEqual([
       'base64',
       'float',

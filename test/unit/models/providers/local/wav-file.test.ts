@@ -19,7 +19,7 @@ const read = (pieces: readonly Uint8Array[]) => {
 };
 
 describe('a WAV file that is made while it is sent', () => {
-  it('is one piece with its true length where it is short', async () => {
+  it('a short WAV file is sent in one piece with its true length', async () => {
     const pieces = await piecesOf(3, 100);
     expect(pieces).toHaveLength(1);
     expect(Buffer.concat(pieces).readUInt32LE(40)).toBe(300);
@@ -30,7 +30,7 @@ describe('a WAV file that is made while it is sent', () => {
     );
   });
 
-  it('begins before its end where it is long, leaves its length open and loses nothing', async () => {
+  it('a long WAV file is sent before its end, leaves its length open and loses no audio', async () => {
     const half = LIMITS.speech.wholeFileBytes / 2;
     const pieces = await piecesOf(5, half);
     expect(pieces.map(({ length }) => length)).toEqual([44 + 3 * half, half, half]);
@@ -39,7 +39,7 @@ describe('a WAV file that is made while it is sent', () => {
     expect([data.length, data.at(-1), truncated]).toEqual([5 * half, 5, false]);
   });
 
-  it('is no file where there is no sound', async () => {
+  it('a WAV file without audio has no bytes', async () => {
     expect(await piecesOf(0, 0)).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import {
 import { openedAnswer } from '../../../../support/opened-answer.ts';
 
 describe('an answer that is read as it comes', () => {
-  it('gives its pieces as they are, and is over when it has ended', async () => {
+  it('the response reader returns the pieces unchanged and is over at the end', async () => {
     const reader = new AnswerReader(openedAnswer('one', '', 'two').answer);
     const pieces = [await reader.read(), await reader.read(), await reader.read()];
     expect(pieces.map(String)).toEqual(['one', '', 'two']);
@@ -14,7 +14,7 @@ describe('an answer that is read as it comes', () => {
     expect([await reader.read(), reader.isOver]).toEqual([undefined, true]);
   });
 
-  it('is over where it breaks, and says why', async () => {
+  it('the response reader throws StreamBroken with the cause when the response breaks', async () => {
     const cause = new Error('gone');
     const reader = new AnswerReader(openedAnswer(cause).answer);
     const error = await reader.read().catch((thrown: unknown) => thrown);
@@ -23,7 +23,7 @@ describe('an answer that is read as it comes', () => {
     expect(reader.isOver).toBe(true);
   });
 
-  it('is over when it has finished, and only a stop is told to its upstream', () => {
+  it('the response reader tells its upstream about a stop, and not about a finish', () => {
     const { answer, told } = openedAnswer('one');
     const reader = new AnswerReader(answer);
     reader.finish();

@@ -16,10 +16,10 @@ async function relayed(wantsUsage: boolean): Promise<string> {
   return said;
 }
 
-it('a chat stream has no usage for a client that did not ask, null or not', async () => {
+it('a chat stream has no usage when the client did not request it, not even null', async () => {
   expect(await relayed(false)).toBe('data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n');
 });
 
-it('a chat stream has every usage of its upstream for a client that asked', async () => {
+it('a chat stream has all usage of its upstream when the client requested it', async () => {
   expect(await relayed(true)).toBe(WORD + USED);
 });

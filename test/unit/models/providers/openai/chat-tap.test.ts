@@ -18,25 +18,25 @@ function look(wantsUsage: boolean, ...events: readonly string[]) {
 }
 
 describe('a look at a chat stream', () => {
-  it('finds the usage, and keeps its event where the client did not ask for it', () => {
+  it('the chat tap finds the usage, and keeps back its event unless the client requested usage', () => {
     const kept = look(false, textEvent('a'), usageEvent(), DONE);
     expect(kept).toMatchObject({ fates: ['relayed', 'kept', 'done'], usage: TOKENS });
     const wanted = look(true, textEvent('a'), usageEvent(), DONE);
     expect(wanted).toMatchObject({ fates: ['relayed', 'relayed', 'done'], usage: TOKENS });
   });
 
-  it('relays usage that comes with something else', () => {
+  it('the chat tap relays usage that comes with other content', () => {
     const both = chunkEvent([{ index: 0, delta: {}, finish_reason: 'stop' }], { usage: USAGE });
     expect(look(false, both)).toMatchObject({ fates: ['relayed'], usage: TOKENS });
   });
 
-  it('keeps the last usage that makes sense', () => {
+  it('the chat tap keeps the last valid usage', () => {
     const more = { ...USAGE, completion_tokens: 500, total_tokens: 1_700 };
     const seen = look(true, usageEvent(), usageEvent(more), usageEvent({ prompt_tokens: 'x' }));
     expect(seen.usage).toEqual({ ...TOKENS, outputTokens: 500 });
   });
 
-  it('is not taken in by what the model writes', () => {
+  it('the chat tap ignores usage and end marks inside the model’s text', () => {
     const words = ['"usage":{"prompt_tokens":9,"completion_tokens":9}', '[DONE]', 'data: [DONE]'];
     for (const word of words) {
       expect(look(false, textEvent(word))).toMatchObject({ fates: ['relayed'], usage: null });
@@ -48,9 +48,9 @@ describe('a look at a chat stream', () => {
     'data:[DONE]\n\n',
     'data: [DONE]\r\n\r\n',
     'id: 1\ndata: [DONE]\n\n',
-  ])('knows %j for the end', (event) => expect(look(false, event).fates).toEqual(['done']));
+  ])('the chat tap recognizes %j as the end of the stream', (event) => expect(look(false, event).fates).toEqual(['done']));
 
-  it('counts what was written, text, arguments and reasoning, as it is spelled', () => {
+  it('the chat tap counts the escaped bytes of text, arguments and reasoning', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (content, reasoning) => {
         const delta = { content, reasoning_content: reasoning };
@@ -68,7 +68,7 @@ describe('a look at a chat stream', () => {
     expect(look(false, chunkEvent([{ index: 0, delta: call }])).answerBytes).toBe(9);
   });
 
-  it('counts the texts of content that is a list of parts, and arguments that are an object', () => {
+  it('the chat tap counts the texts of content parts and of arguments that are an object', () => {
     const told = (delta: object, more: object = {}) =>
       look(false, chunkEvent([{ index: 0, delta, ...more }])).answerBytes;
     const said = { type: 'text', text: 'a "b" ]}' };

@@ -21,14 +21,14 @@ function remembering(chunk: object): ChunkTemplate {
 }
 
 describe('chunks that are alike', () => {
-  it('are read without being parsed, once one of them was', () => {
+  it('a chat chunk like one before is read without parsing', () => {
     const alike = remembering(saying('word '));
     expect(alike.textOf(eventOf(saying('another')))).toBe('another');
     expect(alike.textOf(eventOf(saying('')))).toBe('');
     expect(new ChunkTemplate().textOf(eventOf(saying('another')))).toBeUndefined();
   });
 
-  it('say what parsing says, whatever a chunk and its text are', () => {
+  it('a chat chunk read by template has the text that parsing finds', () => {
     const more = fc.record(
       {
         delta: fc.constantFrom({}, { role: 'assistant' }, { refusal: null }, { tool_calls: [] }),
@@ -65,7 +65,7 @@ describe('chunks that are alike', () => {
     expect(count).toBeGreaterThan(0);
   });
 
-  it('are parsed where their text has a byte that JSON does not allow', () => {
+  it('a chat chunk whose text has a byte that JSON forbids is left to the parser', () => {
     const alike = remembering(saying('word'));
     const raw = eventOf(saying('a_b')).toString().replace('_', '\t');
     expect(() => JSON.parse(raw.slice(6))).toThrow(SyntaxError);
@@ -84,11 +84,11 @@ describe('chunks that are alike', () => {
     ['a text that is escaped', saying('a "word"')],
     ['a list of parts', saying([{ text: 'word' }])],
     ['more than is remembered', saying('word', { chunk: { pad: 'x'.repeat(5_000) } })],
-  ])('are none where one has %s', (_, chunk) => {
+  ])('a chat chunk with %s is not used as a template', (_, chunk) => {
     expect(remembering(chunk).textOf(eventOf(chunk))).toBeUndefined();
   });
 
-  it('are looked for no more in a stream whose chunks differ', () => {
+  it('a chat stream whose chunks differ stops looking for a template', () => {
     const alike = new ChunkTemplate();
     for (let nth = 0; nth < 4; nth++) {
       const chunk = saying('word', { chunk: { id: `chatcmpl-${nth}` } });

@@ -15,7 +15,7 @@ function reading(...pieces: (string | Error)[]) {
 }
 
 describe('the events of an answer', () => {
-  it('are read as its pieces complete them, until it ends', async () => {
+  it('the event reader returns events as the pieces complete them, until the response ends', async () => {
     const { read, told } = reading('data: 1\n\ndata', ': 2', '\n\n');
     expect([await read(), await read(), await read()]).toEqual([
       ['data: 1\n\n'],
@@ -25,7 +25,7 @@ describe('the events of an answer', () => {
     expect([await read(), told.stops]).toEqual([undefined, 0]);
   });
 
-  it('are told apart behind a byte order mark and where lines end with a carriage return alone', async () => {
+  it('the event reader accepts a byte order mark and lines that end with a carriage return alone', async () => {
     const { read } = reading('\ufeffdata: 1\r\rda', 'ta: 2\r', '\r');
     expect([await read(), await read(), await read()]).toEqual([
       ['data: 1\n\n'],
@@ -34,13 +34,13 @@ describe('the events of an answer', () => {
     ]);
   });
 
-  it('break where it breaks', async () => {
+  it('the event reader throws StreamBroken when the response breaks', async () => {
     const { read } = reading('data: 1\n\n', new Error('gone'));
     await read();
     await expect(read()).rejects.toThrow(new StreamBroken('it broke off'));
   });
 
-  it('wait for no long work of others where their upstream is slow', async () => {
+  it('the event reader does not wait for other long work when its upstream is slow', async () => {
     const { sseEventsPerTurn: most } = LIMITS;
     const { answer } = openedAnswer();
     async function* slowly() {
@@ -57,7 +57,7 @@ describe('the events of an answer', () => {
     await Promise.all(work);
   });
 
-  it('wait for a turn of their own where very many have come', async () => {
+  it('the event reader yields to the event loop when very many events have arrived', async () => {
     const { sseEventsPerTurn: most } = LIMITS;
     const { reader } = reading(...Array.from({ length: 3 * most }, () => 'data: x\n\n'));
     const read: number[] = [];
@@ -77,7 +77,7 @@ describe('the events of an answer', () => {
     expect(Math.max(...read)).toBe(most);
   });
 
-  it('that are too large end it', async () => {
+  it('the event reader ends and stops its upstream at an event that is too large', async () => {
     const { read, reader, told } = reading('x'.repeat(LIMITS.sseEventBytes + 1));
     await expect(read()).rejects.toThrow(StreamBroken);
     expect([reader.isOver, told.stops]).toEqual([true, 1]);

@@ -7,7 +7,7 @@ const parse = (form: ReturnType<typeof writeForm>) =>
     headers: { 'content-type': form.contentType },
   }).formData();
 
-it('writes a form that reads as what went into it, the file neither copied nor changed', async () => {
+it('a multipart form reads back as what was written, and does not copy the file', async () => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
   const form = writeForm(
     systemRandom,
@@ -28,7 +28,7 @@ it('writes a form that reads as what went into it, the file neither copied nor c
   expect(Buffer.from(await file.arrayBuffer())).toEqual(bytes);
 });
 
-it('lets no name and no type end its own header', async () => {
+it('a multipart form’s names and content types cannot break out of their header', async () => {
   const form = writeForm(systemRandom, [['a"\r\nx: y', 'value']], {
     name: 'b"\r\nx: y\r\n\r\n',
     contentType: 'audio/wav\r\nx: y',

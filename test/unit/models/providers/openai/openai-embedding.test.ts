@@ -16,12 +16,12 @@ const call = (more: object = {}) => ({
 });
 
 describe('an upstream of embeddings', () => {
-  it('takes tokens and any size of vectors, as far as this server knows', async () => {
+  it('an OpenAI embedding rail accepts tokens and vectors of any size', async () => {
     await using rail = open();
     expect(rail.misfit({ input: [1, 2], dimensions: 7 })).toBeUndefined();
   });
 
-  it('is not asked beyond what may be in flight, nor for a client that has left', async () => {
+  it('an OpenAI embedding rail sends no request beyond its limit or for a client that has left', async () => {
     const signal = new AbortController().signal;
     await using full = open({ inFlight: 0 });
     expect(await full.embed(call(), signal)).toMatchObject({ kind: 'failed', failure: 'busy' });
@@ -29,7 +29,7 @@ describe('an upstream of embeddings', () => {
     expect(await rail.embed(call(), AbortSignal.abort())).toEqual({ kind: 'aborted' });
   });
 
-  it.skipIf(WRITES_ANY_DEPTH)('is not blamed for a request that can’t be written', async () => {
+  it.skipIf(WRITES_ANY_DEPTH)('an OpenAI embedding rail reports a request that cannot be serialized as unfit', async () => {
     await using rail = open();
     const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
     const outcome = await rail.embed(call({ nested }), new AbortController().signal);
@@ -38,7 +38,7 @@ describe('an upstream of embeddings', () => {
 });
 
 describe('the number of vectors that an input asks for', () => {
-  it('is one for a text or its tokens, else one each', () => {
+  it('an embedding input needs one vector for a text or its tokens, else one per element', () => {
     const inputs = ['ab', [1, 2, 3], ['a', 'b'], [[1, 2, 3], [4]]];
     expect(inputs.map(countInputs)).toEqual([1, 1, 2, 2]);
   });

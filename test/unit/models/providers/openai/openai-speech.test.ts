@@ -38,7 +38,7 @@ async function rail(limits = {}) {
 }
 
 describe('speech of an OpenAI-compatible upstream', () => {
-  it('is asked for by its own name, in events only where they tell what is billed', async () => {
+  it('an OpenAI speech rail requests the upstream’s model name, and events only when usage is billed', async () => {
     await using w = await rail();
     expect(await w.speak()).toMatchObject({ kind: 'completed', contentType: 'audio/mpeg' });
     await w.speak({ wantsUsage: true });
@@ -58,13 +58,13 @@ describe('speech of an OpenAI-compatible upstream', () => {
     [answers(429, {}, { 'retry-after': '7' }), { failure: 'rate_limited', retryAfterSeconds: 7 }],
     [answers(200, { error: 'none' }), { failure: 'broken', detail: 'not sound' }],
     [breaksAfter(Buffer.alloc(0)), { failure: 'broken' }],
-  ])('fails where there is no sound', async (play, told) => {
+  ])('an OpenAI speech rail fails when the response is no audio', async (play, told) => {
     await using w = await rail();
     w.upstream.plays.push(play);
     expect(await w.speak()).toMatchObject({ kind: 'failed', ...told });
   });
 
-  it('is declined in the words of the upstream', async () => {
+  it('an OpenAI speech rail relays the upstream’s own refusal', async () => {
     await using w = await rail();
     w.upstream.plays.push(answers(422, { detail: 'no' }));
     const declined = await w.speak();
@@ -74,7 +74,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
     );
   });
 
-  it('fails where the upstream does not answer in time or refuses the connection', async () => {
+  it('an OpenAI speech rail fails when the upstream is too slow or refuses the connection', async () => {
     await using w = await rail({ totalMs: 50 });
     w.upstream.plays.push((response) => void response.socket?.pause());
     expect(await w.speak()).toMatchObject({ kind: 'failed', failure: 'timeout' });
@@ -87,7 +87,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
     await gone[Symbol.asyncDispose]();
   });
 
-  it('refuses more at a time than it may, until one is over', async () => {
+  it('an OpenAI speech rail refuses speech beyond its limit until other speech has ended', async () => {
     await using w = await rail({ inFlight: 1 });
     w.upstream.plays.push(hangsAfter(noise(10)));
     const first = await w.speak();
@@ -97,7 +97,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
     await expect.poll(() => w.upstream.abandoned.count).toBe(1);
   });
 
-  it('waits for a reader who is further behind than one of a chat may be', async () => {
+  it('an OpenAI speech rail waits for a reader that is further behind than the limit of a chat stream', async () => {
     await using w = await rail();
     const sound = noise(LIMITS.streamQueueBytes + 1024 * 1024);
     let isSent = false;
@@ -118,7 +118,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
     expect(bytes).toBe(sound.length);
   });
 
-  it('breaks off sound that is longer than it may be', async () => {
+  it('an OpenAI speech rail breaks off audio above the size limit', async () => {
     await using w = await rail({ responseBytes: 20_000 });
     const speech = await w.speak();
     if (speech.kind !== 'completed') throw new Error(speech.kind);
@@ -129,7 +129,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
   });
 
   it.skipIf(WRITES_ANY_DEPTH)(
-    'is the doing of the caller where the request cannot be written',
+    'an OpenAI speech rail reports a request that cannot be serialized as unfit',
     async () => {
       await using w = await rail();
       let odd: unknown[] = [];
@@ -139,7 +139,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
     },
   );
 
-  it('is aborted by a client that leaves before the first byte', async () => {
+  it('an OpenAI speech rail aborts when the client leaves before the first byte', async () => {
     await using w = await rail();
     w.upstream.plays.push(hangsAfter(Buffer.alloc(0)));
     const leaving = new AbortController();

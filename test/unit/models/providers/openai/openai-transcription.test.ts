@@ -41,7 +41,7 @@ const call = (more: Partial<TranscriptionCall> = {}): TranscriptionCall => ({
 const stays = () => new AbortController().signal;
 
 describe('a transcription in the OpenAI dialect', () => {
-  it("is sent as a form with the upstream's name of the model, and every byte of the file", async () => {
+  it('an OpenAI transcription rail sends a form with the upstream’s model name and every byte of the file', async () => {
     await rail.transcribe(call(), stays());
     const form = upstream.seen.at(-1)?.form;
     expect(form?.get('model')).toBe('ears');
@@ -51,7 +51,7 @@ describe('a transcription in the OpenAI dialect', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it('tells a model that takes several languages the one that was named as a list', async () => {
+  it('an OpenAI transcription rail sends the language as a list to a model that takes several', async () => {
     const fields = [['language', 'de']] as const;
     const formOf = async (model: string) => {
       await rail.transcribe(call({ model, fields }), stays());
@@ -62,7 +62,7 @@ describe('a transcription in the OpenAI dialect', () => {
     expect(await formOf('whisper-1')).toEqual(['de', []]);
   });
 
-  it('comes back as it came, with what it says of its use', async () => {
+  it('an OpenAI transcription rail returns the transcript unchanged with its reported usage', async () => {
     const body = { text: 'x', usage: { seconds: 2 } };
     for (const format of ['json', 'verbose_json', 'diarized_json'] as const) {
       upstream.script.push(jsonAnswer(body));
@@ -78,7 +78,7 @@ describe('a transcription in the OpenAI dialect', () => {
     });
   });
 
-  it('is broken where it is no transcript, and declined where the upstream declines', async () => {
+  it('an OpenAI transcription rail fails on a response without a transcript and relays a refusal', async () => {
     for (const body of ['nothing', '[]', '{"text":1}']) {
       upstream.script.push({ body }, { body });
       expect(await rail.transcribe(call(), stays())).toMatchObject({ failure: 'broken' });
@@ -90,7 +90,7 @@ describe('a transcription in the OpenAI dialect', () => {
     expect(await rail.stream(call(), stays())).toMatchObject({ failure: 'rate_limited' });
   });
 
-  it('has failed where a stream ends before its first event', async () => {
+  it('an OpenAI transcription rail fails when a stream ends before its first event', async () => {
     upstream.script.push({ contentType: 'text/event-stream', body: 'data: [DONE]\n\n' });
     expect(await rail.stream(call(), stays())).toMatchObject({ failure: 'broken' });
   });

@@ -8,7 +8,7 @@ import {
 const read = (value: unknown) => readCompletion(Buffer.from(JSON.stringify(value)));
 
 describe('reading a completion', () => {
-  it('takes the usage as the upstream counted it', async () => {
+  it('a completion’s usage is read as the upstream counted it', async () => {
     const usage = {
       prompt_tokens: 1_200,
       completion_tokens: 400,
@@ -22,7 +22,7 @@ describe('reading a completion', () => {
     });
   });
 
-  it('takes cached tokens under the name that the vendor has for them', () => {
+  it('a completion’s cached tokens are read under each vendor’s name for them', () => {
     const read = (more: object) =>
       readUsage({ prompt_tokens: 1_200, completion_tokens: 4, ...more })?.cachedTokens;
     expect(read({ prompt_cache_hit_tokens: 1_024, prompt_cache_miss_tokens: 176 })).toBe(1_024);
@@ -32,7 +32,7 @@ describe('reading a completion', () => {
     expect([read({ cached_tokens: 9_999 }), read({ cached_tokens: -1 })]).toEqual([1_200, 0]);
   });
 
-  it('takes what the upstream wrote to its cache, never more than the prompt', () => {
+  it('a completion’s cache-write tokens are read, limited to the prompt tokens', () => {
     const usage = (cache_write_tokens: unknown) => ({
       prompt_tokens: 1_200,
       completion_tokens: 400,
@@ -45,19 +45,19 @@ describe('reading a completion', () => {
     }
   });
 
-  it('counts reasoning that a vendor left out of completion_tokens but has in the total', () => {
+  it('a completion’s output tokens include reasoning that is counted only in the total', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 40 };
     expect(readUsage(usage)?.outputTokens).toBe(30);
   });
 
-  it('says how long the answer is when there is no usable usage', async () => {
+  it('a completion without usable usage has the length of its text', async () => {
     const choices = [{ message: { content: 'four' } }, { message: { content: null } }, 7];
     expect(await read({ choices })).toMatchObject({ usage: null, answerChars: 4 });
     const calls = [{ message: { content: null, tool_calls: [{ id: 'x' }] } }];
     expect((await read({ choices: calls }))?.answerChars).toBeGreaterThan(0);
   });
 
-  it('counts of an answer without usage what a stream of it would have counted', async () => {
+  it('a completion’s text length counts the same parts that a stream would count', async () => {
     const lengthOf = async (message: object) =>
       (await read({ choices: [{ message }] }))?.answerChars;
     const parts = [
@@ -70,21 +70,21 @@ describe('reading a completion', () => {
     expect(await lengthOf({ content: 'four', reasoning: 'Hm.' })).toBe(7);
   });
 
-  it('notes which model answered, and why each choice ended', async () => {
+  it('a completion’s note has the model that answered and the finish reasons', async () => {
     const choices = [{ finish_reason: 'stop' }, { finish_reason: 'length' }, { finish_reason: 7 }];
     const completion = await read({ model: 'gpt-dated', choices });
     expect(completion?.note?.()).toEqual({ model: 'gpt-dated', finishReasons: ['stop', 'length'] });
     expect((await read({ choices: [] }))?.note?.()).toEqual({});
   });
 
-  it('knows a 2xx body that is no completion', async () => {
+  it('a 2xx body that is no completion is recognized', async () => {
     for (const body of [{}, { error: {} }, { choices: {} }, [], null, 'text', 3]) {
       expect(await read(body)).toBeUndefined();
     }
     expect(await readCompletion(Buffer.from('{"choices": ['))).toBeUndefined();
   });
 
-  it('never yields a count that cannot be billed, whatever the upstream claims', () => {
+  it('a completion’s usage is null or billable, whatever the upstream reports', () => {
     fc.assert(
       fc.property(
         fc.record(

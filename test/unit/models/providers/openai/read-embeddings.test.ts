@@ -17,14 +17,14 @@ const read = (body: Buffer, encoding: 'float' | 'base64' = 'float', count = 2) =
   readEmbeddings(body, { encoding, count });
 
 describe('an answer with embeddings', () => {
-  it('goes on byte for byte where its vectors are written as they were asked for', async () => {
+  it('an embedding response with vectors in the requested encoding is passed on byte for byte', async () => {
     const floats = list([[1], [2]]);
     expect((await read(floats))?.body).toBe(floats);
     const texts = list([ONE, TWO]);
     expect((await read(texts, 'base64'))?.body).toBe(texts);
   });
 
-  it('is rewritten where they are not, with all else that stands in it', async () => {
+  it('an embedding response with vectors in another encoding is rewritten and keeps its other members', async () => {
     const more = { odd: [1, { data: [] }], usage: { prompt_tokens: 7 } };
     const floats = await read(list([ONE, TWO], more), 'float');
     expect(JSON.parse(String(floats?.body))).toEqual(JSON.parse(String(list([[1], [2]], more))));
@@ -33,7 +33,7 @@ describe('an answer with embeddings', () => {
     expect(texts?.promptTokens).toBe(7);
   });
 
-  it('says what it used as far as that makes sense', async () => {
+  it('an embedding response’s prompt tokens are read when they are valid', async () => {
     const tokens = async (usage?: unknown) =>
       (await read(list([[1], [2]], { usage })))?.promptTokens;
     expect(await tokens({ prompt_tokens: 3, total_tokens: 4 })).toBe(3);
@@ -50,7 +50,7 @@ describe('an answer with embeddings', () => {
     }
   });
 
-  it('is none without one vector an input', async () => {
+  it('an embedding response without exactly one vector per input is invalid', async () => {
     expect(await read(list([[1]]))).toBeUndefined();
     expect(await read(list([[1], [2], [3]]))).toBeUndefined();
     expect(await read(list([null, null]))).toBeUndefined();
@@ -58,7 +58,7 @@ describe('an answer with embeddings', () => {
     expect(await read(list([[1], ['x']]), 'base64')).toBeUndefined();
   });
 
-  it('is none where it is no object with such a list', async () => {
+  it('an embedding response that is no object with a list is invalid', async () => {
     for (const none of [
       '',
       'x',

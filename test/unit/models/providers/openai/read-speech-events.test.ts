@@ -12,7 +12,7 @@ const done = (usage?: unknown) => event({ type: 'speech.audio.done', usage });
 const reading = (...pieces: Buffer[]) => new SpeechEventReader(openedAnswer(...pieces).answer);
 
 describe('speech in events', () => {
-  it('gives the same sound, however the events were cut', async () => {
+  it('speech events yield the same audio, however they are cut', async () => {
     const sound = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(sound, fc.integer({ min: 1, max: 50 }), async (pieces, step) => {
@@ -28,7 +28,7 @@ describe('speech in events', () => {
     );
   });
 
-  it('tells what was used as the last event does', async () => {
+  it('speech events yield the usage of the last event', async () => {
     const usage = { input_tokens: 7, output_tokens: 90, total_tokens: 97 };
     const reader = reading(delta(Uint8Array.of(1)), done(usage));
     await reader.read();
@@ -44,25 +44,25 @@ describe('speech in events', () => {
     { input_tokens: -1, output_tokens: 2 },
     { input_tokens: 1.5 },
     'x',
-  ])('takes a usage that is none for nothing told: %j', async (usage) => {
+  ])('an invalid usage in the last speech event counts as none: %j', async (usage) => {
     const reader = reading(done(usage));
     await reader.read();
     expect([reader.usage, reader.isOver]).toEqual([null, true]);
   });
 
-  it('passes over comments and events that it does not know', async () => {
+  it('comments and unknown speech events are skipped', async () => {
     const odd = Buffer.concat([Buffer.from(': still here\n\n'), event({ type: 'x' }), event([])]);
     expect(await reading(odd).read()).toHaveLength(0);
   });
 
-  it('is broken where it ends before it has said so', async () => {
+  it('speech events break when they end without the last event', async () => {
     const reader = reading(delta(Uint8Array.of(1)));
     await reader.read();
     await expect(reader.read()).rejects.toThrow(new StreamBroken('it ended before its end'));
   });
 
   it.each([{ error: { message: 'gone' } }, { type: 'error', message: 'gone' }])(
-    'breaks where an event tells of a failure, and buys no more',
+    'speech events break at an error event and stop the upstream',
     async (data) => {
       const { answer, told } = openedAnswer(event(data));
       await expect(new SpeechEventReader(answer).read()).rejects.toThrow(StreamBroken);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readWhole } from '../../../../../src/models/providers/openai/read-whole.ts';
 
-it('takes the times of words before those of stretches, and of nothing that is none', () => {
+it('a verbose transcript’s word times are preferred over its segments, and invalid times are dropped', () => {
   const words = [
     { word: ' one', start: 0.5, end: 1 },
     { word: 'two', start: 2, end: 1 },

@@ -16,19 +16,19 @@ const DELTA = `data: {"type":"speech.audio.delta","audio":"${Buffer.from('sound'
 const DONE = 'data: {"type":"speech.audio.done","usage":{"input_tokens":1,"output_tokens":2}}\n\n';
 
 describe('relayed speech', () => {
-  it('gives every byte in its order, the ones that began it too', async () => {
+  it('relayed speech yields every byte in order, including the first ones', async () => {
     const sound = new RelayedSpeech(openedAnswer('', 'one', '', 'two').answer, false);
     expect(await sound.begin('audio/mpeg', 'mp3')).toBe('audio/mpeg');
     expect(await heard(sound)).toEqual(['one', 'two']);
     expect(sound.usage()).toBeNull();
   });
 
-  it('has not begun without a byte', async () => {
+  it('relayed speech without a byte does not begin', async () => {
     const sound = new RelayedSpeech(openedAnswer('', '').answer, false);
     await expect(sound.begin('audio/mpeg', 'mp3')).rejects.toThrow(StreamBroken);
   });
 
-  it('breaks where its upstream does, and is over then', async () => {
+  it('relayed speech breaks when its upstream breaks, and then is over', async () => {
     const sound = new RelayedSpeech(openedAnswer('one', new Error('reset')).answer, false);
     await sound.begin('', 'mp3');
     await sound.next();
@@ -36,7 +36,7 @@ describe('relayed speech', () => {
     expect(await sound.next()).toBeUndefined();
   });
 
-  it('takes the sound out of events, of the type of the format, and hears what it used', async () => {
+  it('relayed speech takes audio and usage from events, with the content type of the format', async () => {
     const sound = new RelayedSpeech(openedAnswer(DELTA, DELTA + DONE).answer, true);
     expect(await sound.begin('text/event-stream', 'opus')).toBe('audio/ogg');
     expect(sound.usage()).toBeNull();
@@ -44,21 +44,21 @@ describe('relayed speech', () => {
     expect(sound.usage()).toEqual({ inputTokens: 1, outputTokens: 2 });
   });
 
-  it('takes events without the last one for a break', async () => {
+  it('relayed speech breaks when its events end without the last one', async () => {
     const sound = new RelayedSpeech(openedAnswer(DELTA).answer, true);
     await sound.begin('', 'mp3');
     await sound.next();
     await expect(sound.next()).rejects.toThrow('it ended before its end');
   });
 
-  it('drops an upstream whose event has no end', async () => {
+  it('relayed speech stops an upstream whose event exceeds the size limit', async () => {
     const { answer, told } = openedAnswer(`data: ${'x'.repeat(LIMITS.sseEventBytes)}`);
     const sound = new RelayedSpeech(answer, true);
     await expect(sound.begin('', 'mp3')).rejects.toThrow('an event is too large');
     expect(told.stops).toBe(1);
   });
 
-  it('ends when its reader stops it, and stops its upstream', async () => {
+  it('relayed speech ends when its reader stops it, and stops its upstream', async () => {
     const { answer, told } = openedAnswer('one', 'two');
     const sound = new RelayedSpeech(answer, false);
     await sound.next();

@@ -18,7 +18,7 @@ const end = fc.constantFrom('\n', '\r\n');
 const text = fc.array(fc.tuple(line, end)).map((lines) => lines.flat().join(''));
 
 describe('server-sent events', () => {
-  it('come out whole, and byte for byte what went in, wherever the chunks end', () => {
+  it('server-sent events come out whole and byte for byte, wherever the chunks end', () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(1_000)), (written, places) => {
         const bytes = Buffer.from(written);
@@ -33,7 +33,7 @@ describe('server-sent events', () => {
     );
   });
 
-  it('are told apart by their blank lines', () => {
+  it('server-sent events are separated at blank lines', () => {
     const events = new SseEvents();
     const chunk = Buffer.from('data: 1\ndata: 2\n\n: ping\n\ndata: 3\r\n\r\ndata: 4');
     expect(events.push(chunk).map((event) => event.toString())).toEqual([
@@ -44,7 +44,7 @@ describe('server-sent events', () => {
     expect(events.rest().toString()).toBe('data: 4');
   });
 
-  it('are kept up to a bound', () => {
+  it('a server-sent event above the size limit is refused', () => {
     const events = new SseEvents();
     const half = Buffer.alloc(LIMITS.sseEventBytes / 2, 'x');
     expect(events.push(half)).toEqual([]);

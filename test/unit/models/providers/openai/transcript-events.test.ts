@@ -4,7 +4,7 @@ import {
   doneEvent,
 } from '../../../../../src/models/providers/openai/transcript-events.ts';
 
-it('writes events that a reader of the dialect knows, each with its blank line', () => {
+it('transcript events are written in OpenAI’s format, each with its blank line', () => {
   expect(String(deltaEvent('a\nb'))).toBe(
     'data: {"type":"transcript.text.delta","delta":"a\\nb"}\n\n',
   );

@@ -25,7 +25,7 @@ async function all(stream: { next(): Promise<Uint8Array | undefined> }): Promise
 }
 
 describe('a relayed transcript', () => {
-  it('goes on as it came, but for its terminator, and tells what it used', async () => {
+  it('a relayed transcript stream is passed on without its terminator, and its usage is read', async () => {
     const text = `${DELTA}${DONE}data: [DONE]\n\n`;
     for (const chunks of [[text], text.match(/[\s\S]{1,7}/g) ?? []]) {
       const { stream } = relayed(...chunks);
@@ -36,11 +36,11 @@ describe('a relayed transcript', () => {
     }
   });
 
-  it('is whole without a terminator when it has said all of it', async () => {
+  it('a relayed transcript stream is complete without a terminator after its done event', async () => {
     expect(await all(relayed(DELTA, DONE).stream)).toBe(DELTA + DONE);
   });
 
-  it('is broken when it ends before that, when its upstream breaks, or when it has nothing to say', async () => {
+  it('a relayed transcript stream breaks when it ends early, when its upstream breaks or when it is empty', async () => {
     await expect(all(relayed(DELTA).stream)).rejects.toBeInstanceOf(StreamBroken);
     await expect(all(relayed(DELTA, new Error('reset')).stream)).rejects.toBeInstanceOf(
       StreamBroken,
@@ -48,13 +48,13 @@ describe('a relayed transcript', () => {
     await expect(relayed('data: [DONE]\n\n').stream.begin()).rejects.toBeInstanceOf(StreamBroken);
   });
 
-  it('is given up at an event that has no end', async () => {
+  it('a relayed transcript stream stops its upstream at an event above the size limit', async () => {
     const { stream, told } = relayed(`data: ${'x'.repeat(LIMITS.sseEventBytes)}`);
     await expect(stream.next()).rejects.toBeInstanceOf(StreamBroken);
     expect(told.stops).toBe(1);
   });
 
-  it('ends when it is stopped', async () => {
+  it('a relayed transcript stream ends when it is stopped, and stops its upstream', async () => {
     const { stream, told } = relayed(DELTA, DONE);
     await stream.next();
     stream.stop();
@@ -64,7 +64,7 @@ describe('a relayed transcript', () => {
 });
 
 describe('a whole transcript as a stream', () => {
-  it('is one delta and all of it, or only its end where nothing was said', async () => {
+  it('a whole transcript streams as one delta and a done event, or the done event alone when empty', async () => {
     const usage = { seconds: 3 };
     expect(await all(streamOfTranscript({ text: 'a', usage }, NOTHING_TOLD))).toBe(DELTA + DONE);
     expect(await all(streamOfTranscript({ text: '' }, NOTHING_TOLD))).not.toContain('delta');

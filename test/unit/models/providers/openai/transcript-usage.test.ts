@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { readTranscriptUsage } from '../../../../../src/models/providers/openai/transcript-usage.ts';
 
 describe('what a transcript says that it used', () => {
-  it('is what its upstream bills before what it measured, in milliseconds', () => {
+  it('a transcript’s usage is the seconds that the upstream bills, else the measured duration', () => {
     expect(readTranscriptUsage({ duration: 8.4700001, usage: { seconds: 9 } }).seconds).toBe(9);
     expect(readTranscriptUsage({ duration: 8.4700001 }).seconds).toBe(8.471);
     expect(readTranscriptUsage({ duration: '8.47' }).seconds).toBe(8.47);
   });
 
-  it.each([0, -1, Number.NaN, 1e9, null, 'long', {}])('is not told by %s', (seconds) => {
+  it.each([0, -1, Number.NaN, 1e9, null, 'long', {}])('a transcript’s usage of %s seconds is ignored', (seconds) => {
     expect(readTranscriptUsage({ usage: { seconds } }).seconds).toBeNull();
   });
 
-  it('are tokens, split as the upstream splits them', () => {
+  it('a transcript’s usage in tokens is split as the upstream splits it', () => {
     const usage = { input_tokens: 14, output_tokens: 45, input_token_details: { text_tokens: 4 } };
     const tokens = { inputAudio: 10, inputText: 4, output: 45 };
     expect(readTranscriptUsage({ usage })).toEqual({ seconds: null, tokens });

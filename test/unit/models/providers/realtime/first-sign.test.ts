@@ -55,7 +55,7 @@ function listen(outcome: Connected) {
 }
 
 describe('the first sign of life of an upstream', () => {
-  it('is its first frame, whatever that is, and the listener gets that and all that follows', async () => {
+  it('a realtime upstream is connected at its first frame, and the listener gets that frame and all later ones', async () => {
     upstream.greet = (peer) => {
       peer.ws.send('no JSON');
       peer.ws.send(Buffer.from([1, 2]));
@@ -79,7 +79,7 @@ describe('the first sign of life of an upstream', () => {
       { failure: 'broken', detail: 'refused at once' },
     ],
   ] as [string, RealtimeUpstream['greet'], object][])(
-    'is missing where it begins with %s, and its words are not kept',
+    'a realtime upstream that begins with %s has failed, and the error text is not kept',
     async (_, greet, told) => {
       upstream.greet = greet;
       const { greeting, silent } = rails();
@@ -89,7 +89,7 @@ describe('the first sign of life of an upstream', () => {
     },
   );
 
-  it('is waited for as long as for the upgrade where its protocol greets', async () => {
+  it('a realtime upstream whose protocol greets must send a frame within the connect timeout', async () => {
     upstream.greet = () => {};
     const { clock, greeting } = rails();
     const outcome = greeting();
@@ -104,7 +104,7 @@ describe('the first sign of life of an upstream', () => {
     await (await upstream.peer()).closed;
   });
 
-  it('is that it stays for a moment where its protocol does not, and nothing it says then is lost', async () => {
+  it('a realtime upstream without a greeting is connected after a moment, and no early frame is lost', async () => {
     upstream.greet = () => {};
     const { clock, silent } = rails();
     const outcome = silent();

@@ -7,7 +7,7 @@ import {
 const read = (text: string) => readLiveEvent(Buffer.from(text));
 
 describe('readLiveEvent', () => {
-  it('reads what describes a session or its usage, however it is written', () => {
+  it('readLiveEvent reads session and usage events, however their JSON is written', () => {
     const usage = { seconds: 1.5 };
     const written = [
       JSON.stringify({ type: 'session.usage.updated', usage }),
@@ -18,7 +18,7 @@ describe('readLiveEvent', () => {
     }
   });
 
-  it('takes no count that cannot be one', () => {
+  it('readLiveEvent ignores seconds that are negative or no number', () => {
     const counts = ['-1', '"5"', 'null', '{}'];
     for (const seconds of counts) {
       const text = `{"type":"session.closed","usage":{"seconds":${seconds}}}`;
@@ -27,14 +27,14 @@ describe('readLiveEvent', () => {
     expect(read('{"type":"session.closed"}')?.seconds).toBeUndefined();
   });
 
-  it('takes a count beyond belief as the largest one that can be priced', () => {
+  it('readLiveEvent limits the seconds to the largest number that can be priced', () => {
     for (const seconds of ['10000000', '1e300', '1e999']) {
       const text = `{"type":"session.closed","usage":{"seconds":${seconds}}}`;
       expect(read(text)?.seconds).toBe(1_000_000);
     }
   });
 
-  it('parses no other frame, and none that only quotes such a type', () => {
+  it('readLiveEvent parses no other frame, nor one that only quotes such a type', () => {
     expect(read('{"type":"session.output_audio.delta","delta":"AAAA"}')).toBeUndefined();
     expect(read('{"note":"session.closed","type":"info"}')).toBeUndefined();
     expect(read('no JSON "session.closed"')).toBeUndefined();
@@ -42,7 +42,7 @@ describe('readLiveEvent', () => {
 });
 
 describe('spokenBytes', () => {
-  it('is the sound of an audio frame', () => {
+  it('spokenBytes is the number of audio bytes in an audio frame', () => {
     const frame = Buffer.from('{"type":"session.output_audio.delta","delta":"AAAAAAAA"}');
     expect(spokenBytes('session.output_audio.delta', frame)).toBe(6);
     expect(spokenBytes('info', frame)).toBe(0);

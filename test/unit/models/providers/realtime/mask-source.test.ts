@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMaskSource } from '../../../../../src/models/providers/realtime/mask-source.ts';
 
-it('makes masks of chance that are never four zeros', () => {
+it('the mask source makes random WebSocket masks that are never four zeros', () => {
   let drawn = 0;
   const next = createMaskSource({
     bytes: (length) => {

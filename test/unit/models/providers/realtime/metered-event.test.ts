@@ -8,13 +8,13 @@ const done = (usage: unknown, more: object = {}) =>
   read({ type: 'response.done', response: { id: 'r1', status: 'completed', usage, ...more } });
 
 describe('what is read of the frames of an upstream', () => {
-  it('is the beginning of a turn', () => {
+  it('a realtime response.created frame is read as the start of a turn', () => {
     const began = { type: 'response.created', response: { id: 'r1' } };
     expect(read(began)).toEqual({ kind: 'began', id: 'r1' });
     expect(read({ type: 'response.created' })).toEqual({ kind: 'began', id: null });
   });
 
-  it('is the usage of a turn, kind by kind', () => {
+  it('a realtime turn’s usage is read by kind of token', () => {
     const usage = usageOf({
       textIn: 119,
       audioIn: 13,
@@ -39,7 +39,7 @@ describe('what is read of the frames of an upstream', () => {
     });
   });
 
-  it('is the usage of a transcript, in tokens or seconds', () => {
+  it('a realtime transcript’s usage is read in tokens or seconds', () => {
     const type = 'conversation.item.input_audio_transcription.completed';
     const item = { type, item_id: 'item_1', content_index: 0 };
     const tokens = { type: 'tokens', input_tokens: 20, output_tokens: 7 };
@@ -76,7 +76,7 @@ describe('what is read of the frames of an upstream', () => {
       { input_token_details: { text_tokens: 10, image_tokens: 30, audio_tokens: 60 } },
       { textIn: 40, audioIn: 60 },
     ],
-  ])('never comes to more or less than its sums where it tells %s', (_, details, tokens) => {
+  ])('a realtime turn’s usage adds up to its sums when it states %s', (_, details, tokens) => {
     const usage = { input_tokens: 100, output_tokens: 50, ...details };
     expect(done(usage)).toMatchObject({ tokens });
   });
@@ -89,7 +89,7 @@ describe('what is read of the frames of an upstream', () => {
     ['a negative sum', { input_tokens: -1, output_tokens: 1 }],
     ['a fraction', { input_tokens: 1.5, output_tokens: 1 }],
     ['a sum beyond belief', { input_tokens: 1e12, output_tokens: 1 }],
-  ])('is no usage where that is %s', (_, usage) => {
+  ])('a realtime turn has no usage when its usage is %s', (_, usage) => {
     expect(done(usage)).toMatchObject({ kind: 'done', tokens: null, isFailed: false });
     expect(done(usage, { status: 'failed' })).toMatchObject({ tokens: null, isFailed: true });
   });
@@ -105,11 +105,11 @@ describe('what is read of the frames of an upstream', () => {
     'null "response.done"',
     '{"delta":"\\"response.done\\"","type":"response.output_text.delta"}',
     '{"kind":"response.done","type":"x"}',
-  ])('is nothing of %s', (text) => {
+  ])('a realtime frame is ignored when it reads: %s', (text) => {
     expect(read(text)).toBeUndefined();
   });
 
-  it('does not depend on where the type stands or on blanks', () => {
+  it('a realtime frame is read wherever its type stands and however it is spaced', () => {
     const response = { id: 'r1', usage: usageOf({ audioOut: 3 }) };
     expect(read({ event_id: 'e', response, type: 'response.done' })).toMatchObject({ id: 'r1' });
     expect(read(JSON.stringify({ type: 'response.done', response }, null, 2))).toMatchObject({
@@ -117,7 +117,7 @@ describe('what is read of the frames of an upstream', () => {
     });
   });
 
-  it('parses no frame of sound', () => {
+  it('a realtime frame of audio is not parsed', () => {
     const delta = { delta: 'A'.repeat(10_000) };
     const parse = vi.spyOn(JSON, 'parse');
     const frames = [

@@ -39,7 +39,7 @@ async function open({ connect }: Pick<ReturnType<typeof rail>, 'connect'>) {
 }
 
 describe('the way to an upstream of the realtime protocol', () => {
-  it('keeps the query of its base, names the model, and takes the key that is to pay', async () => {
+  it('a realtime connection keeps the query of its base URL, names the model and uses the key that pays', async () => {
     const { connect } = rail('sk-1', '?api-version=2');
     await connect();
     await connect('sk-own');
@@ -51,7 +51,7 @@ describe('the way to an upstream of the realtime protocol', () => {
     expect(upstream.peers[2]?.headers.authorization).toBeUndefined();
   });
 
-  it('loses no frame that came before a listener was set', async () => {
+  it('a realtime connection keeps the frames that arrive before a listener is set', async () => {
     upstream.greet = (peer) => {
       peer.say({ n: 1 });
       peer.say({ n: 2 });
@@ -66,12 +66,12 @@ describe('the way to an upstream of the realtime protocol', () => {
     [429, { kind: 'failed', failure: 'rate_limited', retryAfterSeconds: 3 }],
     [403, { kind: 'declined', status: 403 }],
     [0, { kind: 'failed', failure: 'unreachable' }],
-  ])('says what an answer of %s means', async (status, outcome) => {
+  ])('a realtime connection that is answered with %s fails with the outcome of that status', async (status, outcome) => {
     upstream.refusals.push(status);
     expect(await rail().connect()).toMatchObject(outcome);
   });
 
-  it('gives up when its caller does', async () => {
+  it('a realtime connection attempt is aborted with its caller', async () => {
     upstream.refusals.push(-1);
     const caller = new AbortController();
     const outcome = rail().connect(undefined, caller.signal);
@@ -81,7 +81,7 @@ describe('the way to an upstream of the realtime protocol', () => {
     expect(await rail().connect(undefined, caller.signal)).toEqual({ kind: 'aborted' });
   });
 
-  it('takes an upstream for gone that answers no ping, and one that does for alive', async () => {
+  it('a realtime connection is cut when the upstream answers no ping, and kept when it does', async () => {
     const world = rail();
     const { closed, socket } = await open(world);
     const peer = await upstream.peer();
@@ -97,7 +97,7 @@ describe('the way to an upstream of the realtime protocol', () => {
     expect(await closed).toBe(1006);
   });
 
-  it('cuts off an upstream that does not answer its close frame, and all when it is disposed of', async () => {
+  it('a realtime connection is cut when the upstream ignores a close frame, and on disposal', async () => {
     const world = rail();
     const { socket } = await open(world);
     const peer = await upstream.peer();
@@ -111,7 +111,7 @@ describe('the way to an upstream of the realtime protocol', () => {
     expect(await other.closed).toBe(1006);
   });
 
-  it('takes no frame that is longer than it may be', async () => {
+  it('a realtime connection is closed with 1009 at a frame above the size limit', async () => {
     const { closed } = await open(rail());
     const peer = await upstream.peer();
     peer.ws.send('x'.repeat(LIMITS.relayFrameBytes + 1));

@@ -51,7 +51,7 @@ function world(ms = 0) {
 }
 
 describe('a socket at an upstream', () => {
-  it('is not read beyond 16 MiB at once, until 4 MiB a second have paid the debt', () => {
+  it('an upstream socket pauses after 16 MiB at once and resumes at 4 MiB a second', () => {
     const { clock, open } = world();
     const { heard, say, ws } = open();
     for (let i = 0; i < 4; i++) say(Buffer.alloc(4 * 1024 * 1024));
@@ -65,7 +65,7 @@ describe('a socket at an upstream', () => {
     expect(heard).toHaveLength(5);
   });
 
-  it('is not read beyond a tenth of the time of this process', () => {
+  it('an upstream socket pauses when its frames take more than a tenth of the process’s time', () => {
     const { clock, open } = world(4);
     const { say, ws } = open();
     let messages = 0;
@@ -77,7 +77,7 @@ describe('a socket at an upstream', () => {
     expect(messages).toBe(29);
   });
 
-  it('shares 64 MiB at once with all others of its agent', () => {
+  it('an upstream socket shares 64 MiB at once with all other sockets of its agent', () => {
     const { open } = world();
     const links = Array.from({ length: 5 }, open);
     for (const { say } of links.slice(0, 4)) say(Buffer.alloc(16 * 1024 * 1024));
@@ -86,7 +86,7 @@ describe('a socket at an upstream', () => {
     expect(links.map(({ ws }) => ws.isPaused)).toEqual([false, false, false, false, true]);
   });
 
-  it('is cut off as broken when more than 4,096 of its messages wait, which are heard before', async () => {
+  it('an upstream socket is closed with 1006 when over 4,096 messages wait, after delivering them', async () => {
     const { open } = world(LIMITS.socketMsPerTurn);
     const { heard, say } = open();
     say(Buffer.from('first'));
@@ -99,7 +99,7 @@ describe('a socket at an upstream', () => {
     expect(heard).toHaveLength(1 + 4_096 + 1);
   });
 
-  it('answers the last of the pings that come in one turn', async () => {
+  it('an upstream socket answers the last of the pings that arrive in one turn', async () => {
     const { open } = world();
     const { ws } = open();
     for (let i = 0; i < 100; i++) ws.emit('ping', Buffer.from(`${i}`));

@@ -8,7 +8,7 @@ const eventOf = (data: object | string, end = '\n\n') =>
 const within = { item_id: 'msg_1', output_index: 0, content_index: 0 };
 
 describe('a delta that is read off its bytes', () => {
-  it('is what a parser reads, whatever its text is; a text with escapes or beyond ASCII is left to the parser', () => {
+  it('a plain Responses delta read from its bytes equals the parsed one, and other texts are left to the parser', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(999_999_999), (delta, sequence_number) => {
         const more = { delta, logprobs: [], sequence_number, obfuscation: 'x' };
@@ -40,5 +40,5 @@ describe('a delta that is read off its bytes', () => {
       'whose type has a line of its own',
       `{"type":"${TYPE}\\n.delta","delta":"a","sequence_number":1}`,
     ],
-  ])('is not one %s', (_, data) => expect(readPlainDelta(eventOf(data))).toBeUndefined());
+  ])('a Responses event is not read as a plain delta when it is one %s', (_, data) => expect(readPlainDelta(eventOf(data))).toBeUndefined());
 });

@@ -27,13 +27,13 @@ describe('a relayed stream of a response', () => {
     'x\rdata: 1',
     '',
     'x'.repeat(65),
-  ])('breaks where the type of an event could be more than a name: %j', async (type) => {
+  ])('a relayed Responses stream breaks at an event type that is no plain name: %j', async (type) => {
     for (const more of [{}, { response: { status: 'in_progress' } }]) {
       await expect(relayed(created, event(type, more), last)).rejects.toBeInstanceOf(StreamBroken);
     }
   });
 
-  it('names each event by its type, known or not', async () => {
+  it('a relayed Responses stream names each event by its type, known or unknown', async () => {
     const kinds = ['response.mcp_call.arguments.delta', 'response.v2-x.done', 'keepalive'];
     const text = await relayed(created, ...kinds.map((kind) => event(kind)), last);
     expect([...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind)).toEqual([
@@ -42,7 +42,7 @@ describe('a relayed stream of a response', () => {
     ]);
   });
 
-  it('has delivered nothing where signs of life alone have come', async () => {
+  it('a relayed Responses stream has not begun when only keepalives arrived before a failure', async () => {
     const failed = event('response.failed', { response: { status: 'failed' } });
     const alive = event('keepalive', { sequence_number: 2 });
     await expect(relayOf(created, alive, failed).begin()).rejects.toBeInstanceOf(StreamBroken);
@@ -50,7 +50,7 @@ describe('a relayed stream of a response', () => {
     await expect(relayOf(created, alive, added, failed).begin()).resolves.toBeUndefined();
   });
 
-  it('has delivered what came with an error in one piece', async () => {
+  it('a relayed Responses stream delivers what arrived in one piece with an error', async () => {
     const added = event('response.output_item.added', { item: {} });
     const error = event('error', { code: 'invalid_prompt', message: 'x', sequence_number: 3 });
     const relay = relayOf(created + added + error);

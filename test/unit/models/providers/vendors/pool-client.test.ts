@@ -40,7 +40,7 @@ function orders(refusal?: Outcome<never>) {
 const GET = { method: 'GET', path: '/job?wait=0' } as const;
 
 describe('an order of several requests', () => {
-  it('is what its requests brought', async () => {
+  it('a vendor order completes with the result of its requests', async () => {
     const { order, sent } = orders();
     const outcome = await order(async (door) => ({ said: String((await door.send(GET)).body) }));
     expect(outcome).toEqual({ kind: 'completed', status: 200, said: 'yes' });
@@ -48,7 +48,7 @@ describe('an order of several requests', () => {
   });
 
   it.each([declined, failed('rate_limited', 'too many', 429, 7), { kind: 'aborted' } as const])(
-    'comes to what any of them came to: $kind',
+    'a vendor order ends with the outcome of its first unsuccessful request: $kind',
     async (refusal) => {
       const { order, sent } = orders(refusal);
       const asked = order(async (door) => {
@@ -60,20 +60,20 @@ describe('an order of several requests', () => {
     },
   );
 
-  it('is broken where an answer is none, and throws what is a mistake of this server', async () => {
+  it('a vendor order fails as broken on an invalid response, and throws on a bug', async () => {
     const { order } = orders();
     const none = () => Promise.reject(new VendorFailed('answered no object'));
     expect(await order(none)).toMatchObject({ kind: 'failed', failure: 'broken' });
     await expect(order(() => Promise.reject(new TypeError('x')))).rejects.toThrow(TypeError);
   });
 
-  it('proves nothing where its answer is more than is read', async () => {
+  it('a vendor order fails as oversize when the response is larger than is read', async () => {
     const { order } = orders();
     const long = await order(() => Promise.reject(new VendorSaidTooMuch('answers too much')));
     expect(long).toMatchObject({ kind: 'failed', failure: 'oversize' });
   });
 
-  it('is refused where the vendor gives up the file, which says nothing of the vendor', async () => {
+  it('a vendor order is declined with 422 when the vendor gives up the file', async () => {
     const { order } = orders();
     const given = await order(() => Promise.reject(new VendorGaveUp('could not: no "sound"')));
     expect(given).toMatchObject({ kind: 'declined', status: 422 });
@@ -81,7 +81,7 @@ describe('an order of several requests', () => {
     expect(error.message).toBe('could not: no "sound"');
   });
 
-  it('is over when its time is up, however often it would ask', async () => {
+  it('a vendor order times out, however often it polls', async () => {
     const { order, sent } = orders();
     const outcome = await order(async (door) => {
       for (;;) {
@@ -93,7 +93,7 @@ describe('an order of several requests', () => {
     expect(sent.length).toBeLessThan(5);
   });
 
-  it('abandons a job also for a client that has left', async () => {
+  it('a vendor order abandons its job even when its client has left', async () => {
     const { order, sent } = orders();
     const leaving = new AbortController();
     const DELETE = { method: 'DELETE', path: '/job' } as const;
@@ -106,7 +106,7 @@ describe('an order of several requests', () => {
     expect(sent).toEqual([{ ...DELETE, body: null, paymentMethod: undefined }]);
   });
 
-  it('waits no longer for a client that leaves', async () => {
+  it('a vendor order stops waiting when its client leaves', async () => {
     const { order } = orders();
     const leaving = new AbortController();
     const asked = order(async (door) => {

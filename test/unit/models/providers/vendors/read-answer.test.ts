@@ -26,7 +26,7 @@ const transcript = (words: number) => ({
 });
 
 describe('what a vendor answers', () => {
-  it('may be an hour of the fastest speech, read and written without holding a turn up', async () => {
+  it('a vendor’s hour-long transcript is read and written without blocking the event loop', async () => {
     const json = transcript(300 * 60);
     const body = Buffer.from(JSON.stringify(json));
     let read: unknown;
@@ -42,12 +42,12 @@ describe('what a vendor answers', () => {
     expect(Math.max(readMs, wroteMs)).toBeLessThan(50);
   });
 
-  it('is too much beyond that many hours, which is not the vendor that fails', async () => {
+  it('a vendor’s response with too many elements is refused as too large and not as a vendor failure', async () => {
     const body = Buffer.from(`{"a":[${'{"a":0},'.repeat(1_000_001)}0]}`);
     await expect(objectOf({ body })).rejects.toThrow(VendorSaidTooMuch);
   });
 
-  it('is an object, or none', async () => {
+  it('a vendor’s response must be a JSON object', async () => {
     expect(await objectOf({ body: Buffer.from('{"text":"a"}') })).toEqual({ text: 'a' });
     for (const body of ['', '[]', '"text"', 'null', '{', '['.repeat(100_000)]) {
       await expect(objectOf({ body: Buffer.from(body) }), body.slice(0, 9)).rejects.toThrow(
@@ -58,7 +58,7 @@ describe('what a vendor answers', () => {
     expect(requireText('')).toBe('');
   });
 
-  it('has words where they have times, whatever stands between them', async () => {
+  it('a vendor’s words are read when they have valid times, and other elements are skipped', async () => {
     const good = { word: ' a ', start: 0.5, end: 0.25 };
     const list = [good, null, 'b', { word: 'c' }, { word: 'd', start: -1, end: 1 }, { word: 5 }];
     expect(await spacedWords(list, 'word', 1_000)).toEqual([

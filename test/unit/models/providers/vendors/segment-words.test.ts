@@ -14,7 +14,7 @@ const linesOf = async (...words: ReturnType<typeof word>[]) =>
   (await segmentWords(words)).map(({ endMs, startMs, text }) => [text, startMs, endMs]);
 
 describe('words in lines', () => {
-  it('end at the end of a sentence, and at a silence', async () => {
+  it('transcript lines end at the end of a sentence and at a silence', async () => {
     expect(await linesOf()).toEqual([]);
     expect(
       await linesOf(
@@ -31,20 +31,20 @@ describe('words in lines', () => {
     ]);
   });
 
-  it('are as long as a line can be shown, and a single long word is a line', async () => {
+  it('transcript lines last seven seconds at most, and a single longer word is a line', async () => {
     const words = Array.from({ length: 20 }, (_, i) => word('w', i * 500, i * 500 + 500));
     const lines = await linesOf(...words);
     expect(lines.map(([, start, end]) => Number(end) - Number(start))).toEqual([7_000, 3_000]);
     expect(await linesOf(word('a', 0, 60_000), word('b', 60_000, 60_001))).toHaveLength(2);
   });
 
-  it('have the gaps that their vendor told, none where a language has none', async () => {
+  it('transcript lines keep the vendor’s gaps between words, none in languages without spaces', async () => {
     expect(await linesOf(word('今', 0, 1, ''), word('日', 1, 2, ''), word('OK', 2, 3))).toEqual([
       ['今日 OK', 0, 3],
     ]);
   });
 
-  it('are read and written in many turns where there are hours of them', async () => {
+  it('transcript lines of several hours are made and rendered without blocking the event loop', async () => {
     const list = Array.from({ length: 20_000 }, (_, i) => ({
       word: i % 11 === 0 ? 'end.' : 'word',
       start: i / 3,

@@ -3,7 +3,7 @@ import { REMOTE_VENDORS } from '../../../../../src/marketplace/vendors/vendors.t
 import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
 import { vendorApiOf } from '../../../../../src/models/providers/vendors/vendor-apis.ts';
 
-it('reaches each vendor at the address and with the variable that the marketplace has', () => {
+it('each shared vendor has the same address and variable in the catalogue and in the marketplace', () => {
   const shared = Object.values(BUILTIN_PROVIDERS).flatMap(({ apiKeyEnv, baseUrl, dialect }) => {
     const api = vendorApiOf(dialect);
     if (api === undefined) return [];

@@ -66,7 +66,7 @@ const begun = async (more: Partial<SpeechCall> = {}) => {
 };
 
 describe('sound that is encoded here of what a vendor sends', () => {
-  it('is all of its samples, wherever the network cuts them', async () => {
+  it('vendor speech that is encoded here keeps all samples, wherever the network cuts them', async () => {
     answer = (response) => {
       const pieces = [[1], [0, 2], [0, 3, 0, 4], [0], [255, 255, 7]];
       const write = () => {
@@ -88,7 +88,7 @@ describe('sound that is encoded here of what a vendor sends', () => {
     expect(encodersOpen).toBe(0);
   });
 
-  it('gives its encoder back and stops its vendor when its reader leaves', async () => {
+  it('vendor speech that is encoded here releases its encoder and stops the vendor when its reader leaves', async () => {
     answer = (response) => response.write(Buffer.alloc(4_800));
     const { sound } = await begun();
     expect(encodersOpen).toBe(1);
@@ -98,7 +98,7 @@ describe('sound that is encoded here of what a vendor sends', () => {
     await expect.poll(() => [encodersOpen, left]).toEqual([0, 1]);
   });
 
-  it('is not begun where there is none: the vendor is stopped', async () => {
+  it('vendor speech stops the vendor without a free encoder, and fails when the vendor sends no audio', async () => {
     isBusy = true;
     answer = (response) => response.write(Buffer.alloc(4_800));
     expect(await speak()).toMatchObject({ failure: 'busy', retryAfterSeconds: 3 });
@@ -108,7 +108,7 @@ describe('sound that is encoded here of what a vendor sends', () => {
     expect(await speak({ format: 'wav' })).toMatchObject({ kind: 'failed', failure: 'broken' });
   });
 
-  it('is there in the formats that an encoder makes', () => {
+  it('vendor speech is available in the formats that this server can encode', () => {
     const formats = ['mp3', 'pcm', 'wav', 'opus', 'flac', 'aac'] as const;
     expect(formats.filter((format) => rail.makes(format))).toEqual(['mp3', 'pcm', 'wav', 'opus']);
   });

@@ -9,7 +9,7 @@ const { connectionBytes, connectionsBytes } = LIMITS.responses;
 const said = (bytes: number) => ({ bytes, items: [{ type: 'message' }] });
 
 describe('what a connection remembers', () => {
-  it('is the conversation up to its last response alone', () => {
+  it('a Responses connection remembers only the conversation up to its last response', () => {
     const memory = new ConnectionMemory(new ConnectionBytes());
     memory.remember('a', said(10));
     expect(memory.find('a')).toMatchObject(said(10));
@@ -17,7 +17,7 @@ describe('what a connection remembers', () => {
     expect([memory.find('a'), memory.find('b')]).toMatchObject([undefined, said(20)]);
   });
 
-  it('is no longer than one connection may have, and nothing in place of what is too long', () => {
+  it('a Responses connection remembers nothing when its conversation exceeds the limit of one connection', () => {
     const memory = new ConnectionMemory(new ConnectionBytes());
     memory.remember('a', said(connectionBytes));
     expect(memory.find('a')).toBeDefined();
@@ -25,7 +25,7 @@ describe('what a connection remembers', () => {
     expect([memory.find('a'), memory.find('b')]).toEqual([undefined, undefined]);
   });
 
-  it('has the room that all connections of the process leave, and gives it back when they close', () => {
+  it('the Responses connections share a memory limit, and a closed connection frees its part', () => {
     const all = new ConnectionBytes();
     const most = connectionsBytes / connectionBytes;
     const memories = Array.from({ length: most + 1 }, () => new ConnectionMemory(all));

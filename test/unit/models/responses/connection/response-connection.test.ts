@@ -93,7 +93,7 @@ function connected(pieces: number, more: Partial<ConnectionDeps> = {}) {
 }
 
 describe('a connection of responses', () => {
-  it('ends with its time, once the answer that is under way is over', async () => {
+  it('a Responses connection that reaches its time limit closes after the response under way', async () => {
     const { clock, closed, connection, piece, sent } = connected(1);
     connection.message('a');
     clock.advance(connectionMs);
@@ -105,7 +105,7 @@ describe('a connection of responses', () => {
     expect(closed).toEqual([[1000, 'open for 60 minutes']]);
   });
 
-  it('says why it closes where nothing is under way when its time is over', async () => {
+  it('an idle Responses connection that reaches its time limit closes with the reason', async () => {
     const { clock, closed, sent } = connected(1);
     clock.advance(connectionMs);
     await turn();
@@ -113,7 +113,7 @@ describe('a connection of responses', () => {
     expect(closed).toEqual([[1000, 'open for 60 minutes']]);
   });
 
-  it('refuses each request that waits when its time is over, behind the answer under way', async () => {
+  it('a Responses connection that reaches its time limit refuses queued requests after the response under way', async () => {
     const { clock, closed, connection, piece, sent } = connected(1);
     for (const text of ['a', 'b', 'c']) connection.message(text);
     clock.advance(connectionMs);
@@ -126,7 +126,7 @@ describe('a connection of responses', () => {
     expect(closed).toEqual([[1000, 'open for 60 minutes']]);
   });
 
-  it('reads on when the client has taken what was sent, and ends where it takes nothing for too long', async () => {
+  it('a Responses connection continues when its client has caught up, and closes with 1013 when the client stalls', async () => {
     const { clock, closed, connection, ends, piece, sent, socket } = connected(3);
     connection.message('a');
     socket.bufferedAmount = connectionUnsentBytes + 1;
@@ -147,7 +147,7 @@ describe('a connection of responses', () => {
     expect(ends).toEqual(['left']);
   });
 
-  it('leaves the answer when its client leaves, which then neither ends nor breaks', async () => {
+  it('a Responses connection whose client leaves stops the response under way and sends nothing more', async () => {
     const { connection, ends, piece, sent } = connected(3);
     connection.message('a');
     connection.message('b');
@@ -157,7 +157,7 @@ describe('a connection of responses', () => {
     expect([ends, sent]).toEqual([['left'], ['{"type":"delta"}']]);
   });
 
-  it('lets go of an answer that has ended, so that an idle connection holds none in memory', async () => {
+  it('a Responses connection releases a finished response, so that idle connections hold none in memory', async () => {
     let returned = 0;
     const body = {
       [Symbol.asyncIterator]: () => ({
@@ -184,7 +184,7 @@ describe('a connection of responses', () => {
     expect([asked?.aborted, returned]).toEqual([false, 0]);
   });
 
-  it('counts each message at the rate limit before it is read', async () => {
+  it('a Responses connection counts each message at the rate limit before reading it', async () => {
     const seen: string[] = [];
     const { connection, sent } = connected(0, {
       async admit() {
@@ -202,7 +202,7 @@ describe('a connection of responses', () => {
     expect(sent).toEqual(['refused invalid', 'refused rate_limited', 'refused rate_limited']);
   });
 
-  it('names both bounds of what may wait', async () => {
+  it('a Responses connection refuses requests beyond its queue and names both limits', async () => {
     const { connection, sent } = connected(1, {
       refusedEvent: (thrown) => String((thrown as ApiError).fields.message),
     });
@@ -212,7 +212,7 @@ describe('a connection of responses', () => {
     expect(sent).toEqual([expect.stringContaining(`${connectionWaitingChars} characters`)]);
   });
 
-  it('refuses each request that waits when the server stops, behind the answer under way', async () => {
+  it('a Responses connection refuses queued requests when the server stops, after the response under way', async () => {
     const { closed, connection, piece, sent } = connected(1);
     for (const text of ['a', 'b', 'c']) connection.message(text);
     connection.drain();
@@ -227,7 +227,7 @@ describe('a connection of responses', () => {
     expect(closed).toMatchObject([[1012, expect.any(String)]]);
   });
 
-  it('closes at once where nothing is under way when the server stops', async () => {
+  it('an idle Responses connection closes at once when the server stops', async () => {
     const { closed, connection } = connected(1);
     connection.drain();
     await turn();

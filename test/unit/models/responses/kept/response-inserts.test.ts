@@ -40,7 +40,7 @@ const hangs = () => new Promise<never>(() => {});
 const transient = () => Promise.reject(Object.assign(new Error('gone'), { code: '57P01' }));
 
 describe('the inserts of responses', () => {
-  it('go one by one behind an error of any kind that is not of the moment', async () => {
+  it('the response inserts of a batch are retried one by one after a non-transient error', async () => {
     const { insert, statements } = inserting(async (ids) => {
       if (ids.includes('bad')) throw new TypeError('it cannot be encoded');
     });
@@ -48,7 +48,7 @@ describe('the inserts of responses', () => {
     expect(statements).toEqual(['{"a","bad","b"}', '{"a"}', '{"bad"}', '{"b"}']);
   });
 
-  it('fail together where the database is away, also between those that go one by one', async () => {
+  it('the response inserts of a batch fail together while the database is away, also when retried one by one', async () => {
     const away = inserting(transient);
     expect(isWritten(await away.insert('a', 'b'))).toEqual([false, false]);
     expect(away.statements).toHaveLength(1);
@@ -65,7 +65,7 @@ describe('the inserts of responses', () => {
     expect(later.statements).toHaveLength(4);
   });
 
-  it('pass by a connection that hangs, and give it up in time', async () => {
+  it('the response inserts continue past a hanging statement, which is given up after its timeout', async () => {
     const { clock, insert, statements } = inserting((ids) =>
       ids.includes('hung') ? hangs() : Promise.resolve(),
     );
@@ -77,7 +77,7 @@ describe('the inserts of responses', () => {
     expect(isWritten(await insert('c'))).toEqual([true]);
   });
 
-  it('take back what a statement that was given up writes after all', async () => {
+  it('the response inserts delete what a timed-out statement wrote after all', async () => {
     let write = () => {};
     const late = new Promise<void>((resolve) => {
       write = resolve;
@@ -93,7 +93,7 @@ describe('the inserts of responses', () => {
     expect(statements).toEqual(['{"a","b"}', 'delete {"a","b"}']);
   });
 
-  it('are so many statements at a time, and no more', async () => {
+  it('the response inserts run a limited number of statements at a time', async () => {
     const { clock, insert, statements } = inserting(hangs);
     const many = insert(...Array.from({ length: rowsPerInsert * most + 1 }, (_, i) => `r${i}`));
     for (let nth = 0; nth < 5; nth++) await turn();

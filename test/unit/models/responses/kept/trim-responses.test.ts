@@ -24,7 +24,7 @@ function trimming() {
 }
 
 describe('the trims of the responses of an agent', () => {
-  it('come behind its first row, and then behind so many rows or bytes', async () => {
+  it('an agent’s responses are trimmed after the first row, and then after a number of rows or bytes', async () => {
     const { finish, seen, trimmer } = trimming();
     const add = async (bytes: number) => {
       const added = trimmer.added(1, bytes);
@@ -41,7 +41,7 @@ describe('the trims of the responses of an agent', () => {
     expect(seen.begun).toBe(3);
   });
 
-  it('are one at a time, and one more for all rows that have come meanwhile', async () => {
+  it('an agent’s responses are trimmed once at a time, and once more for all rows added meanwhile', async () => {
     const { finish, seen, trimmer } = trimming();
     const added = Array.from({ length: 40 }, () => trimmer.added(1, trimAfterBytes));
     finish();

@@ -21,7 +21,7 @@ function read(pieces: readonly string[]) {
 }
 
 describe('the input of a custom tool', () => {
-  it('is what stands in the arguments, wherever they are cut, and no pair is split', () => {
+  it('a custom tool’s input is read from the arguments wherever they are cut, and no surrogate pair is split', () => {
     fc.assert(
       fc.property(texts, fc.boolean(), fc.array(fc.nat()), (text, isAscii, cuts) => {
         const json = isAscii ? escaped(customArguments(text)) : customArguments(text);
@@ -48,12 +48,12 @@ describe('the input of a custom tool', () => {
     ['an escape that JSON does not have', '{"input":"a\\d\\uzz"}', 'aduzz'],
     ['spaces', ' {\n "input" :\t"a" }', 'a'],
     ['members behind it', '{"input":"a","more":"b"}', 'a'],
-  ])('is read from %s', (_, json, input) => {
+  ])('a custom tool’s input is read from %s', (_, json, input) => {
     expect(read([json]).input).toBe(input);
     expect(read([...json]).input).toBe(input);
   });
 
-  it('is read in time that grows with its length, however it comes', () => {
+  it('a custom tool’s input is read in linear time, however it is cut', () => {
     const long = 'x'.repeat(1_000_000);
     const started = performance.now();
     expect(read(Array.from({ length: 100_000 }, () => 'no JSON ')).input).toHaveLength(800_000);

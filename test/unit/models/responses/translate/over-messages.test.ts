@@ -46,7 +46,7 @@ const exchange = fc.record({
 const request = (more: object = {}) => ({ model: 'm', tools: TOOLS, ...more }) as ResponsesRequest;
 
 describe('a response over an upstream of the Messages dialect', () => {
-  it('has every text, call and result of its request there, in their order', () => {
+  it('a Responses request sent to a Messages upstream keeps every text, call and result in order', () => {
     fc.assert(
       fc.property(fc.array(exchange, { minLength: 1, maxLength: 4 }), (exchanges) => {
         const items: InputItem[] = [];
@@ -89,7 +89,7 @@ describe('a response over an upstream of the Messages dialect', () => {
     );
   });
 
-  it('says what the message said, with the calls in its own words and the usage', async () => {
+  it('a Messages upstream’s message becomes a response with its text, calls and usage', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.option(words),

@@ -46,7 +46,7 @@ const MEMBERS: Readonly<
   user: ['served', 'x'],
 };
 
-it.each(Object.entries(MEMBERS))('%s is not dropped where it promises something', (name, how) => {
+it.each(Object.entries(MEMBERS))('the Responses member %s is refused only when chat cannot keep what the member promises', (name, how) => {
   const [fate, value] = how;
   const noted = (member: unknown) => {
     const misfits = new Misfits();
@@ -57,7 +57,7 @@ it.each(Object.entries(MEMBERS))('%s is not dropped where it promises something'
   expect(noted(null)).toBeUndefined();
 });
 
-it('what Codex tells of itself is left out', () => {
+it('the Responses members client_metadata and max_tool_calls are dropped in chat', () => {
   const misfits = new Misfits();
   noteMembers({ model: 'm', client_metadata: { a: 'b' }, max_tool_calls: 3 }, misfits);
   expect(misfits.first).toBeUndefined();
@@ -70,13 +70,13 @@ describe('the members of a chat that only some vendors take', () => {
   const sent = (taken?: Parameters<typeof withTakenMembers>[1]) =>
     Object.keys(JSON.parse(JSON.stringify(withTakenMembers(chat, taken))));
 
-  it('are sent where the catalogue names them, and only there', () => {
+  it('the optional chat members are sent only to providers whose catalogue entry names them', () => {
     expect(sent()).toEqual(['model', 'messages']);
     expect(sent(['user'])).toEqual(['model', 'messages', 'user']);
     expect(sent(CHAT_MEMBERS).sort()).toEqual(['messages', 'model', ...CHAT_MEMBERS].sort());
   });
 
-  it('stay where the gateway reads them, and a chat that loses none is not copied', () => {
+  it('the optional chat members stay in the request that is priced, and a chat that loses none is not copied', () => {
     withTakenMembers(chat);
     expect(weighed.prompt_cache_key).toBe('x');
     expect(withTakenMembers(chat, CHAT_MEMBERS)).toBe(chat);
@@ -84,7 +84,7 @@ describe('the members of a chat that only some vendors take', () => {
     expect(withTakenMembers(bare)).toBe(bare);
   });
 
-  it('are none for Google and no key of a cache for Groq, which refuse them', () => {
+  it('the catalogue names no optional chat members for Google, and no prompt_cache_key for Groq', () => {
     expect(BUILTIN_PROVIDERS.google?.chatMembers).toBeUndefined();
     expect(BUILTIN_PROVIDERS.groq?.chatMembers).not.toContain('prompt_cache_key');
   });

@@ -83,7 +83,7 @@ const MODEL: Model = {
 const request = (more: object = {}) => ({ model: 'm', ...more }) as ResponsesRequest;
 
 describe('a request in chat', () => {
-  it('says all that its items say, in their order', () => {
+  it('a Responses request translated to chat keeps all its items in order', () => {
     fc.assert(
       fc.property(conversations, (conversation) => {
         const { chat, misfit } = translateRequest(request(), conversation.map(itemOf));
@@ -94,7 +94,7 @@ describe('a request in chat', () => {
     );
   });
 
-  it('has calls of one turn in the message that their results follow', () => {
+  it('a Responses request translated to chat has the calls of one turn in the message before their results', () => {
     const { chat } = translateRequest(request({ instructions: 'Be kind.' }), [
       { role: 'user', content: 'Rome?' },
       { type: 'reasoning', id: 'rs_1', summary: [] },
@@ -117,7 +117,7 @@ describe('a request in chat', () => {
     ]);
   });
 
-  it('has images of outputs behind all outputs of the turn, as shown by the user', () => {
+  it('a Responses request translated to chat moves images of tool outputs into a user message after the turn’s outputs', () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' };
     const call = (call_id: string) => ({
       type: 'function_call',
@@ -147,7 +147,7 @@ describe('a request in chat', () => {
     ]);
   });
 
-  it('has images, sound and files as chat has them', () => {
+  it('a Responses request translated to chat has images, audio and files as chat parts', () => {
     const content = [
       { type: 'input_text', text: 'What is it?' },
       { type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'low' },
@@ -164,7 +164,7 @@ describe('a request in chat', () => {
     ]);
   });
 
-  it('has tools, their choice, the format and the bounds under the names of chat', () => {
+  it('a Responses request translated to chat has its tools, tool choice, format and limits under chat’s names', () => {
     const parameters = { type: 'object', properties: {} };
     const { chat, names } = translateRequest(
       request({
@@ -277,7 +277,7 @@ describe('a request in chat', () => {
     [{}, [{ role: 'user', content: 1 }], 'input[0].content'],
     [{}, [{ type: 'function_call', name: 'f' }], 'input[0]'],
     [{}, [{ type: 'function_call_output', call_id: 'none', output: 'x' }], 'input[0].call_id'],
-  ])('notes what chat has no words for: %j %j', (more, items, param) => {
+  ])('a Responses request that chat cannot express is noted with its place: %j %j', (more, items, param) => {
     const { chat, misfit, weighed } = translateRequest(request(more), items);
     expect(misfit).toMatchObject({ param, detail: expect.stringContaining(param) });
     // Whatever it is, its length is part of what the request is priced by.
@@ -289,7 +289,7 @@ describe('a request in chat', () => {
     expect(chat.model).toBe('m');
   });
 
-  it('weighs images in what chat has no words for as images', () => {
+  it('the token bound of a translated Responses request counts every image, even one that chat cannot express', () => {
     const image = { type: 'input_image', image_url: 'https://x.example/a.png' };
     const output = Array.from({ length: 3 }, () => image);
     for (const item of [
@@ -311,7 +311,7 @@ describe('a request in chat', () => {
     );
   });
 
-  it('weighs all that tools say, or what chat says of them where that is longer', () => {
+  it('the token bound of a translated Responses request counts tools as given, or as translated when longer', () => {
     const heldFor = (tools: readonly object[]) => {
       const { chat, weighed } = translateRequest(request({ tools }), [
         { role: 'user', content: '' },
@@ -330,7 +330,7 @@ describe('a request in chat', () => {
     expect(heldFor([{ ...namespace, name, tools }])).toBeGreaterThan(100 * 50);
   });
 
-  it('weighs the thoughts that stand in its messages once', () => {
+  it('the token bound of a translated Responses request counts the reasoning in its messages once', () => {
     const text = 'x'.repeat(500);
     const { chat, weighed } = translateRequest(request(), [
       { role: 'user', content: 'Rome?' },
@@ -341,7 +341,7 @@ describe('a request in chat', () => {
     expect(JSON.stringify(weighed.messages).split(text)).toHaveLength(2);
   });
 
-  it('leaves out what was thought before the user spoke again', () => {
+  it('a Responses request translated to chat leaves out reasoning from before the last user message', () => {
     const { chat } = translateRequest(request(), [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
       { role: 'user', content: 'Rome?' },
@@ -353,7 +353,7 @@ describe('a request in chat', () => {
     ]);
   });
 
-  it('weighs thoughts and prompts that chat leaves out', () => {
+  it('the token bound of a translated Responses request counts encrypted reasoning that chat leaves out', () => {
     const thought = {
       type: 'reasoning',
       id: 'rs_1',

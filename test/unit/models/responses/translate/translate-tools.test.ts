@@ -6,7 +6,7 @@ import { translateRequest } from '../../../../../src/models/responses/translate/
 const request = (more: object = {}) => ({ model: 'm', ...more }) as ResponsesRequest;
 
 describe('the tools of a request in chat', () => {
-  it('has custom tools as functions of one text, with their grammar in words', () => {
+  it('a custom tool translated to chat is a function of one text, with its grammar in the description', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' };
     const patch = { type: 'custom', name: 'patch', description: 'Edits files.', format };
     const { chat, misfit, names, weighed } = translateRequest(
@@ -55,7 +55,7 @@ describe('the tools of a request in chat', () => {
     );
   });
 
-  it('has the tools that items bring behind those of the request, each once', () => {
+  it('chat tools from input items follow the request’s tools, without duplicates', () => {
     const f = { type: 'function', name: 'f', parameters: {} };
     const crm = { type: 'namespace', name: 'crm', tools: [f] };
     const search = { type: 'tool_search', execution: 'client', description: 'Finds.' };
@@ -94,7 +94,7 @@ describe('the tools of a request in chat', () => {
     [{ type: 'function', name: 'f' }, 'f'],
     [{ type: 'function', name: 'f', namespace: 'crm' }, 'crm__f'],
     [{ type: 'function', name: 'h' }, 'h'],
-  ])('chooses a function by the name that chat has for it: %j', (choice, name) => {
+  ])('a Responses tool choice names a function as chat names it: %j', (choice, name) => {
     const namespaceOf = (of: string, names: readonly string[]) => ({
       type: 'namespace',
       name: of,

@@ -158,7 +158,7 @@ const USED = {
 };
 
 describe('a chat stream as a response', () => {
-  it('keeps every text, every call, their order and the usage, and numbers its events', async () => {
+  it('a chat stream translated to Responses keeps texts, calls, order and usage, and numbers its events', async () => {
     await fc.assert(
       fc.asyncProperty(answers, fc.boolean(), async (answer, sideBySide) => {
         const stream = new TranslatedResponse(
@@ -192,7 +192,7 @@ describe('a chat stream as a response', () => {
     );
   });
 
-  it('has the same output whole', async () => {
+  it('a whole completion translated to a response has the same output as its stream', async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
         const { calls, reason, refusal, thoughts, words } = answer;
@@ -229,7 +229,7 @@ describe('a chat stream as a response', () => {
     );
   });
 
-  it('closes an item before the next begins, but for calls that come side by side', async () => {
+  it('a chat stream translated to Responses closes each item before the next, except parallel calls', async () => {
     const call = (at: number, text: string) => callEvent(at, { arguments: text });
     const open = (at: number) => callEvent(at, { name: 'a', arguments: '' }, { id: `call_${at}` });
     const kinds = async (chunks: readonly string[]) => {
@@ -244,7 +244,7 @@ describe('a chat stream as a response', () => {
     expect(await kinds(mixed)).toEqual(['0 added', '1 added', '0 done', '1 done']);
   });
 
-  it('tells calls apart that have one number and ids of their own', async () => {
+  it('a chat stream translated to Responses tells calls with one number apart by their ids', async () => {
     const whole = (id: string) => callEvent(0, { name: 'a', arguments: '{}' }, { id });
     const chunks = [whole('x'), whole('y'), finishEvent('tool_calls')];
     const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
@@ -252,14 +252,14 @@ describe('a chat stream as a response', () => {
     expect(stream.response().output).toMatchObject([{ call_id: 'x' }, { call_id: 'y' }]);
   });
 
-  it('gives a function of a namespace its own name again', async () => {
+  it('a chat stream translated to Responses restores the name and the namespace of a function', async () => {
     const chunks = [callEvent(0, { name: 'crm__find', arguments: '{}' }, { id: 'x' })];
     const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
     await eventsOf(stream);
     expect(stream.response().output).toMatchObject([{ name: 'find', namespace: 'crm' }]);
   });
 
-  it('shows the input of a custom tool as it comes, and as far as it has come where it is cut', async () => {
+  it('a chat stream translated to Responses streams a custom tool’s input, and keeps a cut input', async () => {
     const of = (text: string) => callEvent(0, { arguments: text });
     const chunks = [
       callEvent(0, { name: 'patch', arguments: '{"inp' }, { id: 'x' }),
@@ -280,7 +280,7 @@ describe('a chat stream as a response', () => {
     ]);
   });
 
-  it('estimates usage that is not told, or makes no sense', async () => {
+  it('a chat stream translated to Responses estimates missing or invalid usage', async () => {
     for (const usage of [undefined, { prompt_tokens: -1, completion_tokens: 1e99 }]) {
       const chunks = [deltaEvent({ content: 'Hi' }), ...(usage ? [usageEvent(usage)] : [])];
       const stream = new TranslatedResponse(
@@ -292,7 +292,7 @@ describe('a chat stream as a response', () => {
     }
   });
 
-  it('breaks where its upstream reports an error, or a call goes on behind its end', async () => {
+  it('a chat stream translated to Responses breaks on an upstream error, a continued call and too many calls', async () => {
     const late = [
       callEvent(0, { name: 'a', arguments: '{}' }, { id: 'x' }),
       callEvent(1, { name: 'a', arguments: '{}' }, { id: 'y' }),
@@ -316,7 +316,7 @@ describe('a chat stream as a response', () => {
         callEvent(at, { name: 'a', arguments: '{}' }, { id: `${at}` }),
       ),
     ],
-  ])('gives all that came in one piece before its upstream %s', async (_, breaking) => {
+  ])('a chat stream translated to Responses delivers a whole piece before its upstream %s', async (_, breaking) => {
     const piece = [...['Hi', ' you'].map((content) => deltaEvent({ content })), ...breaking];
     const stream = new TranslatedResponse(chatStreamOf([piece.join('')]), translation());
     const events: Event[] = [];
@@ -333,7 +333,7 @@ describe('a chat stream as a response', () => {
     expect(stream.sequence(), 'the last event is numbered without a gap').toBe(events.length);
   });
 
-  it('stops its upstream where a chunk that is like those before has one part too many', async () => {
+  it('a chat stream translated to Responses stops its upstream when a repeated chunk has one part too many', async () => {
     const turns = Array.from({ length: LIMITS.responses.outputParts }, () => [
       deltaEvent({ content: 'word' }),
       deltaEvent({ reasoning_content: 'thought' }),
@@ -348,7 +348,7 @@ describe('a chat stream as a response', () => {
     expect(stops).toBe(1);
   });
 
-  it('lets a call go on whose arguments are a list', async () => {
+  it('a chat stream translated to Responses accepts a call whose arguments are a list', async () => {
     const chunks = [
       callEvent(0, { name: 'a', arguments: '[{"n":1}' }, { id: 'x' }),
       callEvent(1, { name: 'a', arguments: '{}' }, { id: 'y' }),
@@ -362,7 +362,7 @@ describe('a chat stream as a response', () => {
     ]);
   });
 
-  it('reads what is no answer as none, and other choices not at all', async () => {
+  it('a completion without a valid choice becomes no response, and a chat stream’s later choices are ignored', async () => {
     const completion = (body: unknown) => ({
       body: Buffer.from(JSON.stringify(body)),
       contentType: 'application/json',

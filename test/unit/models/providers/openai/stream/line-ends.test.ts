@@ -8,14 +8,14 @@ const read = (...pieces: readonly string[]): string[] => {
 };
 
 describe('the bytes of an event stream', () => {
-  it('lose a byte order mark at their beginning alone, wherever it is cut', () => {
+  it('an event stream loses a byte order mark at its beginning alone, wherever it is cut', () => {
     expect(read('\xef\xbb\xbfdata: 1\n\n\xef\xbb\xbf')).toEqual(['data: 1\n\n\xef\xbb\xbf']);
     expect(read('\xef', '\xbb', '\xbfdata')).toEqual(['', '', 'data']);
     expect(read('\xef', '\xbbdata')).toEqual(['', '\xef\xbbdata']);
     expect(read('')).toEqual(['']);
   });
 
-  it('have line feeds for carriage returns, and keep line feeds behind them', () => {
+  it('an event stream’s lone carriage returns become line feeds, and its other line ends stay', () => {
     expect(read('data: 1\r\rdata: 2\r\n\r\n')).toEqual(['data: 1\n\ndata: 2\n\n']);
     expect(read('data: 1\r\n\r', '\ndata: 2\r', 'data: 3\r', '', '\n')).toEqual([
       'data: 1\r\n',
@@ -26,7 +26,7 @@ describe('the bytes of an event stream', () => {
     ]);
   });
 
-  it('keep carriage returns that have line feeds, wherever they are cut', () => {
+  it('an event stream’s carriage returns with line feeds stay, wherever they are cut', () => {
     const text = 'data: 1\r\n\r\ndata: 2\r\n\r\n';
     for (const bytes of [1, 2, 3, 7]) {
       const pieces = text.match(new RegExp(`[^]{1,${bytes}}`, 'g')) ?? [];
@@ -34,7 +34,7 @@ describe('the bytes of an event stream', () => {
     }
   });
 
-  it('say the same lines wherever they are cut', () => {
+  it('an event stream has the same lines wherever it is cut', () => {
     const signs = fc.array(fc.constantFrom('a', '\r', '\n', '\xef'), { maxLength: 30 });
     fc.assert(
       fc.property(signs, fc.array(fc.nat(30)), (text, cuts) => {
@@ -54,7 +54,7 @@ describe('the bytes of an event stream', () => {
     );
   });
 
-  it('are not copied where nothing changes', () => {
+  it('an event stream’s bytes are not copied when nothing changes', () => {
     const piece = Buffer.from('data: 1\r\n\r\n');
     expect(new LineEnds().push(piece)).toBe(piece);
   });

@@ -3,7 +3,7 @@ import { withoutNullUsage } from '../../../../../../src/models/providers/openai/
 
 const rewritten = (event: string) => withoutNullUsage(Buffer.from(event)).toString();
 
-it('an event loses the null usage of its object, wherever the member stands', () => {
+it('a chat event loses a null usage of its top-level object, wherever the member stands', () => {
   expect(rewritten('data: {"choices":[],"usage":null}\n\n')).toBe('data: {"choices":[]}\n\n');
   expect(rewritten('data: {"usage": null, "choices": []}\n\n')).toBe('data: { "choices": []}\n\n');
   expect(rewritten('data: {"a":1,"usage":null,"obfuscation":"x"}\n\n')).toBe(
@@ -13,7 +13,7 @@ it('an event loses the null usage of its object, wherever the member stands', ()
   expect(rewritten('data: {"a":1 , "usage" : null }\r\n\r\n')).toBe('data: {"a":1  }\r\n\r\n');
 });
 
-it('an event keeps a usage that is no null of its object', () => {
+it('a chat event keeps a usage that is not null or not of its top-level object', () => {
   for (const event of [
     'data: {"choices":[],"usage":{"prompt_tokens":1}}\n\n',
     'data: {"choices":[{"delta":{"content":"\\"usage\\":null"}}]}\n\n',
