@@ -53,6 +53,6 @@ it.each<[string, keyof typeof CALLBACKS, Record<string, string>]>([
 it.each<[keyof typeof CALLBACKS, Record<string, string>]>([
   ['twilio', { 'x-twilio-signature': SHA1 }],
   ['telnyx', { 'telnyx-timestamp': NOW, 'telnyx-signature-ed25519': ED25519 }],
-])('a callback of %s with a wrong signature is read and not believed', async (name, headers) => {
+])('a callback of %s with a wrong signature is read and refused', async (name, headers) => {
   expect(await send(name, headers)).toEqual({ isRead: true, isBelieved: false });
 });

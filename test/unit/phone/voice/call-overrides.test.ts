@@ -39,7 +39,7 @@ describe('the voice of one call', () => {
     expect(voiceWith({})).toMatchObject(STORED);
   });
 
-  it('an empty text clears that of the agent for one call', () => {
+  it('an empty override text clears the text of the agent for one call', () => {
     expect(voiceWith({ beginMessage: '', systemPrompt: '' })).toMatchObject({
       beginMessage: null,
       systemPrompt: null,

@@ -33,7 +33,7 @@ describe('a change of voice settings', () => {
     [{ voice: 'x'.repeat(129) }, 'invalid_voice'],
     [{ beginMessage: 'a\0b' }, 'invalid_voice'],
     [{ systemPrompt: '\ud800' }, 'invalid_voice'],
-  ])('is refused where a member cannot be (%#)', (wanted, error) => {
+  ])('a change of voice settings is refused when a member is invalid (%#)', (wanted, error) => {
     expect(refusalOf(wanted)).toBe(error);
   });
 

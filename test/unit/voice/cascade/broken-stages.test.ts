@@ -88,7 +88,7 @@ it.each<[string, readonly string[], () => undefined, string | undefined]>([
   ['a model whose connection breaks', ['a'], fail(new StreamBroken('gone')), 'broken'],
   ['a model that reports an error', ['a', REPORT], nothing, 'overloaded_error'],
   ['a model that is heard to its end', ['a', 'b'], nothing, undefined],
-])('the span of %s says how its answer ended', async (_, said, then, error) => {
+])('the span of %s records the error of its answer, if any', async (_, said, then, error) => {
   const { bill, root, tab } = session();
   const span = root.child('chat m');
   const events = said.map((text) => Buffer.from(text.startsWith('data') ? text : textEvent(text)));
@@ -147,7 +147,7 @@ it('the span of an answer that its caller interrupted is no failure, whatever th
 it.each<[string, () => undefined, string | undefined]>([
   ['broke off', fail(new StreamBroken('gone')), 'broken'],
   ['is whole', nothing, undefined],
-])('the span of a sentence that %s says so', async (_, then, error) => {
+])('the span of a synthesized sentence that %s records the error, if any', async (_, then, error) => {
   const { bill, bind, deps, root } = session();
   const rail = {
     makes: () => true,

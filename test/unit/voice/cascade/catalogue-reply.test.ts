@@ -76,7 +76,7 @@ describe('CatalogueReply', () => {
     ['reasoning', () => deltaEvent({ reasoning_content: KILO }), most(LIMITS.realtimeAnswerChars)],
     ['reasoning', () => deltaEvent({ reasoning: KILO }), most(LIMITS.realtimeAnswerChars)],
   ])(
-    'stops buying an answer of %s without end, and reports it as cut',
+    'CatalogueReply stops the purchase of an endless answer of %s, and reports the answer as cut',
     async (_, eventOf, events) => {
       const { reply, upstream } = openReply(eventOf);
       await read(reply);

@@ -215,7 +215,7 @@ describe('a live session at an upstream', () => {
   });
 
   for (const last of ['the same count', 'none', 'the close of the socket'] as const) {
-    it(`reports what a session came to once that is journaled, where ${last} follows a report`, async () => {
+    it(`a relayed live session reports its cost only once the cost is journaled, when ${last} follows a report`, async () => {
       const { begin, client, close, ledger, pass, report, session, upstream } =
         await startLiveRelay();
       await begin();
@@ -247,7 +247,7 @@ describe('a live session at an upstream', () => {
   }
 
   for (const usage of [undefined, null, {}, { seconds: null }, { seconds: -1 }]) {
-    it(`bills the time up to an end that states no count (${JSON.stringify(usage)})`, async () => {
+    it(`a relayed live session bills the time up to an end that states no count (${JSON.stringify(usage)})`, async () => {
       const { begin, client, ledger, pass, report, session, upstream } = await startLiveRelay();
       await begin();
       report(0);
@@ -273,7 +273,7 @@ describe('a live session at an upstream', () => {
   });
 
   for (const code of [1000, 1001]) {
-    it(`is broken off by an upstream that leaves with ${code} before it has ended the session`, async () => {
+    it(`a relayed live session is broken off when its upstream leaves with ${code} before the end of the session`, async () => {
       const { begin, client, ledger, pass, session, upstream } = await startLiveRelay();
       await begin();
       await pass(2);
@@ -317,7 +317,7 @@ describe('a live session at an upstream', () => {
   const CUTS = ['started', 'audio', 'report', 'transcript', 'closed'] as const;
   for (const [index, cut] of CUTS.entries()) {
     for (const who of ['upstream', 'client'] as const) {
-      it(`settles once, to no more than was delivered, when the ${who} goes behind "${cut}"`, async () => {
+      it(`a relayed live session settles once, for no more than was delivered, when the ${who} leaves after "${cut}"`, async () => {
         const { begin, client, clock, close, ledger, pass, report, session, upstream } =
           await startLiveRelay();
         const steps = [

@@ -32,7 +32,7 @@ describe('SpeechEncoder', () => {
     { encoding: 'linear16', sampleRateHz: 16_000 },
     { encoding: 'mulaw', sampleRateHz: 8_000 },
     { encoding: 'alaw', sampleRateHz: 8_000 },
-  ])('speaks %o at its own length and loudness, in deltas of 200 ms', (format) => {
+  ])('SpeechEncoder encodes speech as %o at its own length and loudness, in deltas of 200 ms', (format) => {
     const bytesPerSecond = bytesPerMs(format) * 1_000;
     const spoken = tone(1_300, 16_000);
     const deltas = sentence(new SpeechEncoder(format), spoken, 16_000);

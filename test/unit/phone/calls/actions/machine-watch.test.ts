@@ -61,7 +61,7 @@ describe('a carrier that says who has answered', () => {
     ['leave_message', ['unknown', 'machine_end'], []],
     ['continue', ['machine_start', 'machine_end'], []],
     ['continue', ['fax'], []],
-  ])('does by %s after %j: %j', (onMachine, words, expected) => {
+  ])('the machine policy %s after the detections %j does %j', (onMachine, words, expected) => {
     const { done, hear, learned } = watch(onMachine);
     hear(...words);
     expect(done).toEqual(expected);

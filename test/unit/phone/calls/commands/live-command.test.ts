@@ -19,27 +19,27 @@ function done(command: LiveCommand): string[] {
 describe('a command of a live call', () => {
   it.each<[string, LiveCommand, string[]]>([
     [
-      'a text is said after the present one',
+      'a say command speaks its text after the present one',
       { kind: 'say', text: 'Hi', interrupt: false },
       ['say Hi'],
     ],
     [
-      'a text that interrupts stops the present one',
+      'a say command that interrupts stops the present text',
       { kind: 'say', text: 'Hi', interrupt: true },
       ['cut', 'say Hi'],
     ],
     [
-      'a message is added without an answer',
+      'an inject command adds its message without an answer',
       { kind: 'inject', text: 'Hi', respond: false },
       ['instruct Hi'],
     ],
     [
-      'a message that asks for an answer gets one',
+      'an inject command with respond adds its message and gets an answer',
       { kind: 'inject', text: 'Hi', respond: true },
       ['instruct Hi', 'respond'],
     ],
     [
-      'a transfer is the action of the agent',
+      'a transfer command becomes the transfer_call action of the agent',
       { kind: 'transfer', to: '+1415', summary: 'x' },
       ['{"name":"transfer_call","to":"+1415","summary":"x"}'],
     ],

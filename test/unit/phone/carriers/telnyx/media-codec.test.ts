@@ -151,7 +151,7 @@ describe('the messages of a Telnyx media stream', () => {
       { event: 'media', media: { track: 'inbound', timestamp: '1', payload: '?' } },
     ],
     ['a message that is too long', ' '.repeat(LIMITS.phone.mediaMessageBytes + 1)],
-  ])('refuses %s', (_, message) => {
+  ])('the Telnyx media codec refuses %s', (_, message) => {
     expect(() => createTelnyxMediaCodec().read(bytesOf(message))).toThrow(CallbackMalformed);
   });
 });

@@ -201,7 +201,7 @@ describe('callbacks of Telnyx', () => {
     ['a recording of no leg', bodyOf('call.recording.saved', OUTBOUND, {})],
     ['lists without end', `{"data":${'['.repeat(10_000)}`],
     ['too large a body', ' '.repeat(100_000)],
-  ])('are refused with %s', (_, body) => {
+  ])('a Telnyx callback with %s is refused', (_, body) => {
     expect(() => readBody(body)).toThrow(CallbackMalformed);
   });
 

@@ -97,7 +97,7 @@ describe('the signature of Telnyx', () => {
     ['a time too long ago', at(NOW - 301)],
     ['a time too far ahead', at(NOW + 301)],
     ['a body beyond its bounds', { body: long, signature: signed(`${NOW}|${long}`) }],
-  ])('refuses %s', (_, change) => {
+  ])('the Telnyx signature check refuses %s', (_, change) => {
     expect(isGenuine(change)).toBe(false);
   });
 

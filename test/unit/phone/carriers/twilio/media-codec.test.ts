@@ -132,7 +132,7 @@ describe('the messages of a Twilio media stream', () => {
     ['objects without end', '{"event":'.repeat(50_000)],
     ['a member with lists without end', `{"event":"mark","mark":${nested}}`],
     ['a message that is too long', ' '.repeat(LIMITS.phone.mediaMessageBytes + 1)],
-  ])('refuses %s', (_, message) => {
+  ])('the Twilio media codec refuses %s', (_, message) => {
     expect(() => started().codec.read(bytesOf(message))).toThrow(CallbackMalformed);
   });
 

@@ -176,7 +176,7 @@ describe('callbacks of Twilio', () => {
     ['a recording without a name', 'recording', CALL],
     ['too many parameters', 'voice', 'a=1&'.repeat(LIMITS.phone.callbackParameters + 1)],
     ['too large a body', 'voice', `a=${'1'.repeat(LIMITS.phone.callbackBytes)}`],
-  ])('are refused with %s', (_, hook, parameters) => {
+  ])('a Twilio callback with %s is refused', (_, hook, parameters) => {
     expect(() => read(hook, parameters)).toThrow(CallbackMalformed);
   });
 });

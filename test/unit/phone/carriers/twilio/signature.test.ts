@@ -147,7 +147,7 @@ describe('the signature of Twilio', () => {
     ['a parameter under another name', { body: encode({ ...PARAMETERS, to: '+1' }) }],
     ['no body', { body: new Uint8Array() }],
     ['a body beyond its bounds', { body: Buffer.alloc(LIMITS.phone.callbackBytes + 1, 0x61) }],
-  ])('refuses %s', (_, change) => {
+  ])('the Twilio signature check refuses %s', (_, change) => {
     expect(isGenuine(change)).toBe(false);
   });
 });

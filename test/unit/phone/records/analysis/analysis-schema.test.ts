@@ -58,7 +58,7 @@ describe('the schema of an analysis', () => {
       },
       /at most 200 schemas/,
     ],
-  ])('a schema with %s is refused in words', (_, schema, words) => {
+  ])('an analysis schema with %s is refused with the reason', (_, schema, words) => {
     expect(problemOfSchema(schema)).toMatch(words);
   });
 });
