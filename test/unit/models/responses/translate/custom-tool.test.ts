@@ -53,7 +53,7 @@ describe('the input of a custom tool', () => {
     expect(read([...json]).input).toBe(input);
   });
 
-  it('a custom tool’s input is read in linear time, however it is cut', () => {
+  it('custom tool inputs of a million characters are read in under five seconds, however they are cut', () => {
     const long = 'x'.repeat(1_000_000);
     const started = performance.now();
     expect(read(Array.from({ length: 100_000 }, () => 'no JSON ')).input).toHaveLength(800_000);
