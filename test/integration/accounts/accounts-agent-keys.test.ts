@@ -57,7 +57,7 @@ describe('agent keys', () => {
     expect((await balance(bearer(heir.body.key))).status).toBe(401);
   });
 
-  it('an agent key records whether prompts are cached, and a rotated key inherits the setting unless told otherwise', async () => {
+  it('an agent key records whether prompts are cached, and a rotated key inherits the setting unless it is changed', async () => {
     const { headers, path } = await accounts.edge.agentOf('caches');
     const mint = (promptCaching: unknown) =>
       ask('POST', `${path}/keys`, { headers, body: { promptCaching } });

@@ -108,7 +108,7 @@ describe('invalidations', () => {
     expect(heard).toEqual([changed(agentId)]);
   });
 
-  it('a process drops all that it caches after the database was away', async () => {
+  it('a failed invalidation poll is followed by one notice to drop all cached rows', async () => {
     const own = openSql(db.target, 1);
     const { invalidations, heard } = await listener(own);
     await db.sql`alter table invalidations rename to invalidations_away`;
