@@ -315,7 +315,7 @@ describe('what the socket library decides', () => {
     socket.destroy();
   });
 
-  it('the socket library cuts the connection on a malformed frame, and the handler is told', async () => {
+  it('the socket library cuts the connection on a malformed frame, and the handler gets its close', async () => {
     const bad: [string, Buffer][] = [
       ['a reserved opcode', frame(0x83, Buffer.from('x'))],
       ['a reserved bit', frame(0xc1, Buffer.from('x'))],

@@ -110,7 +110,7 @@ describe('a body of 4 MiB', () => {
     },
   );
 
-  it.concurrent('a handler is told within 3 s that its client has left', async () => {
+  it.concurrent('a handler’s signal is aborted within 3 s after its client has left', async () => {
     for (let i = 0; i < 5; i++) {
       const client = farClient(edge.port, sent('/left'));
       await expect.poll(() => state.begun, { timeout: 5_000 }).toBe(i + 1);

@@ -255,7 +255,7 @@ describe('draining', () => {
     socket.destroy();
   });
 
-  it('a server whose port is taken tells the operator which port', async () => {
+  it('a server whose port is taken names the port in its error', async () => {
     const second = startEdge({}).then(async (other) => {
       await other.server.listen({ host: '127.0.0.1', port: edge.port });
     });
