@@ -52,7 +52,7 @@ async function world() {
 
 describe('a key whose database connection is lost', () => {
   for (const cut of ['loseNextAnswer', 'loseNextCall'] as const) {
-    it(`(${cut}) while its answer is stored costs a moment, and the answer is replayed`, async () => {
+    it(`a response whose key store drops its connection while storing it is kept and replayed (${cut})`, async () => {
       await using w = await world();
       w.play.cut = (proxy) => proxy[cut]();
       expect(await w.post()).toMatchObject({ status: 200, body: { run: 1 }, isReplay: false });
@@ -60,7 +60,7 @@ describe('a key whose database connection is lost', () => {
       expect(await w.post()).toMatchObject({ status: 200, body: { run: 1 }, isReplay: true });
     });
 
-    it(`(${cut}) while it is taken is taken once, and the work runs once`, async () => {
+    it(`an Idempotency-Key whose store drops its connection while taking it is taken once and run once (${cut})`, async () => {
       await using w = await world();
       w.proxy[cut]();
       expect(await w.post()).toMatchObject({ status: 200, body: { run: 1 }, isReplay: false });
