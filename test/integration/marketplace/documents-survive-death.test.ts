@@ -65,7 +65,7 @@ describe('a process that dies', () => {
   });
 
   it.each(WORKING)(
-    'a document job whose process dies at "%s" goes on in another: started at most once, paid once, told once',
+    'a document job whose process dies at "%s" continues in another: started at most once, paid once, reported once',
     async (point) => {
       const agent = await world.agent();
       const { jobId } = resultOf(await world.submit(agent));
@@ -140,7 +140,7 @@ describe('a reply of the database that is lost', () => {
 });
 
 describe('several processes', () => {
-  it('several processes share the document jobs: each job is started once, paid once and told once', async () => {
+  it('several processes share the document jobs: each job is started once, paid once and reported once', async () => {
     const others = await Promise.all([world.aProcess(), world.aProcess(), world.aProcess()]);
     const agents = await Promise.all(Array.from({ length: 6 }, () => world.agent()));
     const before = world.peer.jobs.length;

@@ -89,7 +89,7 @@ describe('a vendor', () => {
     await expectEnded(world, agent, 0n, ['failed']);
   });
 
-  it('a document vendor that does not confirm the start is not told twice, and the job fails', async () => {
+  it('a document vendor that does not confirm the start is not started again, and the job fails', async () => {
     const agent = await world.agent();
     const { jobId } = resultOf(await world.submit(agent));
     world.peer.faults.push({ step: 'start', kind: 'silence' });

@@ -86,7 +86,7 @@ describe('a document', () => {
     });
   });
 
-  it('a document job is read by its own agent alone, and only while it is kept', async () => {
+  it('a document job is read by its own agent alone, until its text and later its record are deleted', async () => {
     const [agent, other] = [await world.agent(), await world.agent()];
     const { jobId } = resultOf(await world.submit(agent));
     await expect(readJobOf(world, other, jobId)).rejects.toMatchObject({
