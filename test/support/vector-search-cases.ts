@@ -42,7 +42,7 @@ export function expectSame(found: readonly Found[], expected: readonly Found[]):
 
 /** What holds for every index of vectors. */
 export function vectorSearchCases(database: () => SearchedDatabase): void {
-  it('finds the nearest rows in their order, of a tag and among ids', async () => {
+  it('a vector search finds the nearest rows in order, with a tag and among given ids', async () => {
     const { onChunks, searches, settle, sql } = database();
     const space = await vectorSpace(sql, DIMS);
     const rows = await space.write(randomRows(1, 300), onChunks);
@@ -63,7 +63,7 @@ export function vectorSearchCases(database: () => SearchedDatabase): void {
     }
   });
 
-  it('follows what is written and deleted, and never leaves its space', async () => {
+  it('a vector search follows writes and deletions, and never finds a row of another space', async () => {
     const { onChunks, searches, settle, sql } = database();
     const space = await vectorSpace(sql, DIMS);
     const other = await vectorSpace(sql, DIMS);
@@ -92,7 +92,7 @@ export function vectorSearchCases(database: () => SearchedDatabase): void {
     }
   });
 
-  it('orders rows with equal scores by their ids', async () => {
+  it('a vector search orders rows with equal scores by their ids', async () => {
     const { onChunks, searches, settle, sql } = database();
     const space = await vectorSpace(sql, DIMS);
     const vector = randomVector(chanceOf(4), DIMS);
@@ -105,7 +105,7 @@ export function vectorSearchCases(database: () => SearchedDatabase): void {
     }
   });
 
-  it('has at least 95 of 100 of the ten nearest of 5,000 rows in clusters', async () => {
+  it('a vector search finds at least 95 % of the ten nearest of 5,000 clustered rows', async () => {
     const { onChunks, searches, settle, sql } = database();
     const dims = 32;
     const space = await vectorSpace(sql, dims);

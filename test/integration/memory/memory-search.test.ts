@@ -164,7 +164,7 @@ describe('a query', () => {
     expect(refused.body.details).toMatchObject([{ path: ['memories', 0, 'metadata', 'age'] }]);
   });
 
-  it('a memory query finds each fact of a text that was ingested with infer', async () => {
+  it('a memory query returns only the matching fact of a text that was ingested with infer', async () => {
     await using w = await memoryWorld({ shared });
     const text = 'Hello! My cat is called Tom. I moved to Lisbon in May. Thanks!';
     const [id] = await w.remember([], { memories: [{ text, infer: true }] });
