@@ -241,7 +241,7 @@ describe('an upstream that fails', () => {
   ] as const;
 
   for (const [name, reply] of failures) {
-    it(`is passed over and not paid when it ${name}`, async () => {
+    it(`an upstream of the Messages dialect that ${name} is passed over and not paid`, async () => {
       await using w = await anthropicWorld({ responseBytes: 4_096, totalMs: 500 });
       w.upstream.replies.push(reply);
       const { headers, json } = await w.chat({ model: 'acme/spared' });

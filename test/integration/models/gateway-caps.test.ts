@@ -183,7 +183,7 @@ const statusOfAgent = async () =>
 
 describe('an upstream that lies about what it has used', () => {
   for (const [cappedThing, capOf] of Object.entries(CAPS)) {
-    it(`never crosses the cap of ${cappedThing}, whatever is bought`, async () => {
+    it(`an upstream that overstates its usage is never paid beyond the cap of ${cappedThing}, for any purchase`, async () => {
       for (const [bought, buy] of Object.entries(BUYS)) {
         const before = await book();
         const shortfallBefore = ledger.counters.shortfallRaw;
@@ -217,7 +217,7 @@ describe('an upstream that lies about what it has used', () => {
 
 describe('a call that a cap leaves less for', () => {
   for (const [cappedThing, capOf] of Object.entries(CAPS)) {
-    it(`is shortened to what the cap of ${cappedThing} leaves, and says so`, async () => {
+    it(`a chat’s output limit is lowered to what the cap of ${cappedThing} leaves, and reported in a header`, async () => {
       usage = { prompt_tokens: 1_200, completion_tokens: 400 };
       await cap(capOf(), 40_000n);
       const response = await chat();

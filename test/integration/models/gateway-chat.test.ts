@@ -227,7 +227,7 @@ describe('a source that fails', () => {
   ] as const;
 
   for (const [name, fault] of failures) {
-    it(`is passed over and not paid after ${name}`, async () => {
+    it(`a chat source is passed over and not paid after ${name}`, async () => {
       await using w = await world({ limits: { responseBytes: 4_096, totalMs: 1_500 } });
       w.first.faults.push(fault);
       const { headers, json } = await w.chat();

@@ -116,7 +116,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
       body: { model: MODEL, ...asked[path], ...more },
     });
 
-  it('a repeated prompt of a caching key is marked, and its receipt shows the cost and saving of the cache', async () => {
+  it('a repeated prompt of an agent key with prompt caching is marked, and its receipt shows the cache’s cost and saving', async () => {
     await using w = await anthropicWorld();
     w.upstream.replies.push(answering(WRITTEN), answering(READ));
     const written = await ask(w);
@@ -143,7 +143,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(w.ledger.consumedRaw(AGENT)).toBe(1_733n + 284n);
   });
 
-  it('a cached prompt’s saving is reported at the end of a stream and in its usage', async () => {
+  it('the saving of a cached prompt is reported at the end of a stream and in its usage', async () => {
     await using w = await anthropicWorld();
     const events = [
       messageEvent('message_start', { message: { ...begun, usage: READ } }),
@@ -162,7 +162,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(w.ledger.consumedRaw(AGENT)).toBe(BigInt(costRaw ?? -1));
   });
 
-  it('a prompt of a caching key holds what writing all of it to the cache would cost', async () => {
+  it('the hold for a prompt of an agent key with prompt caching covers writing all of it to the cache', async () => {
     await using w = await anthropicWorld();
     const heldBy = async (authorized: string) => {
       const holds: bigint[] = [];
@@ -182,7 +182,7 @@ describe.each(PATHS)('a prompt to %s of a key whose prompts are cached', (path) 
     expect(Number(cached - 84n) / Number(plain - 84n)).toBeCloseTo(1.25, 2);
   });
 
-  it('a prompt is not marked for a key without caching, or when it is shorter than caches accept', async () => {
+  it('a prompt is not marked for an agent key without prompt caching, or when it is shorter than caches accept', async () => {
     await using w = await anthropicWorld();
     const usage = { input_tokens: 9, output_tokens: 4 };
     w.upstream.replies.push(answering(usage), answering(usage));

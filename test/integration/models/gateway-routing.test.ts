@@ -198,7 +198,7 @@ describe('the models that a caller wishes', () => {
     await balanced();
   });
 
-  it('fallback models follow when every source failed or is resting, and all attempts are counted', async () => {
+  it('fallback models follow when every source failed or is in backoff, and all attempts are counted', async () => {
     for (const upstream of [cheap, dear]) upstream.faults.push({ kind: 'status', status: 503 });
     expect(await chat({ models: ['acme/other'] })).toMatchObject({
       status: 200,

@@ -72,7 +72,7 @@ const aiModel = () =>
   })(model);
 
 describe('local/guide with the openai client', () => {
-  it('local/guide with the openai client runs a tool whose arguments fit its schema, and tells its result', async () => {
+  it('local/guide with the openai client runs a tool whose arguments fit its schema, and answers with its result', async () => {
     for (const stream of [false, true]) {
       const given: unknown[] = [];
       const tools = [

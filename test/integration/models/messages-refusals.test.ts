@@ -161,7 +161,7 @@ describe('a refusal of this server', () => {
     expect(error.headers?.get('retry-after')).toBe('7');
   });
 
-  it('a Messages refusal for a resting source is an overloaded_error', async () => {
+  it('a Messages refusal for a source in backoff is an overloaded_error', async () => {
     world.upstream.play({ status: 500, pieces: ['{}'] });
     let error = await failing({});
     for (let i = 0; i < 9 && error.status !== 503; i++) error = await failing({});

@@ -69,7 +69,7 @@ describe.each([
   });
 });
 
-it('a response that breaks off has its price in its usage as well', async () => {
+it('a response that breaks off has its price in its usage', async () => {
   await using w = await responsesWorld();
   w.chat.play({ pieces: PIECES.slice(0, 1), ends: 'cut' });
   const body = { model: CHAT_MODEL, input: 'Good morning?', stream: true, usage };

@@ -30,7 +30,7 @@ describe('a fault of the request that an upstream reports within its answer', ()
     ['a streamed response that failed', true, { status: 'failed', more: { error: IMAGE } }, IMAGE],
     ['a whole response that failed', false, { status: 'failed', more: { error: IMAGE } }, IMAGE],
   ] as const)(
-    'a request error within an upstream’s response is its refusal, called once, free, and rests no source: %s',
+    'a request error within an upstream’s response is its refusal, called once, free, and causes no backoff: %s',
     async (__, stream, script, error) => {
       world.own.play({ items: [], usage: null, ...script });
       for (let tries = 1; tries <= 4; tries++) {
@@ -104,7 +104,7 @@ describe('another error that an upstream reports within its answer', () => {
     expect(world.own.seen).toHaveLength(8);
   });
 
-  it('a server error or unknown error within an upstream’s response rests the source', async () => {
+  it('a server error or unknown error within an upstream’s response puts its source into backoff', async () => {
     for (const code of ['server_error', 'yet_to_come', 'vector_store_timeout']) {
       world.own.play({ items: [], reports: { code, message: 'x', param: null } });
       expect((await respond(true)).status).toBe(502);
