@@ -3,7 +3,7 @@ import type { LocalEngines } from '../../../src/engines/engine.ts';
 import { enginesFor } from '../../../src/engines/engines-for.ts';
 
 describe('the engines of an agent', () => {
-  it('say whose turn each request takes', async () => {
+  it('the engines of an agent pass the agent’s id with each request', async () => {
     const asked: unknown[] = [];
     const engines: Pick<LocalEngines, 'tts' | 'guide'> = {
       tts: {

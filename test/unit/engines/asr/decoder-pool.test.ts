@@ -24,7 +24,7 @@ function world(size: number) {
 }
 
 describe('decoder pool', () => {
-  it('lets the stream beyond its size wait, and gives it the first decoder that is free', () => {
+  it('the decoder pool lets a stream beyond its size wait, and gives that stream the first free decoder', () => {
     const { given, pool, take } = world(2);
     for (let stream = 0; stream < 4; stream++) take();
     expect([given.length, pool.taken, pool.waiting]).toEqual([2, 2, 2]);
@@ -33,7 +33,7 @@ describe('decoder pool', () => {
     expect([pool.taken, pool.waiting]).toEqual([2, 1]);
   });
 
-  it('forgets the stream that gave its wait up, and serves the next one', () => {
+  it('the decoder pool forgets a stream that stopped waiting, and serves the next one', () => {
     const { given, pool, take } = world(1);
     take();
     const giveUp = take();
@@ -43,7 +43,7 @@ describe('decoder pool', () => {
     expect([given.length, pool.waiting]).toEqual([2, 0]);
   });
 
-  it('keeps a decoder that was given back warm for the next stream', () => {
+  it('the decoder pool keeps a returned decoder warm for the next stream', () => {
     const { given, made, pool, take } = world(2);
     take();
     pool.giveBack(given[0] as DecoderClient, false);
@@ -54,7 +54,7 @@ describe('decoder pool', () => {
     expect(pool.taken).toBe(1);
   });
 
-  it('ends a retired decoder, and makes its successor only when it has left', async () => {
+  it('the decoder pool ends a retired decoder, and makes its successor only after that end', async () => {
     const { given, made, pool, take } = world(1);
     take();
     pool.giveBack(given[0] as DecoderClient, true);
@@ -65,7 +65,7 @@ describe('decoder pool', () => {
     expect(given[1]).toBe(made[1]);
   });
 
-  it('ends idle and taken decoders when it is disposed, and gives none to who waits', async () => {
+  it('the decoder pool ends idle and used decoders when it is disposed, and gives none to waiting streams', async () => {
     const { given, made, pool, take } = world(2);
     for (let stream = 0; stream < 3; stream++) take();
     await pool[Symbol.asyncDispose]();

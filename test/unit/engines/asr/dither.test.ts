@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { createDither } from '../../../../src/engines/asr/dither.ts';
 
 describe('dither', () => {
-  it('leaves no run of digital silence, on which the recogniser would trap', () => {
+  it('dither leaves no run of digital silence, on which the recogniser would trap', () => {
     const pcm = new Int16Array(16_000);
     createDither(1)(pcm);
     expect(new Set(pcm)).toEqual(new Set([-2, -1, 0, 1, 2]));
   });
 
-  it('changes a sample by two steps at most and never wraps round', () => {
+  it('dither changes a sample by two steps at most and never wraps round', () => {
     fc.assert(
       fc.property(fc.int16Array({ minLength: 1 }), fc.nat(), (sound, seed) => {
         const noisy = sound.slice();
@@ -21,7 +21,7 @@ describe('dither', () => {
     );
   });
 
-  it('is the same for the same seed', () => {
+  it('dither is the same for the same seed', () => {
     const [a, b, other] = [new Int16Array(100), new Int16Array(100), new Int16Array(100)];
     createDither(7)(a);
     createDither(7)(b);

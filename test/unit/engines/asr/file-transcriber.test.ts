@@ -31,7 +31,7 @@ async function all(transcriber: FileTranscriber): Promise<HeardSpeech[]> {
 }
 
 describe('a file that is heard', () => {
-  it('is told stretch by stretch, each with its place in the file', async () => {
+  it('a file is transcribed one stretch of speech after another, each with its place in the file', async () => {
     const { transcriber, stt } = await open(
       quiet(1_000),
       voice(1_000),
@@ -50,7 +50,7 @@ describe('a file that is heard', () => {
     expect(transcriber.heardMs).toBe(6_500);
   });
 
-  it('has each word at its place in the file, and no places where the recogniser tells none', async () => {
+  it('the transcript of a file has each word’s place in the file, or no places where the recogniser gives none', async () => {
     const engines = createFakeEngines();
     const stt: SttEngine = {
       async open(options) {
@@ -76,7 +76,7 @@ describe('a file that is heard', () => {
     expect((await all(untimed.transcriber))[0]?.words).toBeUndefined();
   });
 
-  it('is heard to its very end, though it ends without silence', async () => {
+  it('a file is transcribed to its very end, though it ends without silence', async () => {
     const { transcriber, stt } = await open(voice(3_000));
     const [only, ...more] = await all(transcriber);
     expect(only?.endMs).toBe(3_000);
@@ -84,7 +84,7 @@ describe('a file that is heard', () => {
     expect(stt.heardSamples).toBeGreaterThan(2_700 * 16);
   });
 
-  it('has no text where there is no speech or no word is recognised, and decodes no silence', async () => {
+  it('the transcript of a file without recognised speech is empty, and its silence is not decoded', async () => {
     const { transcriber, stt } = await open(quiet(5_000));
     expect(await all(transcriber)).toEqual([]);
     expect(stt.heardSamples).toBe(0);
@@ -93,7 +93,7 @@ describe('a file that is heard', () => {
     expect(await all(unclear.transcriber)).toEqual([]);
   });
 
-  it('is cut where one stretch lasts too long', async () => {
+  it('a stretch of speech in a file that lasts too long is cut', async () => {
     // Words, with pauses between them that are too short to be an end.
     const words = Array.from({ length: 325 }, () => [voice(300), quiet(100)]).flat();
     const { transcriber } = await open(...words);
@@ -102,7 +102,7 @@ describe('a file that is heard', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(60_000);
   });
 
-  it('gives its recogniser back at the end, when it is closed, and when that fails', async () => {
+  it('a file transcriber gives its recogniser back at its end, when closed and when decoding fails', async () => {
     const { transcriber, stt } = await open(voice(500));
     expect(stt.inUse).toBe(1);
     await all(transcriber);
@@ -119,7 +119,7 @@ describe('a file that is heard', () => {
     await expect(all(broken.transcriber)).rejects.toThrow('trapped');
   });
 
-  it('waits for no recogniser that is not to be had', async () => {
+  it('a file transcriber fails at once when no recogniser is free', async () => {
     const engines = createFakeEngines();
     const stt = engines.stt.pocketsphinx;
     stt.streams = 0;

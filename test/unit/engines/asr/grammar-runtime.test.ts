@@ -5,7 +5,7 @@ import { createEngineFiles } from '../../../../src/engines/threads/engine-files.
 import { loadRecording } from '../../../support/speech.ts';
 
 describe('grammar runtime', () => {
-  it('understands a command of its grammar, and names what is wrong with another', async () => {
+  it('the grammar runtime understands a command of its grammar, and names the fault of an invalid grammar', async () => {
     const decoder = await loadGrammarDecoder(createEngineFiles().grammarScript());
     decoder.useGrammar('#JSGF V1.0; grammar go; public <go> = go (forward | back) ten meters;');
     expect(() => decoder.useGrammar('#JSGF V1.0; grammar x; public <x> = zzyzxqq;')).toThrow(

@@ -19,14 +19,14 @@ function fill(places: ReturnType<typeof createListeningPlaces>): number {
 }
 
 describe('listening places', () => {
-  it('has room for as many listeners as the cores decode, half of whose time is speech', () => {
+  it('the listening places fit as many listeners as the cores can decode when half of their time is speech', () => {
     const places = createListeningPlaces({ cores: 1 });
     expect(fill(places)).toBe(10);
     expect([places.taken, places.refused, places.most]).toEqual([10, 1, 10]);
     expect(fill(createListeningPlaces({ cores: 3 }))).toBe(30);
   });
 
-  it('follows the speed of the decoders: slower ones have less room, and never none', () => {
+  it('the listening places follow the decoders’ speed: slower decoders have fewer places, but at least one', () => {
     const places = createListeningPlaces({ cores: 1 });
     for (let s = 0; s < 10 * realTimeFactor.overSeconds; s++) places.decoded(240, 1_000);
     expect(places.most).toBe(5);
@@ -34,13 +34,13 @@ describe('listening places', () => {
     expect(fill(places)).toBe(1);
   });
 
-  it('has room for its least number of listeners, however slow the decoders are', () => {
+  it('the listening places never fall below their minimum, however slow the decoders are', () => {
     const places = createListeningPlaces({ cores: 1, least: 4 });
     for (let s = 0; s < 10 * realTimeFactor.overSeconds; s++) places.decoded(5_000, 1_000);
     expect(fill(places)).toBe(4);
   });
 
-  it('counts a file, whose speech never pauses, as two listeners', () => {
+  it('a file, whose speech never pauses, takes the listening places of two listeners', () => {
     const places = createListeningPlaces({ cores: 1, most: 4 });
     const file = places.take('file');
     expect(fill(places)).toBe(2);
@@ -50,7 +50,7 @@ describe('listening places', () => {
     expect(places.taken).toBe(4);
   });
 
-  it('gives a call that is under way its place though none is free', () => {
+  it('a call in progress gets a listening place though none is free', () => {
     const places = createListeningPlaces({ cores: 1, most: 1 });
     const first = places.take('live');
     const second = places.takeOver();

@@ -8,7 +8,7 @@ const soft = new Int16Array(1_600).fill(300);
 const isQuiet = (quiet: QuietBlock, pcm: Int16Array) => quiet.isQuiet(pcm, energy(pcm));
 
 describe('quiet block', () => {
-  it('takes a block for a pause only when it is far softer than the utterance', () => {
+  it('a block counts as a pause only when it is far softer than its utterance', () => {
     const quiet = createQuietBlock();
     expect(isQuiet(quiet, loud)).toBe(false);
     expect(isQuiet(quiet, loud)).toBe(false);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSoundPosts } from '../../../../src/engines/asr/sound-posts.ts';
 
 describe('sound posts', () => {
-  it('posts every sample once and in order, in posts of one size and a rest', () => {
+  it('sound posts carry every sample once and in order, in posts of one size and a remainder', () => {
     fc.assert(
       fc.property(fc.array(fc.int16Array({ maxLength: 50 })), (cuts) => {
         const posts: Int16Array[] = [];

@@ -15,7 +15,7 @@ function memory(...places: readonly number[]) {
 }
 
 describe('spectral mean', () => {
-  it('reads and writes the frames, means and sums of a recogniser', () => {
+  it('the spectral mean reads and writes the frames, means and sums of a recogniser', () => {
     const { HEAP32, HEAPF32 } = memory(100);
     const mean = findSpectralMean({ HEAP32, HEAPF32 }, 50);
     expect(mean?.read()).toEqual([0, 50, ...new Array(25).fill(0)]);
@@ -31,7 +31,7 @@ describe('spectral mean', () => {
     expect(mean?.read()).toEqual(learned);
   });
 
-  it('is not used where it is not found, or found twice', () => {
+  it('the spectral mean is not used where its place in memory is not found, or found twice', () => {
     expect(findSpectralMean(memory(), 50)).toBeUndefined();
     expect(findSpectralMean(memory(100, 300), 50)).toBeUndefined();
     expect(findSpectralMean(memory(100), 40)).toBeUndefined();

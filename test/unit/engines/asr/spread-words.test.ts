@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { spreadWords } from '../../../../src/engines/asr/spread-words.ts';
 
 describe('spreadWords', () => {
-  it('gives each word time by its letters', () => {
+  it('spreadWords gives each word time by its number of letters', () => {
     expect(spreadWords(' to  understand ', 1_000, 2_200)).toEqual([
       { word: 'to', startMs: 1_000, endMs: 1_200 },
       { word: 'understand', startMs: 1_200, endMs: 2_200 },
@@ -11,7 +11,7 @@ describe('spreadWords', () => {
     expect(spreadWords('', 0, 1_000)).toEqual([]);
   });
 
-  it('fills the time from beginning to end without a gap', () => {
+  it('spreadWords fills the time from beginning to end without a gap', () => {
     const text = fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 });
     fc.assert(
       fc.property(text, fc.nat(10_000), fc.nat(10_000), (words, startMs, lengthMs) => {

@@ -24,21 +24,21 @@ function world(trapping: (decoder: number, level: number) => boolean) {
 }
 
 describe('steady decoder', () => {
-  it('replays the utterance to the successor of a decoder that trapped', async () => {
+  it('the steady decoder replays the utterance to the successor of a decoder that trapped', async () => {
     const { steady, made } = world((decoder, level) => decoder === 1 && level === 3);
     for (const level of [1, 2, 3]) await steady.hear(sound(level));
     expect(await steady.ask((decoder) => decoder.end(), '')).toBe('1 2 3');
     expect(made()).toBe(2);
   });
 
-  it('gives up sound that no decoder bears, and nothing of what follows', async () => {
+  it('the steady decoder drops sound on which every decoder traps, and keeps all that follows', async () => {
     const { steady } = world((_, level) => level === 3);
     for (const level of [1, 3, 4]) await steady.hear(sound(level));
     expect(steady.heardSamples).toBe(1_600);
     expect(await steady.ask((decoder) => decoder.end(), '')).toBe('4');
   });
 
-  it('lets go of an old decoder only', async () => {
+  it('the steady decoder replaces a decoder only beyond its maximum age', async () => {
     const { steady, made } = world(() => false);
     await steady.hear(sound(1));
     steady.forget();

@@ -28,7 +28,7 @@ function world() {
 const settled = () => new Promise(setImmediate);
 
 describe('the recogniser of this process', () => {
-  it('loads one decoder when its first stream opens, before any sound, and no second one', async () => {
+  it('the recogniser of a process loads one decoder when its first stream opens, before any sound', async () => {
     const { methods, open, pool } = world();
     expect(methods()).toEqual([]);
     await open();
@@ -37,7 +37,7 @@ describe('the recogniser of this process', () => {
     expect([methods(), pool.taken]).toEqual([['start'], 0]);
   });
 
-  it('loads its decoder when the first session takes a place, while a telephone still rings', async () => {
+  it('the recogniser of a process loads its decoder when the first session takes a place, while a phone still rings', async () => {
     const { engine, methods } = world();
     engine.takePlace();
     await settled();

@@ -73,7 +73,7 @@ const settled = () => new Promise(setImmediate);
 const POST = 1_600;
 
 describe('stt stream', () => {
-  it('posts 100 ms at a time, however the sound arrives, and every sample of it', async () => {
+  it('a recogniser stream posts every sample, 100 ms at a time, however the sound arrives', async () => {
     const { calls, listen } = world();
     const { stream, work } = listen();
     const sound = Int16Array.from({ length: 3_500 }, (_, i) => i);
@@ -88,7 +88,7 @@ describe('stt stream', () => {
     ]);
   });
 
-  it('hears a telephone at 16 kHz, to the last sample', async () => {
+  it('a recogniser stream resamples telephone sound to 16 kHz, to the last sample', async () => {
     const { calls, listen } = world();
     const { stream } = listen({ sampleRateHz: 8_000 });
     stream.push(new Int16Array(8_000));
@@ -97,7 +97,7 @@ describe('stt stream', () => {
     expect(Math.abs(samples - 16_000)).toBeLessThanOrEqual(64);
   });
 
-  it('delivers the final before the end of the utterance resolves', async () => {
+  it('a recogniser stream delivers the final transcript before the end of the utterance resolves', async () => {
     const final = { text: 'hello', isFinal: true };
     const { listen } = world((call) =>
       call.method === 'finish' ? decoded([final], true) : nothing(call),
@@ -108,7 +108,7 @@ describe('stt stream', () => {
     expect(heard.transcripts).toEqual([final]);
   });
 
-  it('has a decoder for the length of an utterance, and takes along what it learned', async () => {
+  it('a recogniser stream has a decoder for one utterance, and brings the learned state to the next', async () => {
     const { calls, listen, pool } = world();
     const { stream } = listen({ grammar: 'g' });
     expect(pool.taken).toBe(0);
@@ -126,7 +126,7 @@ describe('stt stream', () => {
     ]);
   });
 
-  it('transcribes every utterance of twenty callers who speak at once over four decoders', async () => {
+  it('recogniser streams of twenty callers who speak at once over four decoders transcribe every utterance', async () => {
     const hears = ({ method }: Call) =>
       method === 'finish'
         ? decoded([{ text: 'yes', isFinal: true }], true)
@@ -143,7 +143,7 @@ describe('stt stream', () => {
     expect(clients.length).toBe(4);
   });
 
-  it('leaves its decoder to a stream that waits as soon as no sound is without a transcript', async () => {
+  it('a recogniser stream gives its decoder to a waiting stream as soon as all its sound is transcribed', async () => {
     const { calls, listen, pool } = world((call) =>
       call.method === 'push' ? decoded([], true) : nothing(call),
     );
@@ -160,7 +160,7 @@ describe('stt stream', () => {
     expect(talker.heard.failures).toEqual([]);
   });
 
-  it('leaves its decoder where the sound stops within an utterance, and is heard whole all the same', async () => {
+  it('a recogniser stream whose sound stops gives its decoder back, and later replays the utterance from its start', async () => {
     const { calls, clock, listen, pool } = world();
     const { heard, stream } = listen();
     stream.push(new Int16Array(POST).fill(1));
@@ -174,7 +174,7 @@ describe('stt stream', () => {
     expect(heard.failures).toEqual([]);
   });
 
-  it('gives another decoder the whole utterance where the first one is lost, once', async () => {
+  it('a recogniser stream replays the whole utterance once to another decoder when its decoder is lost', async () => {
     const final = { text: 'hello', isFinal: true };
     let isLost = true;
     const { calls, listen } = world((call) => {
@@ -192,7 +192,7 @@ describe('stt stream', () => {
     expect(heard).toMatchObject({ transcripts: [final], failures: [], closed: 0 });
   });
 
-  it('tells of a failure once, gives the decoder back once, and resolves what waits', async () => {
+  it('a recogniser stream reports a failure once, gives its decoder back once, and resolves its callers', async () => {
     const { listen, pool } = world(() => Promise.reject(new EngineCrashed('gone')));
     const { heard, stream } = listen();
     stream.push(new Int16Array(3_200));
@@ -204,7 +204,7 @@ describe('stt stream', () => {
     expect([heard.closed, pool.taken]).toEqual([1, 0]);
   });
 
-  it('fails a stream whose decoder falls too far behind, instead of keeping its sound for ever', () => {
+  it('a recogniser stream fails when its decoder falls too far behind, instead of buffering without end', () => {
     const { calls, listen } = world(() => new Promise(() => {}));
     const { heard, stream } = listen();
     const second = new Int16Array(16_000);
@@ -213,7 +213,7 @@ describe('stt stream', () => {
     expect(posted(calls()).length).toBe(LIMITS.engines.decoderBehindSeconds * 10);
   });
 
-  it('does not take sound that has its transcript for sound that is behind', async () => {
+  it('a recogniser stream does not count transcribed sound as backlog', async () => {
     const { listen } = world((call) =>
       call.method === 'push' ? decoded([], true) : nothing(call),
     );
@@ -227,7 +227,7 @@ describe('stt stream', () => {
     expect(heard.failures).toEqual([]);
   });
 
-  it('delivers nothing after it was closed, and waits for no decoder', async () => {
+  it('a closed recogniser stream delivers nothing, and waits for no decoder', async () => {
     let reply: (decoded: Decoded) => void = () => {};
     const { listen, pool } = world(
       ({ method }) => method === 'push' && new Promise((resolve) => (reply = resolve)),

@@ -39,7 +39,7 @@ function fakeDecoders(trapsOnFeed: (decoder: number, feed: number) => boolean = 
 }
 
 describe('utterances', () => {
-  it('gives a partial when 200 ms more were heard and the words changed, then the final', async () => {
+  it('an utterance gives a partial transcript after 200 ms more sound with changed words, and then the final one', async () => {
     const utterances = createUtterances(fakeDecoders());
     expect(await utterances.push(loud(0.1, 1))).toEqual([]);
     expect(await utterances.push(loud(0.1, 2))).toEqual([{ text: '1 2', isFinal: false }]);
@@ -48,7 +48,7 @@ describe('utterances', () => {
     expect(await utterances.finish()).toEqual([]);
   });
 
-  it('tells when each word was said, over silence that the decoder was spared and a cut', async () => {
+  it('the word times of an utterance include the silence that its decoder was spared, and continue after a cut', async () => {
     const utterances = createUtterances({
       async makeDecoder() {
         let heard = 0;
@@ -79,7 +79,7 @@ describe('utterances', () => {
     expect(rest?.words).toMatchObject([{ endMs: 1_000 * long + 100 }]);
   });
 
-  it('tells no times where the words are not those of the text', async () => {
+  it('an utterance has no word times where the words are not those of its text', async () => {
     const { makeDecoder } = fakeDecoders();
     const utterances = createUtterances({
       makeDecoder: async () => ({ ...(await makeDecoder()), words: () => [] }),
@@ -88,7 +88,7 @@ describe('utterances', () => {
     expect(await utterances.finish()).toEqual([{ text: '1', isFinal: true }]);
   });
 
-  it('loses no sound when a decoder traps: its successor hears the utterance again', async () => {
+  it('an utterance loses no sound when a decoder traps: the next decoder hears the utterance again', async () => {
     const decoders = fakeDecoders((decoder, feed) => decoder === 1 && feed === 3);
     const utterances = createUtterances(decoders);
     for (const level of [1, 2, 3]) await utterances.push(loud(0.1, level));
@@ -96,7 +96,7 @@ describe('utterances', () => {
     expect(decoders.made.length).toBe(2);
   });
 
-  it('gives up an utterance that traps twice, and the stream goes on', async () => {
+  it('an utterance that traps twice is given up, and the stream goes on', async () => {
     const decoders = fakeDecoders((decoder, feed) => decoder <= 2 && feed === 2);
     const utterances = createUtterances(decoders);
     await utterances.push(loud(0.1, 1));
@@ -105,7 +105,7 @@ describe('utterances', () => {
     expect(await utterances.finish()).toEqual([{ text: '5', isFinal: true }]);
   });
 
-  it('cuts an overlong utterance at a pause, and without one at the hard length', async () => {
+  it('an overlong utterance is cut at a pause, or without a pause at its maximum length', async () => {
     const { utteranceSoftSeconds, utteranceHardSeconds } = LIMITS.engines;
     const paused = createUtterances(fakeDecoders());
     for (let s = 0; s < utteranceSoftSeconds; s++) {
@@ -121,7 +121,7 @@ describe('utterances', () => {
     expect(finals).toEqual([utteranceHardSeconds]);
   });
 
-  it('begins a stream with nothing left of the one before, and renews a decoder past its age', async () => {
+  it('a stream of utterances begins with nothing of the stream before, and replaces a decoder past its age', async () => {
     const decoders = fakeDecoders();
     const utterances = createUtterances(decoders);
     await utterances.push(loud(0.1, 9));
@@ -135,7 +135,7 @@ describe('utterances', () => {
     expect(decoders.made.length).toBe(2);
   });
 
-  it('goes on with a stream in the state in which it left another decoder', async () => {
+  it('a stream of utterances goes on in the state in which it left another decoder', async () => {
     const adapted: (readonly number[] | undefined)[] = [];
     const { makeDecoder } = fakeDecoders((decoder, feed) => decoder === 1 && feed === 2);
     const utterances = createUtterances({

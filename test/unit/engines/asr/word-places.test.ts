@@ -6,13 +6,13 @@ const word = (startMs: number, endMs: number) => ({ word: 'x', startMs, endMs })
 const at = (seconds: number) => 16_000 * seconds;
 
 describe('where the words of an utterance were said', () => {
-  it('is where the decoder heard them while it hears everything', () => {
+  it('the words of an utterance are placed where the decoder heard them while the decoder hears everything', () => {
     const places = createWordPlaces();
     for (const second of [0, 1, 2]) places.note(at(second), at(second));
     expect(places.place([word(500, 2_400)])).toEqual([word(500, 2_400)]);
   });
 
-  it('is later by each pause that was kept from the decoder', () => {
+  it('the words of an utterance are placed later by each pause that was kept from the decoder', () => {
     const places = createWordPlaces();
     places.note(at(0), at(1));
     places.note(at(2), at(5));
@@ -22,7 +22,7 @@ describe('where the words of an utterance were said', () => {
     ]);
   });
 
-  it('does not stretch a word over the pause that it touches', () => {
+  it('a word is not stretched over the pause next to it', () => {
     const places = createWordPlaces();
     places.note(at(0), at(0));
     places.note(at(2), at(5));
@@ -32,7 +32,7 @@ describe('where the words of an utterance were said', () => {
     ]);
   });
 
-  it('begins anew with a decoder that has heard nothing', () => {
+  it('the word places of an utterance start again with a decoder that has heard nothing', () => {
     const places = createWordPlaces();
     places.note(at(0), at(3));
     places.note(at(0), at(7));
@@ -41,7 +41,7 @@ describe('where the words of an utterance were said', () => {
 });
 
 describe('the words of transcripts in a whole', () => {
-  it('are later by where their utterance began, and unknown where one transcript has none', () => {
+  it('the words of joined transcripts are placed after their utterance’s start, and unknown if one transcript has none', () => {
     expect(shiftWords([{ words: [word(1, 2)] }, { words: [word(3, 4)] }], 10)).toEqual([
       word(11, 12),
       word(13, 14),

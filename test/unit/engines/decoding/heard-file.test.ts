@@ -53,7 +53,7 @@ describe('a file that is decoded', () => {
     ['opus.mp4', 2_794],
     ['recorder.webm', 2_794],
     ['vorbis.webm', 2_816],
-  ])('sounds as it did before it was coded: %s', async (name, durationMs) => {
+  ])('a decoded file sounds as it did before encoding: %s', async (name, durationMs) => {
     const { pcm, soundMs } = await decode(soundVector(name));
     expect(soundMs).toBe(durationMs);
     expect(likeness(loadRecording('goforward.wav'), pcm)).toBeGreaterThan(0.9);
@@ -64,12 +64,12 @@ describe('a file that is decoded', () => {
     ['short.flac', 400],
     ['flac.ogg', 400],
     ['mp3.wav', 576],
-  ])('lasts as long as it did before: %s', async (name, durationMs) => {
+  ])('a decoded file lasts as long as it did before encoding: %s', async (name, durationMs) => {
     expect((await decode(soundVector(name))).soundMs).toBe(durationMs);
   });
 
   it.each(['speech.opus', 'speech.ogg', 'flac.ogg'])(
-    'goes on with the next stream where %s is chained',
+    'decoding goes on with the next stream where %s is chained',
     async (name) => {
       const once = await decode(soundVector(name));
       const twice = await decode(Buffer.concat([soundVector(name), soundVector(name)]));
@@ -84,7 +84,7 @@ describe('a file that is decoded', () => {
     ['24 bits', { bits: 24 }],
     ['32 bits', { bits: 32 }],
     ['floats', { tag: 3, bits: 32 }],
-  ])('may be WAV of %s', async (_, format) => {
+  ])('a WAV file of %s can be decoded', async (_, format) => {
     const data = new Uint8Array((8_000 * format.bits) / 8);
     const { soundMs } = await decode(wavFile({ ...format, rateHz: 8_000, data }));
     expect(soundMs).toBe(1_000);
@@ -111,7 +111,7 @@ describe('a file that attacks its decoder', () => {
   it.each([
     ['Opus', opusBomb(4_000)],
     ['FLAC', flacFile(250, 1)],
-  ])('is ended soon after the length that it stated: %s', async (_, bytes) => {
+  ])('the decoding of a file is refused soon after the length that the file states: %s', async (_, bytes) => {
     const file = new HeardFile(bytes, 1_000);
     let samples = 0;
     const all = async () => {
@@ -125,7 +125,7 @@ describe('a file that attacks its decoder', () => {
     expect(samples).toBeLessThan(10 * 16_000);
   });
 
-  it('states hours where it would sound for hours', async () => {
+  it('the measured duration of an Opus file that decodes to hours of sound is hours', async () => {
     const bomb = await probeDuration(opusBomb(400_000));
     expect(bomb).toMatchObject({ durationMs: 47_999_994 });
   });
@@ -139,7 +139,7 @@ describe('a file that attacks its decoder', () => {
     ['Vorbis that claims 99 channels', soundVector('speech.ogg').fill(99, 39, 40)],
     ['AAC whose packets are broken', brokenAac()],
     ['Vorbis without its code books', soundVector('speech.ogg').fill(0, 100, 4_000)],
-  ])('is refused with a sentence: %s', async (_, bytes) => {
+  ])('a file that cannot be decoded is refused with a sentence: %s', async (_, bytes) => {
     await expect(decode(bytes)).rejects.toThrow(/^[A-Z].*\.$/);
   });
 
@@ -150,7 +150,7 @@ describe('a file that attacks its decoder', () => {
     'recorder.webm',
     'fragmented.mp4',
     'short.flac',
-  ])('is heard as far as it goes where it was cut: %s', async (name) => {
+  ])('a file that was cut is decoded up to the cut: %s', async (name) => {
     const whole = soundVector(name);
     const { soundMs } = await decode(whole.subarray(0, Math.floor(whole.length * 0.8)));
     const all = await decode(whole);

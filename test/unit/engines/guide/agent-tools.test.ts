@@ -52,7 +52,7 @@ describe('the guide among the tools of a coding agent', () => {
     'Tell me what my balance is.',
     'Ask me a question.',
     'Is there a new agent for the current session?',
-  ])('answers "%s" in words', (question) => {
+  ])('the guide answers a coding agent’s "%s" in words', (question) => {
     expect(chooseTool(question, CLAUDE_CODE)?.name).toBeUndefined();
     expect(chooseTool(question, CODEX)?.name).toBeUndefined();
   });
@@ -68,19 +68,19 @@ describe('the guide among the tools of a coding agent', () => {
     ['Call update_plan now', CODEX, 'update_plan'],
     ['View the image', CODEX, 'view_image'],
   ] as const)(
-    'calls the tool that "%s" names, or whose subject it names',
+    'the guide calls the coding agent’s tool that "%s" names, or whose subject it names',
     (question, list, name) => {
       expect(chooseTool(question, list)?.name).toBe(name);
     },
   );
 
-  it('still calls one where one must be called', () => {
+  it('the guide calls one of a coding agent’s tools where it must call one', () => {
     expect(chooseTool('Write a haiku', CLAUDE_CODE, true)?.name).toBeDefined();
   });
 });
 
 describe('a question without the blocks of its agent', () => {
-  it('keeps what stands around them, whole or cut off', () => {
+  it('a question without its agent’s blocks keeps the text around them, whole or cut off', () => {
     const block = '<system-reminder>Write a file. <b>x</b></system-reminder>';
     expect(withoutAgentBlocks(`${block}What is 2 + 3?`)).toBe('What is 2 + 3?');
     expect(withoutAgentBlocks(`What is 2 + 3?${block}${block}`)).toBe('What is 2 + 3?');

@@ -26,7 +26,7 @@ addFormats.default(ajv);
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 describe('a schema that the guide fills', () => {
-  it('gets the same valid value each time, or is refused', () => {
+  it('the guide fills a schema with the same valid value each time, or refuses the schema', () => {
     let filled = 0;
     fc.assert(
       fc.property(schemas, fc.constantFrom(...QUESTIONS), (made, question) => {
@@ -60,7 +60,7 @@ describe('a schema that the guide fills', () => {
     ['a list of at least three', { type: 'array', items: { enum: ['x'] }, minItems: 3 }],
     ['a long text', { type: 'string', minLength: 300 }],
     ['nothing said', {}],
-  ])('has %s', (_, schema) => {
+  ])('the guide fills a schema with %s', (_, schema) => {
     const value = fill(schema);
     if (!('items' in schema && Array.isArray(schema.items))) {
       expect([ajv.validate(schema, value), value]).toEqual([true, value]);
@@ -99,11 +99,11 @@ describe('a schema that the guide fills', () => {
     ],
     ['hello', object({ a: { type: ['string', 'null'] } }), { a: null }],
     ['hello', object({ a: text, b: text }, { required: [] }), {}],
-  ])('takes its values from "%s"', (question, schema, value) => {
+  ])('the guide fills a schema with values from "%s"', (question, schema, value) => {
     expect(fill(schema, question)).toEqual(value);
   });
 
-  it('takes the answer for the members of an answer', () => {
+  it('the guide fills a schema’s answer members from its own answer', () => {
     const sum = object({ question: text, answer: text, sum: { type: 'number' } });
     expect(fill(sum, '2 + 3?', 'That is 5.')).toEqual({
       question: '2 + 3?',
@@ -156,7 +156,7 @@ describe('a schema that the guide cannot fill', () => {
       { type: 'array', uniqueItems: true, minItems: 2, items: { const: 1 } },
       /no value that is known/,
     ],
-  ])('is refused with the place: %s', (_, schema, message) => {
+  ])('a schema that the guide cannot fill is refused with the place of its fault: %s', (_, schema, message) => {
     expect(() => fill(schema)).toThrow(SchemaRefused);
     expect(() => fill(schema)).toThrow(message);
   });
@@ -172,7 +172,7 @@ describe('a schema that the guide cannot fill', () => {
       'ten thousand members',
       object(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`p${i}`, text]))),
     ],
-  ])('is given up in bounded time: %s', (_, schema) => {
+  ])('a schema that the guide cannot fill is given up in bounded time: %s', (_, schema) => {
     const started = process.cpuUsage();
     expect(() => fill(schema, `${'a'.repeat(40)}_`)).toThrow(SchemaRefused);
     expect(process.cpuUsage(started).user / 1_000).toBeLessThan(4_000);

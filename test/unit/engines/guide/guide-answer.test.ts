@@ -17,7 +17,7 @@ const reply = (messages: readonly ChatMessage[], more: Partial<GuideRequest> = {
   );
 
 describe('guide answer', () => {
-  it('tells the true balance, and the same every time', async () => {
+  it('the guide tells the true balance, and the same every time', async () => {
     const first = await reply([user('What is my balance?')]);
     expect(first.text).toContain('5.000000 USDC');
     expect(await reply([user('What is my balance?')])).toEqual(first);
@@ -26,7 +26,7 @@ describe('guide answer', () => {
   it.each([
     ['mary had a little lamb', 'I heard: mary had a little lamb.'],
     ['...', 'I did not hear a question.'],
-  ])('says what it makes of %j twice running, then something else once', async (said, begins) => {
+  ])('the guide answers %j the same way twice running, then differently once', async (said, begins) => {
     const messages: ChatMessage[] = [];
     const texts: string[] = [];
     for (let turn = 0; turn < 6; turn++) {
@@ -39,7 +39,7 @@ describe('guide answer', () => {
     expect(texts).toEqual(['same', 'same', other, 'same', 'same', other]);
   });
 
-  it('counts all it was given and all it says with a real tokenizer', async () => {
+  it('the guide counts its input and output tokens with a real tokenizer', async () => {
     const messages = [{ role: 'system', content: 'Be brief.' } as const, user('hello')];
     const { text, usage } = await reply(messages);
     expect(usage.inputTokens).toBe(
@@ -48,7 +48,7 @@ describe('guide answer', () => {
     expect(usage.outputTokens).toBe(countTokens(encoder, text));
   });
 
-  it('says no more than it may, and whether there was more', async () => {
+  it('the guide answers within its token limit, and reports whether the answer was cut', async () => {
     expect((await reply([user('what is x402')])).isCut).toBe(false);
     const { isCut, text, usage } = await reply([user('what is x402')], { maxTokens: 4 });
     expect(isCut).toBe(true);
@@ -56,7 +56,7 @@ describe('guide answer', () => {
     expect(text.length).toBeGreaterThan(0);
   });
 
-  it('calls one tool that is clearly meant, and reads its answer aloud after', async () => {
+  it('the guide calls one clearly meant tool, and reads the tool’s result aloud afterwards', async () => {
     const tools = [{ name: 'get_weather', description: 'Weather of a city' }];
     const asked = await reply([user('what is the weather')], { tools });
     expect(asked.toolCall).toEqual({ name: 'get_weather', argumentsJson: '{}' });
@@ -70,7 +70,7 @@ describe('guide answer', () => {
     expect(answered.text).toBe('The tool answered: sunny.');
   });
 
-  it('fills the arguments of a tool by its schema, and refuses one that has no value', async () => {
+  it('the guide fills a tool’s arguments by its schema, and refuses a schema that has no value', async () => {
     const properties = { city: { type: 'string' }, days: { type: 'integer' } };
     const parameters = { type: 'object', properties, required: ['city'] };
     const place = 'tools.0.function.parameters';
@@ -91,7 +91,7 @@ describe('guide answer', () => {
     });
   });
 
-  it('calls a tool whatever is asked where it must, and none by half', async () => {
+  it('the guide calls a tool for any question where it must, and leaves out a call that the token limit would cut', async () => {
     const tools = ['search', 'get_weather'].map((name) => ({ name, description: `Does ${name}` }));
     const mustCall = { tools, mustCall: true };
     expect((await reply([user('mary had a lamb')], mustCall)).toolCall?.name).toBe('search');
@@ -103,7 +103,7 @@ describe('guide answer', () => {
     expect(cut.toolCall).toBeUndefined();
   });
 
-  it('answers in JSON where that is asked for, by the schema where there is one', async () => {
+  it('the guide answers in JSON on request, by the schema where there is one', async () => {
     const any = await reply([user('what is 2 + 3')], { format: {} });
     expect(JSON.parse(any.text)).toEqual({ answer: 'That is 5.' });
     const properties = { sum: { type: 'number' }, answer: { type: 'string' } };
@@ -116,7 +116,7 @@ describe('guide answer', () => {
     });
   });
 
-  it('tells what every tool has answered', async () => {
+  it('the guide reports the result of every tool', async () => {
     const messages = [
       user('what is the weather'),
       { role: 'tool', content: '{"tempC":21,"sky":["clear","dry"]}' } as const,
@@ -129,7 +129,7 @@ describe('guide answer', () => {
     expect(empty.text).toBe('The tool answered nothing.');
   });
 
-  it('ends before the first of the texts that it is to stop at', async () => {
+  it('the guide ends before the first of the stop texts', async () => {
     const whole = await reply([user('what is x402')]);
     const { isCut, text } = await reply([user('what is x402')], { stop: ['payment', 'status'] });
     expect(whole.text.startsWith(text)).toBe(true);
@@ -138,14 +138,14 @@ describe('guide answer', () => {
     expect((await reply([user('what is x402')], { stop: ['zebra'] })).text).toBe(whole.text);
   });
 
-  it('repeats what it does not understand, bounded, and says what it is', async () => {
+  it('the guide repeats an unclear request, up to a length limit, and says that it is no language model', async () => {
     const { text } = await reply([user('mary had a little lamb')]);
     expect(text).toContain('I heard: mary had a little lamb.');
     expect(text).toContain('no language model');
     expect((await reply([user('lamb '.repeat(5_000))])).text.length).toBeLessThan(400);
   });
 
-  it('asks for a question when there is none', async () => {
+  it('the guide asks for a question when there is none', async () => {
     expect((await reply([])).text).toContain('did not hear');
     expect((await reply([user(' … ')])).text).toContain('did not hear');
   });

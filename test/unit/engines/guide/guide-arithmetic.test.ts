@@ -16,11 +16,11 @@ describe('guide arithmetic', () => {
     ['0.1 + 0.2', '0.3'],
     ['one point five times two', '3'],
     ['what is two thousand three hundred plus one', '2301'],
-  ])('answers "%s"', (question, result) => {
+  ])('the guide calculates "%s"', (question, result) => {
     expect(answerSum(question)).toBe(`That is ${result}.`);
   });
 
-  it('divides nothing by zero', () => {
+  it('the guide does not divide by zero', () => {
     expect(answerSum('1 / (2 - 2)')).toBe('Nothing can be divided by zero.');
   });
 
@@ -36,11 +36,11 @@ describe('guide arithmetic', () => {
     '',
     '+',
     '1..2+1',
-  ])('takes "%s" for no sum', (question) => {
+  ])('the guide takes "%s" for no arithmetic', (question) => {
     expect(answerSum(question)).toBeUndefined();
   });
 
-  it('agrees with the machine on any sum of products, and never throws', () => {
+  it('the guide’s arithmetic agrees with the machine on any sum of products, and never throws', () => {
     const number = fc.integer({ min: 0, max: 999 }).map(String);
     const sum = fc
       .array(fc.tuple(number, fc.constantFrom(' + ', ' - ', ' * ')), { minLength: 1, maxLength: 8 })
@@ -58,7 +58,7 @@ describe('guide arithmetic', () => {
     );
   });
 
-  it('does not look at a text beyond its bound', () => {
+  it('the guide’s arithmetic ignores a text beyond its length limit', () => {
     expect(answerSum(`${'('.repeat(200)}1+1${')'.repeat(200)}`)).toBeUndefined();
   });
 });

@@ -17,11 +17,11 @@ describe('guide facts', () => {
     'so much money do i have left',
     'how much is left',
     'how much have i got',
-  ])('hears the question for the balance in "%s"', (question) => {
+  ])('the guide hears the question for the balance in "%s"', (question) => {
     expect(askedFact(question)).toBe('balance');
   });
 
-  it('hears the question for the balance though a third of its words are wrong', () => {
+  it('the guide hears the question for the balance though a third of its words are wrong', () => {
     const words = ['can', 'you', 'tell', 'me', 'what', 'my', 'balance', 'is', 'now'];
     const wrong = ['the', 'a', 'tall', 'meat', 'white', 'it', 'cow', 'knew'];
     const frame = fc.shuffledSubarray([0, 1, 2, 4, 7, 8], { maxLength: 3 });
@@ -43,18 +43,18 @@ describe('guide facts', () => {
     ['what does a phone number cost', undefined],
     ['what is my weather', undefined],
     ['can i please have my police report', undefined],
-  ])('takes "%s" for %s', (question, fact) => {
+  ])('the guide takes "%s" for a question about: %s', (question, fact) => {
     expect(askedFact(question)).toBe(fact);
   });
 
-  it('says an amount for the ear, rounded down, and to the raw unit', () => {
+  it('the guide says an amount in dollars and cents, rounded down, and exactly in USDC', () => {
     expect(sayUsdc(4_992_650n)).toBe('4 dollars and 99 cents, exactly 4.992650 USDC');
     expect(sayUsdc(1_010_000n)).toBe('1 dollar and 1 cent, exactly 1.010000 USDC');
     expect(sayUsdc(7_350n)).toBe('less than a cent, exactly 0.007350 USDC');
     expect(sayUsdc(0n)).toBe('0 dollars, exactly 0.000000 USDC');
   });
 
-  it('states what is held beside the balance only when there is something', () => {
+  it('the guide mentions held money with the balance only when some is held', () => {
     expect(stateFact('balance', facts)).toBe(
       'Your balance is 4 dollars and 99 cents, exactly 4.992650 USDC.',
     );

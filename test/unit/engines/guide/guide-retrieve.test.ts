@@ -11,16 +11,16 @@ describe('guide retrieval', () => {
     ['which voices do you have', 'rms'],
     ['what models are there', 'models route'],
     ['do I get unused money back', 'given back'],
-  ])('finds an answer to "%s" by its words alone', async (question, part) => {
+  ])('the guide finds an answer to "%s" by its words alone', async (question, part) => {
     expect(JSON.stringify((await byWords.find(question))?.answer)).toContain(part);
   });
 
-  it('finds nothing for what the corpus does not speak of', async () => {
+  it('the guide finds no answer to a question outside its corpus', async () => {
     expect(await byWords.find('mary had a little lamb')).toBeUndefined();
     expect(await byWords.find('')).toBeUndefined();
   });
 
-  it('goes by meaning where it can, and embeds the corpus once', async () => {
+  it('the guide searches by meaning where it can, and embeds the corpus once', async () => {
     const embedded: number[] = [];
     const retriever = createRetriever(GUIDE_CORPUS, async (texts) => {
       embedded.push(texts.length);
@@ -31,7 +31,7 @@ describe('guide retrieval', () => {
     expect(embedded.slice(1)).toEqual([1, 1]);
   });
 
-  it('makes do with words when the engine fails', async () => {
+  it('the guide searches by words when the embedding engine fails', async () => {
     const retriever = createRetriever(GUIDE_CORPUS, () => Promise.reject(new Error('gone')));
     expect((await retriever.find('what is my balance'))?.answer).toEqual({ fact: 'balance' });
   });

@@ -4,7 +4,7 @@ import { answerTime } from '../../../../src/engines/guide/guide-answer.ts';
 const nowMs = Date.UTC(2026, 10, 21, 9, 5);
 
 describe('guide time', () => {
-  it('tells the time and the date in UTC from the instant it is given', () => {
+  it('the guide tells the time and the date in UTC from the instant it is given', () => {
     expect(answerTime('What time is it?', nowMs)).toBe(
       'It is 09:05 UTC on Saturday, 21 November 2026.',
     );
@@ -12,7 +12,7 @@ describe('guide time', () => {
     expect(answerTime('which day is it', nowMs)).toContain('Saturday');
   });
 
-  it('is silent about anything else', () => {
+  it('the guide’s clock does not answer other questions', () => {
     expect(answerTime('how many times did I call', nowMs)).toBeUndefined();
   });
 });

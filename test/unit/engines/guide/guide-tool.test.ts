@@ -5,19 +5,19 @@ const weather = { name: 'get_weather', description: 'The weather of a city at th
 const order = { name: 'cancelOrder', description: 'Cancels an order by its number' };
 
 describe('guide tool', () => {
-  it('calls the tool whose subject is spoken of', () => {
+  it('the guide chooses the tool whose subject the question names', () => {
     expect(chooseTool('What is the weather in Paris?', [order, weather])).toBe(weather);
     expect(chooseTool('please cancel my order', [order, weather])).toBe(order);
   });
 
-  it('calls none when none is clearly meant, or two are', () => {
+  it('the guide chooses no tool when none is clearly meant, or two are', () => {
     expect(chooseTool('what is my balance', [order, weather])).toBeUndefined();
     expect(chooseTool('where is my order', [order, weather])).toBeUndefined();
     expect(chooseTool('weather', [weather, { ...weather }])).toBeUndefined();
     expect(chooseTool('weather', [])).toBeUndefined();
   });
 
-  it('calls the one that is spoken of most where one must be called, the first of several', () => {
+  it('the guide chooses the best-matching tool where it must call one, and the first of several equals', () => {
     expect(chooseTool('where is my order', [weather, order], true)).toBe(order);
     expect(chooseTool('what is my balance', [order, weather], true)).toBe(order);
     expect(chooseTool('weather', [], true)).toBeUndefined();

@@ -26,21 +26,21 @@ function noise(samples: number, level: number): Int16Array {
 }
 
 describe('noise suppressor', () => {
-  it('takes nine tenths of the noise out of a line that it has heard for four seconds, and leaves a clean voice as loud as it was', async () => {
+  it('the noise suppressor removes nine tenths of a line’s noise after four seconds, and keeps a clean voice’s loudness', async () => {
     const hiss = noise(48_000, 5_600);
     expect(rms((await suppressed(hiss)).subarray(32_000))).toBeLessThan(rms(hiss) / 10);
     const voice = overTelephone(loadRecording('librivox-0930.wav'));
     expect(rms(await suppressed(voice)) / rms(voice)).toBeGreaterThan(0.85);
   });
 
-  it('gives the same sound back however the line was cut, 20 ms later', async () => {
+  it('the noise suppressor gives the same sound 20 ms later, however the sound was cut', async () => {
     const voice = overTelephone(loadRecording('librivox-0930.wav')).slice(0, 16_000);
     const [whole, halves] = [await suppressed(voice), await suppressed(voice, FRAME / 2)];
     expect(halves).toEqual(whole);
     expect(whole.subarray(0, FRAME).every((sample) => sample === 0)).toBe(true);
   });
 
-  it('lets a line keep its noise when the module traps, and starts it again for the next one', async () => {
+  it('the noise suppressor passes a line’s sound unchanged when its module traps, and restarts the module for the next line', async () => {
     let started = 0;
     const suppressors = await loadNoiseSuppressors(async () => {
       started += 1;

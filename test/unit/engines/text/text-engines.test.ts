@@ -20,7 +20,7 @@ const pruned = () => {
 };
 
 describe('embedding engine', () => {
-  it('gives one vector a text, in order, asked for in small batches', async () => {
+  it('the embedding engine gives one vector a text, in order, in small batches', async () => {
     const { client, engine } = world();
     const texts = Array.from({ length: 40 }, (_, i) => String(i));
     const vectors = await engine.embed(texts);
@@ -30,7 +30,7 @@ describe('embedding engine', () => {
     expect(client.calls.map(({ argument }) => (argument as string[]).length)).toEqual([16, 16, 8]);
   });
 
-  it('lets another agent in between its batches, which are as large as their texts allow', async () => {
+  it('the embedding engine serves another agent between its batches, whose size depends on the texts’ length', async () => {
     const { client, engine } = world();
     const large = engine.embed(
       Array.from({ length: 64 }, () => `1${' '.repeat(2_047)}`),
@@ -43,7 +43,7 @@ describe('embedding engine', () => {
     expect(client.calls.length).toBe(33);
   });
 
-  it('refuses too many texts and too long ones before any work', async () => {
+  it('the embedding engine refuses too many and too long texts before any work', async () => {
     const { client, engine } = world();
     const { embedTexts, embedTextChars } = LIMITS.engines;
     const many = new Array<string>(embedTexts + 1).fill('1');
@@ -54,7 +54,7 @@ describe('embedding engine', () => {
     expect(client.calls).toEqual([]);
   });
 
-  it('says what is missing', async () => {
+  it('the embedding engine names its missing package', async () => {
     const { client, engine } = world(pruned);
     await expect(engine.embed(['1'])).rejects.toThrow(new EngineMissing('pruned'));
     expect(client.calls).toEqual([]);
@@ -66,14 +66,14 @@ const request = { messages: [], facts, maxTokens: 1, nowMs: 0 };
 const answer = { text: 'Hello.', usage: { inputTokens: 1, outputTokens: 2 } };
 
 describe('guide engine', () => {
-  it('asks its worker and says what that said', async () => {
+  it('the guide engine passes a request to its worker and returns the worker’s reply', async () => {
     const client = fakeWorkerClient<TextContract>(() => answer);
     const guide = createGuide({ client, requirePresent: () => {} });
     expect(await guide.reply(request)).toEqual(answer);
     expect(client.calls).toEqual([{ method: 'reply', argument: request }]);
   });
 
-  it('says what is missing', async () => {
+  it('the guide engine names its missing package', async () => {
     const client = fakeWorkerClient<TextContract>(() => answer);
     const guide = createGuide({
       client,

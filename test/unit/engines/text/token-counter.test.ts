@@ -17,14 +17,14 @@ function counter() {
   return { asked, tokens: createTokenCounter({ client, requirePresent: () => {} }) };
 }
 
-it('a long text is counted in pieces, so that others have their turn between them', async () => {
+it('the tokens of a long text are counted in pieces, so that other requests have their turn in between', async () => {
   const { asked, tokens } = counter();
   expect(await tokens.count('x'.repeat(countBatchChars + 10), 1)).toBe((countBatchChars + 10) / 2);
   expect(asked).toEqual([countBatchChars, 10]);
   expect(await tokens.count('', 1)).toBe(0);
 });
 
-it('of one that is longer still, the beginning is counted and the rest taken for like it', async () => {
+it('the tokens of a text beyond the counting limit are extrapolated from its beginning', async () => {
   const { asked, tokens } = counter();
   expect(await tokens.count('x'.repeat(3 * countChars), 1)).toBe((3 * countChars) / 2);
   expect(asked.reduce((sum, chars) => sum + chars, 0)).toBe(countChars);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { countTokens, firstTokens } from '../../../../src/engines/text/tokens.ts';
 
 describe('guide tokens', () => {
-  it('counts as the encoder does, line breaks and special marks included', () => {
+  it('countTokens counts as the encoder does, line breaks and special marks included', () => {
     const text = 'Hello there.\n\nWhat is <|endoftext|> my balance?  ';
     const plain = encoder.encode(text, { disallowedSpecial: new Set() }).length;
     expect(countTokens(encoder, text)).toBe(plain);
     expect(countTokens(encoder, '')).toBe(0);
   });
 
-  it('takes no more than a moment for a long run, of space or without any', () => {
+  it('countTokens takes less than three seconds for long runs of spaces or letters', () => {
     const started = performance.now();
     expect(countTokens(encoder, 'a'.repeat(100_000))).toBeGreaterThan(5_000);
     expect(countTokens(encoder, '日本語'.repeat(10_000))).toBeGreaterThan(5_000);
@@ -20,13 +20,13 @@ describe('guide tokens', () => {
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
-  it('never counts more tokens than there are bytes', () => {
+  it('countTokens never counts more tokens than there are bytes', () => {
     for (const text of ['é', '😀😀', 'zzyzx', '\u0000']) {
       expect(countTokens(encoder, text)).toBeLessThanOrEqual(Buffer.byteLength(text));
     }
   });
 
-  it('cuts an answer to the tokens it may have', () => {
+  it('an answer of the guide is cut to its token limit', () => {
     const cut = firstTokens(encoder, 'Your balance is 4 dollars and 99 cents.', 3);
     expect(cut).toBe('Your balance is');
     expect(firstTokens(encoder, 'Hello.', 50)).toBe('Hello.');

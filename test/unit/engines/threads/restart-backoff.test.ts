@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 
 describe('restart rest', () => {
-  it('forgives the first crash, then rests twice as long each time up to a bound', () => {
+  it('the restart backoff has no delay after the first crash, then doubles its delay up to a limit', () => {
     const clock = new ManualClock();
     const rest = createRestartBackoff(clock);
     const breaker = Array.from({ length: 9 }, () => {
@@ -17,7 +17,7 @@ describe('restart rest', () => {
     expect(rest.remainingMs()).toBe(0);
   });
 
-  it('begins anew once the worker has answered', () => {
+  it('the restart backoff starts again once the worker has answered', () => {
     const rest = createRestartBackoff(new ManualClock());
     rest.crashed();
     expect(rest.crashed()).toBe(2);

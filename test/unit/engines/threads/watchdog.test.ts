@@ -15,7 +15,7 @@ function world() {
 }
 
 describe('watchdog', () => {
-  it('notices silence, counted from the last thing heard', () => {
+  it('the watchdog reports silence, counted from the worker’s last sign of life', () => {
     const { clock, state, watchdog } = world();
     watchdog.watch();
     clock.advance(90);
@@ -26,7 +26,7 @@ describe('watchdog', () => {
     expect(state.barks).toBe(1);
   });
 
-  it('lets silence be when nothing is waited for, or when it was stopped', () => {
+  it('the watchdog ignores silence while no reply is awaited, or after it was stopped', () => {
     const { clock, state, watchdog } = world();
     state.waiting = false;
     watchdog.watch();

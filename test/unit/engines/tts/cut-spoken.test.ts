@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { cutSpoken } from '../../../../src/engines/tts/cut-spoken.ts';
 
 describe('what is long to say', () => {
-  it('is cut by what it comes to when it is spoken: 4,096 digits are many short pieces', () => {
+  it('a text is cut by its spoken length: 4,096 digits become many short pieces', () => {
     const digits = '1234567890'.repeat(410).slice(0, 4_096);
     const parts = cutSpoken(digits, 400);
     expect(parts.join('')).toBe(digits);
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(67);
   });
 
-  it('stays whole where it is as long to write, and is cut between words', () => {
+  it('a text whose spoken length is no longer than its writing stays whole, and numbers are cut between words', () => {
     const sentence = 'The river is cold in the morning, and no one swims before noon. '
       .repeat(3)
       .trim();

@@ -54,7 +54,7 @@ describe('what the encoders write', () => {
     ['opus', 'opus', 48_000],
     ['flac', 'flac', 24_000],
   ] as const)(
-    'is read by another as the same tone for the same time: %s',
+    'another program decodes an encoded file to the same tone for the same time: %s',
     async (format, codec, hz) => {
       const file = await encoded(format, said);
       const read = await decodeSound(file);
@@ -70,7 +70,7 @@ describe('what the encoders write', () => {
     },
   );
 
-  it.each(FORMATS)('has its length by our own count of its frames too: %s', async (format) => {
+  it.each(FORMATS)('our own frame count measures the length of an encoded file: %s', async (format) => {
     const probed = await probeDuration(await encoded(format, said));
     if (probed.kind === 'refused') throw new Error(probed.reason);
     const ms = SECONDS * 1_000;
@@ -78,14 +78,14 @@ describe('what the encoders write', () => {
     expect(probed.durationMs).toBeLessThanOrEqual(ms + 1_000 * PADDING[format] + 1);
   });
 
-  it('is every sample of it in FLAC', async () => {
+  it('a FLAC file holds every sample of its input', async () => {
     const { samples } = await decodeSound(await encoded('flac', said));
     expect(samples).toHaveLength(said.length);
     expect(said.every((sample, i) => Math.abs(sample - (samples[i] ?? 0)) <= 1)).toBe(true);
   });
 
   it.each(FORMATS)(
-    'does not change with what was encoded before or beside it: %s',
+    'an encoded file does not depend on files that were encoded before or at the same time: %s',
     async (format) => {
       const first = await encoded(format, said);
       const beside = await ENCODERS[format]();
@@ -98,7 +98,7 @@ describe('what the encoders write', () => {
     },
   );
 
-  it('frees what MP3 and AAC took: a hundred files leave the memory as large as ten', async () => {
+  it('the MP3 and AAC encoders free their memory: after a hundred files it is as large as after ten', async () => {
     const short = said.slice(0, 2_400);
     for (const [format, program] of [
       ['mp3', lame],
@@ -113,7 +113,7 @@ describe('what the encoders write', () => {
 });
 
 describe('sound that is cut into frames', () => {
-  it('is whole, in order, and filled up with silence at its end', () => {
+  it('sound that is cut into frames is whole, in order, and padded with silence at its end', () => {
     const frames: number[][] = [];
     const take = (frame: Int16Array) => frames.push([...frame]);
     const cutter = new FrameCutter(3);

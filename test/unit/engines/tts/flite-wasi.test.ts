@@ -18,7 +18,7 @@ const speak = (text: string, maxBytes = 1_000_000) =>
   );
 
 describe('a WASI command', () => {
-  it('gives what it wrote to its file, the same to the same', () => {
+  it('a WASI command returns the file that it wrote, the same for the same input', () => {
     const wav = speak('Hello.');
     expect(Buffer.from(wav).toString('latin1', 0, 4)).toBe('RIFF');
     // The header is filled in at the end, over the file's own beginning.
@@ -26,15 +26,15 @@ describe('a WASI command', () => {
     expect(Buffer.from(speak('Hello.')).equals(wav)).toBe(true);
   });
 
-  it('is given a zero byte within a word as a space', () => {
+  it('a WASI command gets a zero byte within a word as a space', () => {
     expect(Buffer.from(speak('one\0two')).equals(speak('one two'))).toBe(true);
   });
 
-  it('ends at the bound of its file, as a trap', () => {
+  it('a WASI command that writes beyond its file limit throws', () => {
     expect(() => speak('Hello.', 1_000)).toThrow(RangeError);
   });
 
-  it('that fails throws its code', () => {
+  it('a WASI command that fails throws its exit code', () => {
     const line = ['flite', '--version'];
     expect(() => runWasiCommand(flite, { line, fileName }, 1_000)).toThrow('ended with code 1');
   });

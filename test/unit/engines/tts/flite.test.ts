@@ -19,7 +19,7 @@ function world() {
 const signal = new AbortController().signal;
 
 describe('flite', () => {
-  it('speaks every sentence in order, each chunk with its words', async () => {
+  it('flite speaks every sentence in order, each chunk with its words', async () => {
     const { flite } = world();
     const words: string[] = [];
     for await (const chunk of flite.speak({ text: 'One. Two! Three?', voice: 'slt', signal })) {
@@ -28,7 +28,7 @@ describe('flite', () => {
     expect(words).toEqual(['One.', 'Two!', 'Three?']);
   });
 
-  it('maps every foreign voice to the first of its own', async () => {
+  it('flite maps every unknown voice to its own first voice', async () => {
     const { flite, asked } = world();
     for (const voice of ['alloy', 'awb', '']) {
       for await (const _ of flite.speak({ text: 'Hi', voice, signal }));
@@ -36,7 +36,7 @@ describe('flite', () => {
     expect(asked().map(({ voice }) => voice)).toEqual(['rms', 'awb', 'rms']);
   });
 
-  it('makes at most one sentence ahead of its listener, and none after an abort', async () => {
+  it('flite synthesizes at most one sentence ahead of its listener, and none after an abort', async () => {
     const { flite, asked } = world();
     const stop = new AbortController();
     const spoken: string[] = [];
@@ -50,7 +50,7 @@ describe('flite', () => {
     expect(asked().length).toBe(3);
   });
 
-  it('lets another agent speak between the pieces of a long number', async () => {
+  it('flite lets another agent speak between the pieces of a long number', async () => {
     const { flite, asked } = world();
     const speak = async (text: string, agentId: number) => {
       for await (const _ of flite.speak({ text, voice: 'rms', signal, agentId }));
@@ -63,7 +63,7 @@ describe('flite', () => {
     expect(Math.max(...asked().map(({ text }) => text.length))).toBeLessThanOrEqual(67);
   });
 
-  it('stretches time by the speed, within bounds', async () => {
+  it('flite stretches time by the speed, within limits', async () => {
     const { flite, asked } = world();
     for (const speed of [2, 0.001]) {
       for await (const _ of flite.speak({ text: 'Hi', voice: 'rms', speed, signal }));
@@ -71,7 +71,7 @@ describe('flite', () => {
     expect(asked().map(({ stretch }) => stretch)).toEqual([0.5, 4]);
   });
 
-  it('has nothing to say for odd text, and refuses a text beyond its bound', async () => {
+  it('flite synthesizes nothing for a text without speakable characters, and refuses a text beyond its limit', async () => {
     const { flite, asked } = world();
     for await (const _ of flite.speak({ text: '… 😀 日本語 —', voice: 'rms', signal }));
     expect(asked()).toEqual([]);
@@ -81,7 +81,7 @@ describe('flite', () => {
     ).rejects.toThrow(EngineInputRefused);
   });
 
-  it('says what is missing', async () => {
+  it('flite names its missing package', async () => {
     const { asked } = world();
     const flite = createFlite({
       client: fakeWorkerClient<FliteContract>(() => null),
@@ -95,7 +95,7 @@ describe('flite', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('speaks ASCII alone', () => {
+  it('flite gets its text in ASCII characters alone', () => {
     expect(speakable('Déjà vu — “it’s”…')).toBe('Deja vu , "it\'s"...');
   });
 });
@@ -106,13 +106,13 @@ describe('the silence before speech', () => {
   const speech = (noiseMs: number) =>
     Int16Array.from({ length: RATE / 2 }, (_, i) => (i < (noiseMs * RATE) / 1_000 ? 90 : 3_000));
 
-  it('is cut to what an onset needs', () => {
+  it('the silence before speech is cut to 40 ms', () => {
     const heard = withoutLead(speech(180), RATE);
     expect(heard.findIndex((sample) => sample > 1_000)).toBe((40 * RATE) / 1_000);
     expect(heard.length).toBe(RATE / 2 - (140 * RATE) / 1_000);
   });
 
-  it('stays where it is shorter, and where there is nothing else', () => {
+  it('the silence before speech stays where it is shorter, and where there is no speech', () => {
     const short = speech(30);
     const still = new Int16Array(400);
     expect(withoutLead(short, RATE)).toBe(short);

@@ -17,7 +17,7 @@ function world(answer: (method: string) => unknown = () => new Uint8Array(1)) {
 }
 
 describe('encoding in a worker', () => {
-  it('names each file to the worker from its opening to its end, and closes it once', async () => {
+  it('the encoding worker gets the id of each file from its opening to its end, and closes each file once', async () => {
     const { calls, encoding } = world();
     const [first, second] = [await encoding.open('mp3'), await encoding.open('opus')];
     await second.push(Int16Array.of(1));
@@ -33,14 +33,14 @@ describe('encoding in a worker', () => {
     ]);
   });
 
-  it('makes what is installed, and says what is not', async () => {
+  it('the encoding engine opens installed formats only, and names the missing package of others', async () => {
     const { calls, encoding } = world();
     expect([encoding.makes('mp3'), encoding.makes('aac')]).toEqual([true, false]);
     await expect(encoding.open('aac')).rejects.toThrow(EngineMissing);
     expect(calls).toEqual([]);
   });
 
-  it('has a bound on files under way, and room again when one is closed or did not open', async () => {
+  it('the encoding engine limits its open files, and has room again when a file is closed or did not open', async () => {
     let fails = false;
     const { encoding } = world((method) => {
       if (fails && method === 'open') throw new Error('no memory');

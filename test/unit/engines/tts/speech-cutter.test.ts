@@ -5,7 +5,7 @@ import { SpeechCutter, splitSpeech } from '../../../../src/engines/tts/split-spe
 const BOUNDS = { firstChars: 30, chars: 60 };
 
 describe('SpeechCutter', () => {
-  it('gives a sentence as soon as something follows it, and the rest at the end', () => {
+  it('SpeechCutter gives a sentence as soon as something follows it, and the rest at the end', () => {
     const cutter = new SpeechCutter(BOUNDS);
     expect(cutter.push('It costs 3')).toEqual([]);
     expect(cutter.push('.50 in all.')).toEqual([]);
@@ -15,14 +15,14 @@ describe('SpeechCutter', () => {
     expect(cutter.end()).toEqual([]);
   });
 
-  it('waits for the next word where it decides whether a sentence is over', () => {
+  it('SpeechCutter waits for the next word where that word decides whether a sentence is over', () => {
     const cutter = new SpeechCutter({ firstChars: 60, chars: 60 });
     expect(cutter.push('It is No. ')).toEqual([]);
     expect(cutter.push('7. See you at 5 p.m. ')).toEqual(['It is No. 7.']);
     expect(cutter.push('Then')).toEqual(['See you at 5 p.m.']);
   });
 
-  it('gives a finished sentence at a pause, and nothing of an unfinished one', () => {
+  it('SpeechCutter gives a finished sentence at a pause, and no unfinished one', () => {
     const cutter = new SpeechCutter(BOUNDS);
     cutter.push('Hello there.');
     expect(cutter.pause()).toEqual(['Hello there.']);
@@ -32,14 +32,14 @@ describe('SpeechCutter', () => {
     expect(cutter.pause()).toEqual(['And then "we left."']);
   });
 
-  it('keeps links whole where it is asked to, and waits for their end', () => {
+  it('SpeechCutter keeps links whole on request, and waits for their end', () => {
     const link = `[docs](https://a.example/${'x'.repeat(300)})`;
     const cutter = new SpeechCutter({ ...BOUNDS, keepsLinks: true });
     const given = [...`Look at ${link} now.`].flatMap((letter) => cutter.push(letter));
     expect([...given, ...cutter.end()]).toEqual(['Look at', link, 'now.']);
   });
 
-  it('reads a long run of marks once', () => {
+  it('SpeechCutter reads a long run of punctuation once', () => {
     const dots = '.'.repeat(200_000);
     const startedMs = performance.now();
     expect(new SpeechCutter(BOUNDS).push(dots)).toEqual([]);
@@ -48,7 +48,7 @@ describe('SpeechCutter', () => {
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
-  it('never waits for the end of a sentence that has none, and never gives more than its bound', () => {
+  it('SpeechCutter cuts a sentence without an end, and never gives more than its limit', () => {
     const cutter = new SpeechCutter(BOUNDS);
     const given = [...'word '.repeat(100)].flatMap((letter) => cutter.push(letter));
     expect(given.length).toBeGreaterThan(5);
@@ -56,7 +56,7 @@ describe('SpeechCutter', () => {
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(BOUNDS.chars);
   });
 
-  it('loses no word, however the text comes', () => {
+  it('SpeechCutter loses no word, however the text arrives', () => {
     const text = fc.array(fc.constantFrom('a', 'bee', 'sea.', 'No!', ' ', ' ', '\n', 'dee;'));
     fc.assert(
       fc.property(text, (pieces) => {

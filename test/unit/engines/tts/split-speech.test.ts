@@ -6,7 +6,7 @@ const BOUNDS = { firstChars: 40, chars: 60 };
 const spoken = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '');
 
 describe('split speech', () => {
-  it('speaks sentence by sentence', () => {
+  it('splitSpeech cuts a text into its sentences', () => {
     expect(splitSpeech('Hello there. How are you? "Fine!" she said.\nBye', BOUNDS)).toEqual([
       'Hello there.',
       'How are you?',
@@ -16,11 +16,11 @@ describe('split speech', () => {
     ]);
   });
 
-  it('does not cut inside an amount', () => {
+  it('splitSpeech does not cut inside an amount', () => {
     expect(splitSpeech('Exactly 4.992650 USDC.', BOUNDS)).toEqual(['Exactly 4.992650 USDC.']);
   });
 
-  it('does not cut behind a title, a saint, an initial or a number sign', () => {
+  it('splitSpeech does not cut behind a title, a saint, an initial or a number sign', () => {
     for (const text of [
       'Dr. Smith lives in St. Louis.',
       'Ask Mrs. J. Doe of the U.S. Army.',
@@ -37,7 +37,7 @@ describe('split speech', () => {
     ]);
   });
 
-  it('keeps times, list numbers and suffixes with the sentence that goes on', () => {
+  it('splitSpeech keeps times, list numbers and suffixes with the sentence that goes on', () => {
     const bounds = { firstChars: 100, chars: 100 };
     expect(splitSpeech('Come at 5 p.m. tomorrow. I am free at 6 p.m. Then I go.', bounds)).toEqual([
       'Come at 5 p.m. tomorrow.',
@@ -55,7 +55,7 @@ describe('split speech', () => {
     ).toEqual(['Ask Acme Inc. about it, etc. and so on.', 'It was 2024.', 'We left.']);
   });
 
-  it('cuts behind the marks of languages that write no space after them', () => {
+  it('splitSpeech cuts behind the punctuation of languages that write no space after it', () => {
     expect(splitSpeech('你好。今天很好！「是吗？」好｡次', BOUNDS)).toEqual([
       '你好。',
       '今天很好！',
@@ -71,14 +71,14 @@ describe('split speech', () => {
     ]);
   });
 
-  it('breathes at no comma within a number', () => {
+  it('splitSpeech does not cut at a comma within a number', () => {
     const text = 'The sum of all of that came to 1,250,000.50 dollars';
     expect(splitSpeech(text, { firstChars: 35, chars: 60 })[0]).toBe(
       'The sum of all of that came to',
     );
   });
 
-  it('cuts a long sentence at a clause, and the first one sooner', () => {
+  it('splitSpeech cuts a long sentence at a clause, and the first one sooner', () => {
     const chunks = splitSpeech(
       'When it rains in the hills, the river rises; when the river rises, the old bridge is closed to carts and horses alike',
       BOUNDS,
@@ -87,11 +87,11 @@ describe('split speech', () => {
     expect(chunks.every((chunk, i) => chunk.length <= (i === 0 ? 40 : 60))).toBe(true);
   });
 
-  it('says nothing for what has no letter or digit', () => {
+  it('splitSpeech gives nothing for a text without a letter or digit', () => {
     expect(splitSpeech(' ... !? \n -- ', BOUNDS)).toEqual([]);
   });
 
-  it('loses no letter and keeps its bounds, whatever the text', () => {
+  it('splitSpeech loses no letter and keeps its limits, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), (text) => {
         const chunks = splitSpeech(text, BOUNDS);

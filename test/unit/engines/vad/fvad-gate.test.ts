@@ -27,7 +27,7 @@ function atTelephoneRate(pcm: Int16Array): Int16Array {
 const share = (values: boolean[]) => values.filter(Boolean).length / values.length;
 
 describe('the gate', () => {
-  it('opens for recorded human speech', () => {
+  it('the speech gate opens for recorded human speech', () => {
     for (const name of ['librivox-0870', 'librivox-0930', 'goforward']) {
       const gate = gates.open();
       expect(share(verdicts(gate, recording(name))), name).toBeGreaterThan(0.5);
@@ -35,7 +35,7 @@ describe('the gate', () => {
     }
   });
 
-  it('judges the sound of a telephone as it does the same sound at 16 kHz', () => {
+  it('the speech gate judges telephone sound as it does the same sound at 16 kHz', () => {
     for (const name of ['librivox-0870', 'librivox-0930', 'goforward']) {
       const wide = gates.open();
       const telephone = gates.open(8_000);
@@ -47,14 +47,14 @@ describe('the gate', () => {
     }
   });
 
-  it('stays shut on silence and on the hiss of a line', () => {
+  it('the speech gate stays shut on silence and on the hiss of a line', () => {
     const gate = gates.open();
     expect(share(verdicts(gate, new Int16Array(5 * 16_000)))).toBe(0);
     expect(share(verdicts(gate, noise(5 * 16_000, 40)))).toBeLessThan(0.05);
     gate.close();
   });
 
-  it('hears every listener by itself', () => {
+  it('the speech gate judges every listener separately', () => {
     const speech = recording('librivox-0880');
     const alone = gates.open();
     const expected = verdicts(alone, speech);
@@ -68,7 +68,7 @@ describe('the gate', () => {
     for (const gate of [alone, one, other]) gate.close();
   });
 
-  it('can be opened and closed without end, twice closed too, and is shut for good', () => {
+  it('a speech gate can be opened and closed 20,000 times, may be closed twice, and then stays shut', () => {
     for (let i = 0; i < 20_000; i++) gates.open().close();
     const gate = gates.open();
     gate.close();
@@ -77,7 +77,7 @@ describe('the gate', () => {
     expect(() => gates.open().isSpeech(new Int16Array(160))).toThrow(/320/);
   });
 
-  it('passes all sound on where its module breaks, and is whole again for who comes later', async () => {
+  it('the speech gate passes all sound when its module traps, and works again for later listeners', async () => {
     let started = 0;
     const moduleOf = (isBroken: boolean): FvadModule => ({
       HEAP16: new Int16Array(2 * HEARING_FRAME),

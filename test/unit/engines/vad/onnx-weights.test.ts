@@ -27,14 +27,14 @@ const model = (...tensors: number[][]) =>
   ]);
 
 describe('the weights reader', () => {
-  it('finds the tensors of the published model with their shapes', () => {
+  it('the weights reader finds the tensors of the published model with their shapes', () => {
     const weights = readOnnxWeights(readFileSync(createEngineFiles().sileroWeights()));
     expect(weights.get('model.stft.forward_basis_buffer')?.dims).toEqual([258, 1, 256]);
     expect(weights.get('model.decoder.rnn.weight_ih')?.dims).toEqual([512, 128]);
     expect(weights.get('model.decoder.rnn.weight_ih')?.data).toHaveLength(512 * 128);
   });
 
-  it('reads float tensors by name and leaves others out', () => {
+  it('the weights reader reads float tensors by name and skips others', () => {
     const weights = readOnnxWeights(
       model(tensor('w', [2, 1], [...FLOAT_1_5, ...FLOAT_1_5]), tensor('n', [1], [0, 0, 0, 0], 7)),
     );
@@ -42,14 +42,14 @@ describe('the weights reader', () => {
     expect(weights.get('w')).toEqual({ dims: [2, 1], data: Float32Array.of(1.5, 1.5) });
   });
 
-  it('says so when a tensor does not fit its dimensions or the file is cut', () => {
+  it('the weights reader refuses a tensor that does not fit its dimensions, and a file that is cut', () => {
     expect(() => readOnnxWeights(model(tensor('w', [3], FLOAT_1_5)))).toThrow(/tensor w/);
     const whole = model(tensor('w', [1], FLOAT_1_5));
     expect(() => readOnnxWeights(whole.subarray(0, whole.length - 2))).toThrow(/damaged/);
     expect(() => readOnnxWeights(new Uint8Array(40).fill(0xff))).toThrow(/damaged/);
   });
 
-  it('ends on any bytes at all, with tensors or with an error', () => {
+  it('the weights reader ends on any bytes at all, with tensors or with an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {

@@ -16,7 +16,7 @@ const layerOf = (columns: number) =>
   });
 
 describe('the kernel of the model', () => {
-  it('adds a bias to the weights times the values of each row, and cuts off below what it is told', () => {
+  it('the kernel of the VAD model adds biases to the product of weights and values, and clips below its minimum', () => {
     const cases = fc.integer({ min: 1, max: 40 }).chain(layerOf);
     fc.assert(
       fc.property(cases, ({ biases, least, rows, values }) => {
@@ -36,7 +36,7 @@ describe('the kernel of the model', () => {
     );
   });
 
-  it('gives each layer and vector a place of its own, filled up with zeros', () => {
+  it('the kernel of the VAD model gives each layer and vector its own memory, padded with zeros', () => {
     const kernel = new Kernel(100);
     const first = kernel.take(3);
     const second = kernel.take(9);
@@ -45,7 +45,7 @@ describe('the kernel of the model', () => {
     expect([...kernel.floats.subarray(0, 100)].every((value) => value === 0)).toBe(true);
   });
 
-  it('refuses what it has no room for', () => {
+  it('the kernel of the VAD model refuses a vector beyond its memory', () => {
     expect(() => new Kernel(100).take(20_000)).toThrow('no room');
   });
 });

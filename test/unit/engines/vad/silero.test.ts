@@ -32,7 +32,7 @@ const shareAbove = (values: number[], threshold: number) =>
   values.filter((value) => value > threshold).length / values.length;
 
 describe('Silero', () => {
-  it('is sure of recorded human speech', () => {
+  it('Silero is sure of recorded human speech', () => {
     for (const name of ['librivox-0870', 'librivox-0890', 'cards-001']) {
       const values = probabilities(recording(name));
       expect(Math.max(...values), name).toBeGreaterThan(0.99);
@@ -41,14 +41,14 @@ describe('Silero', () => {
     expect(shareAbove(probabilities(recording('librivox-0870')), 0.5)).toBeGreaterThan(0.85);
   });
 
-  it('takes neither silence nor hiss nor a tone for speech', () => {
+  it('Silero takes neither silence nor hiss nor a tone for speech', () => {
     const seconds = 5 * 16_000;
     expect(Math.max(...probabilities(new Int16Array(seconds)))).toBeLessThan(0.1);
     expect(shareAbove(probabilities(noise(seconds, 1_000)), 0.5)).toBeLessThan(0.03);
     expect(shareAbove(probabilities(tone(425, 16_000, seconds)), 0.5)).toBeLessThan(0.1);
   });
 
-  it('answers the same to the same sound, and what another implementation of it answers', () => {
+  it('Silero gives the same result for the same sound, and that of another implementation', () => {
     const values = probabilities(recording('librivox-0870'));
     expect(probabilities(recording('librivox-0870'))).toEqual(values);
     expect(values).toHaveLength(221);
@@ -57,7 +57,7 @@ describe('Silero', () => {
     }
   });
 
-  it('keeps every listener apart, and begins each anew', () => {
+  it('Silero keeps every listener apart, and starts each one afresh', () => {
     const speech = recording('librivox-0880');
     const alone = probabilities(speech);
     const first = silero.open();
@@ -71,7 +71,7 @@ describe('Silero', () => {
     expect(probabilities(speech)).toEqual(alone);
   });
 
-  it('refuses a window of another length and weights that are not its own', () => {
+  it('Silero refuses a window of another length and weights of another model', () => {
     expect(() => silero.open().probability(new Int16Array(160))).toThrow(/512/);
     expect(() => createSilero(new Map())).toThrow(/lack model\./);
     expect(() => loadSilero('/nowhere/weights.onnx')).toThrow(/not installed/);

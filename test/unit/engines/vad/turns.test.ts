@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTurns, endTurn, takeTurn } from '../../../../src/engines/vad/turns.ts';
 
 describe('turns', () => {
-  it('lets as many compute as there are places, and the next when one has ended', () => {
+  it('compute turns let as many threads compute as there are places, and the next when one has ended', () => {
     const turns = createTurns(2);
     const [a, b, c] = [turns.pass(), turns.pass(), turns.pass()];
     takeTurn(a);
@@ -14,7 +14,7 @@ describe('turns', () => {
     takeTurn(a);
   });
 
-  it('leaves at least one place, and counts an end only where there was a turn', () => {
+  it('compute turns have at least one place, and count an end only where there was a turn', () => {
     const turns = createTurns(0);
     const pass = turns.pass();
     endTurn(pass);
@@ -27,7 +27,7 @@ describe('turns', () => {
     expect([words[0], words[1]]).toEqual([1_000, 1_000]);
   });
 
-  it('never lets two threads that are alive share a holder, however many came and went', () => {
+  it('compute turns never give two live threads one holder, however many threads came and went', () => {
     const turns = createTurns(1);
     const idle = turns.pass();
     for (let i = 0; i < 1_000; i++) {
@@ -42,7 +42,7 @@ describe('turns', () => {
     expect([words[0], words[1]]).toEqual([1_000, 1_000]);
   });
 
-  it('ends the turn of a thread that died, and its holder begins without one', () => {
+  it('the compute turn of a dead thread is ended, and its holder begins without a turn', () => {
     const turns = createTurns(1);
     for (let i = 0; i < 200; i++) {
       const dying = turns.pass();
@@ -53,7 +53,7 @@ describe('turns', () => {
     expect([words[0], words[1]]).toEqual([200, 200]);
   });
 
-  it('would rather fail than share: without a free holder, and when one is given back twice', () => {
+  it('compute turns throw without a free holder, and when a holder is given back twice', () => {
     const turns = createTurns(1);
     const passes = Array.from({ length: 64 }, () => turns.pass());
     expect(new Set(passes.map(({ holder }) => holder)).size).toBe(64);

@@ -121,13 +121,13 @@ describe('the voice detector', () => {
   const { pcm, spoken } = conversation(SENTENCES, 1_200);
   const frames = framesOf(pcm);
 
-  it('hears each sentence of a human voice as one turn', async () => {
+  it('the voice detector hears each sentence of a human voice as one turn', async () => {
     const { events, counters } = await turnsIn(frames, { engine: localEngine() });
     expectTurns(events, spoken);
     expect(counters).toMatchObject({ gateDecisions: 0, skippedSamples: 0, modelGone: false });
   });
 
-  it('does so on a telephone line with noise, with the model, the gate alone or loudness alone', async () => {
+  it('the voice detector hears turns on a noisy telephone line with the model, the gate alone or loudness alone', async () => {
     const line = telephoneFrames(overTelephone(pcm, 30));
     const ways = [{ engine: localEngine() }, {}, { withGate: false }];
     for (const way of ways) {
@@ -136,7 +136,7 @@ describe('the voice detector', () => {
     }
   });
 
-  it('hears the same turns however the sound was cut', async () => {
+  it('the voice detector hears the same turns however the sound was cut', async () => {
     const line = overTelephone(pcm, 10).subarray(0, 8 * 8_000);
     const whole = await turnsIn(telephoneFrames(line));
     expect(whole.events.length).toBeGreaterThan(1);
@@ -149,7 +149,7 @@ describe('the voice detector', () => {
     );
   });
 
-  it('asks the model nothing while the line is silent', async () => {
+  it('the voice detector sends the model nothing while the line is silent', async () => {
     const { events, counters } = await turnsIn(framesOf(noise(10 * HEARING_HZ, 8)), {
       engine: localEngine(),
     });
@@ -157,7 +157,7 @@ describe('the voice detector', () => {
     expect(counters.judged).toBe(0);
   });
 
-  it('goes on with the gate when the model is busy, breaks or never answers', async () => {
+  it('the voice detector goes on with the gate when the model is busy, breaks or never answers', async () => {
     const refusing: VadEngine = { open: () => Promise.reject(new EngineBusy(1)) };
     const closed = { count: 0 };
     const breaking: VadEngine = {
@@ -181,7 +181,7 @@ describe('the voice detector', () => {
     expect(closed.count).toBe(1);
   });
 
-  it('holds a bounded number of questions for a model that hangs', async () => {
+  it('the voice detector has at most three windows pending at a model that hangs', async () => {
     let asked = 0;
     const events: VadEvent[] = [];
     const { detector, push } = detectorOf({
@@ -207,7 +207,7 @@ describe('the voice detector', () => {
     detector.close();
   });
 
-  it('says nothing after it was closed, not even on a late answer, and gives the stream back', async () => {
+  it('a closed voice detector reports nothing, not even on a late result, and gives its model stream back', async () => {
     const speech = framesOf(recording('librivox-0870').subarray(HEARING_HZ));
     for (const closes of [true, false]) {
       let closed = 0;
@@ -244,7 +244,7 @@ describe('the voice detector', () => {
     }
   });
 
-  it('goes on with the gate when what hears its event throws at an answer', async () => {
+  it('the voice detector goes on with the gate when its event listener throws', async () => {
     let thrown = 0;
     const { detector, push } = detectorOf({
       engine: { open: async () => ({ probability: async () => 1, close() {} }) },
@@ -264,7 +264,7 @@ describe('the voice detector', () => {
     detector.close();
   });
 
-  it('forgets a turn that was committed by hand and hears the next', async () => {
+  it('the voice detector forgets a manually committed turn and hears the next one', async () => {
     const events: VadEvent[] = [];
     const { detector, push } = detectorOf({
       gate: gates.open(),
@@ -281,7 +281,7 @@ describe('the voice detector', () => {
     detector.close();
   });
 
-  it('hears who speaks softly on a line that is silent', async () => {
+  it('the voice detector hears soft speech on a silent line', async () => {
     let heard = 0;
     for (const { file } of RECORDINGS) {
       const voice = loadRecording(file).subarray(0, 10 * HEARING_HZ);

@@ -20,7 +20,7 @@ function world(answer: (call: Call) => unknown = loudness) {
 }
 
 describe('vad engine', () => {
-  it('answers each listener for its own window, many in one message', async () => {
+  it('the VAD engine answers each listener for its own window, many windows in one message', async () => {
     const { client, vad } = world();
     const [a, b, c] = await Promise.all([vad.open(), vad.open(), vad.open()]);
     const answers = [a.probability(window(1)), b.probability(window(2)), c.probability(window(3))];
@@ -28,7 +28,7 @@ describe('vad engine', () => {
     expect(client.calls.map((call) => judge(call).streams.length)).toEqual([0, 1, 2]);
   });
 
-  it('does not wait for a late worker: the gate is told to decide', async () => {
+  it('the VAD engine leaves the decision to the gate when its worker is late', async () => {
     let reply: (call: unknown) => void = () => {};
     const { clock, vad } = world((call) =>
       judge(call).streams.length === 0 ? [] : new Promise((resolve) => (reply = resolve)),
@@ -45,7 +45,7 @@ describe('vad engine', () => {
     expect(await next).toBe(0.25);
   });
 
-  it('holds no more windows than one message can carry', async () => {
+  it('the VAD engine queues no more windows than one message can carry', async () => {
     const { vad } = world((call) =>
       judge(call).streams.length === 0 ? [] : new Promise(() => {}),
     );
@@ -56,7 +56,7 @@ describe('vad engine', () => {
     expect(await asked.at(-1)).toBeNaN();
   });
 
-  it('lets the gate decide when the worker fails, and forgets closed listeners in the worker', async () => {
+  it('the VAD engine leaves the decision to the gate when its worker fails, and tells the worker of closed listeners', async () => {
     let broken = true;
     const { client, vad } = world((call) => {
       if (judge(call).streams.length > 0 && broken) throw new Error('trap');
@@ -72,7 +72,7 @@ describe('vad engine', () => {
     expect(await listener.probability(window(3))).toBeNaN();
   });
 
-  it('refuses to open where the weights are missing', async () => {
+  it('the VAD engine refuses to open where the weights are missing', async () => {
     const vad = createVad({
       client: fakeWorkerClient<VadContract>(() => []),
       clock: new ManualClock(),
