@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ArrivalJitter } from '../../../media/arrival-jitter.ts';
 
 describe('ArrivalJitter', () => {
-  it('is nought for sound that comes exactly as fast as it is, however it is cut', () => {
+  it('ArrivalJitter is 0 for sound that arrives exactly in real time, however it is cut', () => {
     const jitter = new ArrivalJitter();
     let atMs = 0;
     for (const audioMs of [20, 20, 100, 5, 60]) {
@@ -12,7 +12,7 @@ describe('ArrivalJitter', () => {
     expect([jitter.smoothMs, jitter.mostMs]).toEqual([0, 0]);
   });
 
-  it('comes near a deviation that stays, early or late, and keeps the greatest', () => {
+  it('ArrivalJitter approaches a lasting deviation, early or late, and keeps the greatest', () => {
     const jitter = new ArrivalJitter();
     let atMs = 0;
     for (let n = 0; n < 200; n++) {
@@ -23,7 +23,7 @@ describe('ArrivalJitter', () => {
     expect(jitter.mostMs).toBe(8);
   });
 
-  it('takes a caller who sent nothing for a pause, and no network for late', () => {
+  it('ArrivalJitter takes a gap in the caller’s sound for a pause, and not for network delay', () => {
     const jitter = new ArrivalJitter();
     jitter.arrived(0, 20);
     jitter.arrived(60_000, 20);

@@ -10,7 +10,7 @@ const ENCODE = { linear16: writePcmBytes, mulaw: encodeMulaw, alaw: encodeAlaw }
 const LOST = { linear16: 0, mulaw: 700, alaw: 600 };
 
 describe.each(SOUND_CODINGS)('sound as %s', (coding) => {
-  it('becomes the same samples however its bytes were cut', () => {
+  it('SoundReader decodes the same samples however the bytes were cut', () => {
     fc.assert(
       fc.property(
         fc.int16Array({ minLength: 1, maxLength: 100 }),
@@ -35,7 +35,7 @@ describe.each(SOUND_CODINGS)('sound as %s', (coding) => {
     );
   });
 
-  it('begins anew after a reset, whatever was owed', () => {
+  it('SoundReader starts afresh after a reset, without the half sample that it had', () => {
     const reader = new SoundReader(coding);
     const target = new Int16Array(2);
     reader.push(Uint8Array.of(1), target);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { writeFlacSamples } from '../../../media/flac-head.ts';
 
 describe('the head of a FLAC file', () => {
-  it.each([120_000, 2 ** 32 + 5])('takes %i samples and keeps its other fields', (samples) => {
+  it.each([120_000, 2 ** 32 + 5])('a FLAC header takes a count of %i samples and keeps its other fields', (samples) => {
     const file = Buffer.alloc(42);
     file.writeUInt32BE(0x05dc_00f0, 18);
     writeFlacSamples(file.subarray(0), samples);

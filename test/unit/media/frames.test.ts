@@ -13,7 +13,7 @@ const heard = (text: string): Frame => ({ kind: 'transcript', text, isFinal: tru
 const mark = (name: string): Frame => ({ kind: 'mark', name });
 
 describe('frames', () => {
-  it('that tell what the caller did are never dropped, those of our reply always are', () => {
+  it('an interruption drops the frames of our reply, and never frames that tell what the caller did', () => {
     const theirs: FrameKind[] = ['audio_received', 'digit_received', 'transcript', 'mark_played'];
     const ours: FrameKind[] = ['reply_text', 'reply_audio', 'reply_started', 'reply_ended', 'mark'];
     expect(theirs.map(droppedByInterruption)).toEqual(theirs.map(() => false));
@@ -25,7 +25,7 @@ describe('frames', () => {
 });
 
 describe('a frame queue', () => {
-  it('lets system frames overtake and keeps the order within each lane', () => {
+  it('a frame queue lets system frames overtake and keeps the order within each lane', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 40 }), (system) => {
         const queue = new FrameQueue(100);
@@ -41,7 +41,7 @@ describe('a frame queue', () => {
     );
   });
 
-  it('loses the reply and nothing else when it is interrupted', () => {
+  it('an interruption removes the reply and nothing else from a frame queue', () => {
     const queue = new FrameQueue(10);
     for (const frame of [said('a'), mark('m'), heard('yes'), said('b')]) queue.push(frame);
     expect(queue.interrupt()).toBe(3);
@@ -49,7 +49,7 @@ describe('a frame queue', () => {
     expect(queue.pull()).toEqual(heard('yes'));
   });
 
-  it('refuses what is beyond its capacity, but a full reply cannot keep a hang-up out', () => {
+  it('a frame queue refuses frames beyond its capacity, but takes a hang-up even when full', () => {
     const queue = new FrameQueue(2);
     expect([said('a'), said('b'), said('c')].map((frame) => queue.push(frame))).toEqual([
       true,

@@ -32,19 +32,19 @@ const LAWS = [
 describe.each(LAWS)(
   '$law',
   ({ encode, decode, silence, codeByTheRule, sampleByTheRule, corners }) => {
-    it('codes every 16-bit sample as the tables of G.711 do', () => {
+    it('G.711 encoding follows the G.711 tables for every 16-bit sample', () => {
       const codes = new Uint8Array(65_536);
       expect(encode(ALL_SAMPLES, codes)).toBe(65_536);
       expect(codes).toEqual(Uint8Array.from(ALL_SAMPLES, codeByTheRule));
     });
 
-    it('hears every code as the tables of G.711 do', () => {
+    it('G.711 decoding follows the G.711 tables for every code', () => {
       const samples = new Int16Array(256);
       expect(decode(ALL_CODES, samples)).toBe(256);
       expect(samples).toEqual(Int16Array.from(ALL_CODES, sampleByTheRule));
     });
 
-    it('agrees with the corner vectors that others are checked against', () => {
+    it('G.711 encoding and decoding agree with the published corner vectors', () => {
       for (const [sample, code] of corners.encode as [number, number][]) {
         const target = new Uint8Array(1);
         encode(Int16Array.of(sample), target);
@@ -57,7 +57,7 @@ describe.each(LAWS)(
       }
     });
 
-    it('changes nothing more once a sample has been coded', () => {
+    it('G.711 encoding changes a decoded sample no further, and stays close to the original', () => {
       fc.assert(
         fc.property(fc.int16Array(), (samples) => {
           const codes = new Uint8Array(samples.length);
@@ -76,7 +76,7 @@ describe.each(LAWS)(
       );
     });
 
-    it('has a code for silence, and never writes past a target that is too short', () => {
+    it('G.711 encoding has a code for silence, and never writes past a target that is too short', () => {
       const heard = new Int16Array(1);
       decode(Uint8Array.of(silence), heard);
       expect(Math.abs(heard[0] as number)).toBeLessThanOrEqual(8);

@@ -19,7 +19,7 @@ function heard(rateHz: number, blockSamples = 2_048): Int16Array {
 
 describe('a file as it is heard', () => {
   it.each([4_000, 8_000, 11_025, 16_000, 44_100, 48_000, 96_000, 192_000])(
-    'is a second of frames of 20 ms, just as loud, from %i Hz',
+    'a second of sound at %i Hz becomes 50 frames of 20 ms, just as loud',
     (rateHz) => {
       const sound = heard(rateHz);
       expect(sound.length % 320).toBe(0);
@@ -31,13 +31,13 @@ describe('a file as it is heard', () => {
   );
 
   it.each([8_000, 44_100, 96_000])(
-    'is the same however the blocks are cut, from %i Hz',
+    'hearing frames from %i Hz are the same however the blocks are cut',
     (rateHz) => {
       expect(heard(rateHz, 1_001)).toEqual(heard(rateHz, 40_320));
     },
   );
 
-  it('goes on where a chained file changes its rate', () => {
+  it('hearing frames go on where a chained file changes its rate', () => {
     const frames = new HearingFrames();
     const first = frames.push({ rateHz: 8_000, samples: tone(8_000) });
     const second = frames.push({ rateHz: 48_000, samples: tone(48_000) });
@@ -46,7 +46,7 @@ describe('a file as it is heard', () => {
     expect(rms(second.subarray(8_000, 8_320))).toBeGreaterThan(6_500);
   });
 
-  it('is nothing where there is nothing', () => {
+  it('hearing frames of no sound are empty', () => {
     expect(new HearingFrames().end()).toEqual(new Int16Array(0));
   });
 });

@@ -17,7 +17,7 @@ function pulls(buffer: JitterBuffer, times: number): (number | string)[] {
 }
 
 describe('the jitter buffer', () => {
-  it('restores the order of frames that were moved by less than its depth', () => {
+  it('the jitter buffer restores the order of frames that were moved by less than its depth', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }), (delays) => {
         const arrivals = delays
@@ -39,7 +39,7 @@ describe('the jitter buffer', () => {
     );
   });
 
-  it('waits for its depth, then plays; an empty buffer gives nothing', () => {
+  it('the jitter buffer waits for its depth, then plays, and gives nothing when empty', () => {
     const buffer = bufferOf(2);
     expect(pulls(buffer, 5)).toEqual(Array(5).fill('waiting'));
     buffer.push(0, frameOf(1));
@@ -48,7 +48,7 @@ describe('the jitter buffer', () => {
     expect(pulls(buffer, 3)).toEqual([1, 2, 'waiting']);
   });
 
-  it('never holds the last frames of a stream back for more than its depth', () => {
+  it('the jitter buffer delays the last frames of a stream by its depth at most', () => {
     const buffer = bufferOf(3);
     buffer.push(0, frameOf(1));
     expect(pulls(buffer, 4)).toEqual(['waiting', 'waiting', 'waiting', 1]);
@@ -56,7 +56,7 @@ describe('the jitter buffer', () => {
     expect(pulls(buffer, 5)).toEqual(['waiting', 'waiting', 'waiting', 'concealed', 3]);
   });
 
-  it('fills a lost frame with the last one, fading to silence, and counts it', () => {
+  it('the jitter buffer fills a lost frame with the last one, fading to silence, and counts the loss', () => {
     const buffer = bufferOf(1);
     buffer.push(0, frameOf(800));
     buffer.push(6, frameOf(5));
@@ -69,7 +69,7 @@ describe('the jitter buffer', () => {
     expect(buffer.counters.concealed).toBe(5);
   });
 
-  it('drops what is late, doubled or malformed, each under its own counter', () => {
+  it('the jitter buffer drops late, duplicate and malformed frames, each under its own counter', () => {
     const buffer = bufferOf(1);
     buffer.push(5, frameOf(1));
     expect(pulls(buffer, 1)).toEqual([1]);
@@ -83,13 +83,13 @@ describe('the jitter buffer', () => {
     expect(pulls(buffer, 1)).toEqual([2]);
   });
 
-  it('takes frames that were overtaken before playing began', () => {
+  it('the jitter buffer orders frames that arrive out of order before playing began', () => {
     const buffer = bufferOf(3);
     for (const place of [11, 12, 10]) buffer.push(place, frameOf(place));
     expect(pulls(buffer, 3)).toEqual([10, 11, 12]);
   });
 
-  it('skips ahead when a frame is beyond its reach, and follows numbering that begins anew', () => {
+  it('the jitter buffer skips ahead to a frame beyond its reach, and follows frame numbers that start again', () => {
     const buffer = bufferOf(1, 4);
     buffer.push(0, frameOf(1));
     buffer.push(1_000, frameOf(2));
@@ -103,7 +103,7 @@ describe('the jitter buffer', () => {
     expect(buffer.counters.restarts).toBe(1);
   });
 
-  it('holds no more than its capacity, whatever arrives', () => {
+  it('the jitter buffer holds no more than its capacity, whatever arrives', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.oneof(fc.nat({ max: 60 }), fc.maxSafeNat()), fc.boolean()), {

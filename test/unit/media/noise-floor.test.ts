@@ -13,13 +13,13 @@ function standing(floor: NoiseFloor, loudness: number, frames: number): number {
 }
 
 describe('the noise floor', () => {
-  it('lets the comfort noise of a telephone line never stand out', () => {
+  it('the noise floor never lets the comfort noise of a telephone line count as speech', () => {
     for (const loudness of [0, 4, 15, 40]) {
       expect(standing(new NoiseFloor(), loudness, 500)).toBe(0);
     }
   });
 
-  it('gets used to any steady noise within 3 seconds', () => {
+  it('the noise floor adapts to any steady noise within 3 seconds', () => {
     for (const loudness of [200, 1_000, 5_000]) {
       const floor = new NoiseFloor();
       standing(floor, 0, 250);
@@ -29,7 +29,7 @@ describe('the noise floor', () => {
     }
   });
 
-  it('hears speech over noise at half its loudness and less, from the first frame of a call', () => {
+  it('the noise floor lets speech stand out from noise at half its loudness, from the first frame of a call', () => {
     expect(standing(new NoiseFloor(), 1_500, 20)).toBe(20);
     const floor = new NoiseFloor();
     standing(floor, 300, 300);

@@ -8,7 +8,7 @@ const batches = (...parts: Buffer[]) => [...oggPackets(Buffer.concat(parts))];
 const packets = (...parts: Buffer[]) => batches(...parts).flatMap((batch) => batch.packets);
 
 describe('the packets of an Ogg file', () => {
-  it('come behind the headers of their stream, whole where they go over pages', () => {
+  it('the packets of an Ogg file come after its headers, whole where they span pages', () => {
     const long = Buffer.alloc(600, 7);
     const first = oggPage({ packets: [long.subarray(0, 510)], granule: 0n });
     // The last segment of the page says that the packet goes on.
@@ -23,13 +23,13 @@ describe('the packets of an Ogg file', () => {
     ]);
   });
 
-  it('belong to a new stream where a chained one begins, also with the same serial number', () => {
+  it('the packets of a chained Ogg stream belong to a new stream, also with the same serial number', () => {
     const streams = new Set(batches(opusFile(3), opusFile(2)).map(({ stream }) => stream));
     expect(streams.size).toBe(2);
     expect(packets(opusFile(3), opusFile(2))).toHaveLength(5);
   });
 
-  it('are those of one of the streams that lie side by side', () => {
+  it('the packets of an Ogg file with parallel streams are those of one stream', () => {
     const other = oggPage({
       packets: [Buffer.from('\x01vorbis         ')],
       granule: 0n,
@@ -40,7 +40,7 @@ describe('the packets of an Ogg file', () => {
     expect(packets(head as Buffer, other, ...rest)).toHaveLength(3);
   });
 
-  it('leave out the packet within which a file was cut', () => {
+  it('the packets of a cut Ogg file leave out the packet within which the file was cut', () => {
     const file = soundVector('speech.opus');
     const cut = packets(file.subarray(0, 3_000));
     expect(cut.length).toBeGreaterThan(50);
@@ -51,14 +51,14 @@ describe('the packets of an Ogg file', () => {
     ['speech.opus', 'opus', 140],
     ['speech.ogg', 'vorbis', 89],
     ['flac.ogg', 'flac', 6],
-  ])('are found as another program wrote them: %s', (name, codec, count) => {
+  ])('the packets of another program’s Ogg file are found: %s', (name, codec, count) => {
     const found = batches(soundVector(name));
     expect(found[0]?.stream.codec).toBe(codec);
     expect(found.at(-1)?.endSample).toBeGreaterThan(3_000);
     expect(found.flatMap((batch) => batch.packets).length).toBe(count);
   });
 
-  it('are refused where there is no stream of a codec that is decoded', () => {
+  it('an Ogg file without a stream of a supported codec is refused', () => {
     const speex = oggPage({ packets: [Buffer.from('Speex   1.2.0')], granule: 0n, flags: 2 });
     expect(() => packets(speex)).toThrow(SoundRefused);
   });

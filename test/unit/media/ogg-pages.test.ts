@@ -21,7 +21,7 @@ function pagesOf(file: Buffer) {
 }
 
 describe('pages of an Ogg stream', () => {
-  it('have the checksum of the polynomial, taken bit by bit', () => {
+  it('Ogg pages have the checksum of the polynomial, taken bit by bit', () => {
     const page = Buffer.from(new OggPages(0x0102_0304).write([packet(0, 0)], { ends: true }));
     const crc = page.readUInt32LE(22);
     page.writeUInt32LE(0, 22);
@@ -35,13 +35,13 @@ describe('pages of an Ogg stream', () => {
     expect(crc).toBe(expected >>> 0);
   });
 
-  it('lay packets into segments, a multiple of 255 with an empty one behind it', () => {
+  it('Ogg pages lay packets into segments, with an empty segment behind a multiple of 255 bytes', () => {
     const [page] = pagesOf(Buffer.from(new OggPages(1).write([packet(254, 1), packet(510, 2)])));
     expect(page?.lacing).toEqual([254, 255, 255, 0]);
     expect(page).toMatchObject({ flags: 2, granule: 2, number: 0 });
   });
 
-  it('are as many as the segments need, numbered, and the last one alone ends the stream', () => {
+  it('Ogg pages are as many as the segments need, numbered, and the last one alone ends the stream', () => {
     const packets = Array.from({ length: 400 }, (_, i) => packet(10, i + 1));
     const pages = pagesOf(Buffer.from(new OggPages(1).write(packets, { ends: true })));
     expect(pages.map(({ flags, granule, number }) => [flags, granule, number])).toEqual([
@@ -50,13 +50,13 @@ describe('pages of an Ogg stream', () => {
     ]);
   });
 
-  it('are none where there is no packet', () => {
+  it('no Ogg pages are written without a packet', () => {
     expect(new OggPages(1).write([])).toHaveLength(0);
   });
 });
 
 describe('Opus in Ogg', () => {
-  it('says what is skipped at its begin and where its sound ends', () => {
+  it('Opus in Ogg states the samples skipped at its beginning and where its sound ends', () => {
     const writer = new OggOpusWriter({ inputHz: 24_000, lookahead: 156, serial: 1 });
     const frame = Buffer.alloc(40);
     const file = Buffer.concat([

@@ -22,7 +22,7 @@ function framesAt(pacer: Pacer, nowMs: number): number {
 }
 
 describe('the pacer', () => {
-  it('is never further ahead of the listener than its lead, and says every byte in order', () => {
+  it('the pacer is never further ahead of the listener than its lead, and sends every byte in order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat({ max: 90 }), fc.nat({ max: 700 })), { maxLength: 40 }),
@@ -60,7 +60,7 @@ describe('the pacer', () => {
     );
   });
 
-  it('sends its lead at once, then one frame every 20 ms', () => {
+  it('the pacer sends its lead at once, then one frame every 20 ms', () => {
     const pacer = pacerOf();
     pacer.push(sound(1_000));
     expect(framesAt(pacer, 0)).toBe(5);
@@ -70,7 +70,7 @@ describe('the pacer', () => {
     expect(framesAt(pacer, 60)).toBe(2);
   });
 
-  it('after a late timer catches up to the lead and no further', () => {
+  it('the pacer catches up to its lead and no further after a late timer', () => {
     const pacer = pacerOf();
     pacer.push(sound(2_000));
     framesAt(pacer, 0);
@@ -79,7 +79,7 @@ describe('the pacer', () => {
     expect(pacer.underruns).toBe(1);
   });
 
-  it('on an interruption forgets the reply and tells what was really heard', () => {
+  it('the pacer forgets the reply on an interruption, and reports how much was played', () => {
     const pacer = pacerOf();
     pacer.push(sound(1_000));
     framesAt(pacer, 0);
@@ -93,7 +93,7 @@ describe('the pacer', () => {
     expect(framesAt(pacer, 55)).toBe(5);
   });
 
-  it('holds a partial frame back until the reply has ended, then fills it with silence', () => {
+  it('the pacer holds a partial frame back until the reply has ended, then pads it with silence', () => {
     const pacer = pacerOf();
     pacer.push(new Uint8Array(100).fill(7));
     expect(framesAt(pacer, 0)).toBe(0);
@@ -107,7 +107,7 @@ describe('the pacer', () => {
     expect(pacer.underruns).toBe(0);
   });
 
-  it('counts a second reply from its own beginning, behind the first', () => {
+  it('the pacer counts a second reply from its own beginning, behind the first', () => {
     const pacer = pacerOf();
     pacer.push(sound(60));
     framesAt(pacer, 0);
@@ -118,7 +118,7 @@ describe('the pacer', () => {
     expect(pacer.playedMs(80)).toBe(20);
   });
 
-  it('refuses sound beyond its capacity or in too many crumbs, and takes it later', () => {
+  it('the pacer refuses sound beyond its capacity or in too many tiny pieces, and takes sound again later', () => {
     const pacer = pacerOf({ capacityMs: 100 });
     expect(pacer.push(sound(100))).toBe(true);
     expect(pacer.push(sound(20))).toBe(false);

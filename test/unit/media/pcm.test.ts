@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { clampSample, PcmByteReader, rms, writeFloats, writePcmBytes } from '../../../media/pcm.ts';
 
 describe('PCM bytes', () => {
-  it('become the same samples however they were cut, odd places included', () => {
+  it('PCM bytes become the same samples however they were cut, at odd places too', () => {
     fc.assert(
       fc.property(
         fc.int16Array({ maxLength: 200 }),
@@ -27,13 +27,13 @@ describe('PCM bytes', () => {
     );
   });
 
-  it('are little-endian whatever the machine is', () => {
+  it('PCM bytes are little-endian on every machine', () => {
     const bytes = new Uint8Array(4);
     expect(writePcmBytes(Int16Array.of(0x0102, -2), bytes)).toBe(4);
     expect([...bytes]).toEqual([0x02, 0x01, 0xfe, 0xff]);
   });
 
-  it('keep the half of a sample that is still owed, until told to forget it', () => {
+  it('PCM bytes keep a half sample for the next piece, until a reset', () => {
     const reader = new PcmByteReader();
     const target = new Int16Array(2);
     expect(reader.push(Uint8Array.of(1), target)).toBe(0);
@@ -48,19 +48,19 @@ describe('PCM bytes', () => {
 });
 
 describe('PCM samples', () => {
-  it('are clipped at full scale and never wrap round', () => {
+  it('PCM samples are clipped at full scale and never wrap round', () => {
     expect([40_000, -40_000, 1.5, Number.NaN, Infinity].map(clampSample)).toEqual([
       32_767, -32_768, 2, 0, 32_767,
     ]);
   });
 
-  it('have a loudness: 0 for silence, the amplitude for a square wave', () => {
+  it('PCM samples have a loudness of 0 for silence, and of the amplitude for a square wave', () => {
     expect(rms(new Int16Array(0))).toBe(0);
     expect(rms(new Int16Array(160))).toBe(0);
     expect(rms(Int16Array.from({ length: 160 }, (_, i) => (i % 2 ? 500 : -500)))).toBe(500);
   });
 
-  it('become floats between -1 and 1', () => {
+  it('PCM samples become floats between -1 and 1', () => {
     const floats = new Float32Array(3);
     writeFloats(Int16Array.of(-32_768, 0, 16_384), floats);
     expect([...floats]).toEqual([-1, 0, 0.5]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Playback } from '../../../media/playback.ts';
 
 describe('Playback', () => {
-  it('runs dry only when the next piece comes after the last has been played', () => {
+  it('Playback underruns only when the next piece comes after the last one has been played', () => {
     const playback = new Playback();
     expect(playback.sent(0, 200)).toBe(false);
     expect(playback.sent(10, 100)).toBe(false);
@@ -13,7 +13,7 @@ describe('Playback', () => {
     expect(playback.sent(550, 100)).toBe(false);
   });
 
-  it('waits for nothing between answers, nor after one that was broken off', () => {
+  it('Playback counts no underrun between answers, nor after an answer that was broken off', () => {
     const playback = new Playback();
     playback.sent(0, 100);
     playback.restart();

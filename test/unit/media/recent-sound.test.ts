@@ -16,7 +16,7 @@ const push = (windows: RecentSound, frame: number) => {
 };
 
 describe('the windows for the model', () => {
-  it('follow each other without a gap while they are wanted and fetched', () => {
+  it('the model’s sound windows follow each other without a gap while they are fetched', () => {
     const windows = new RecentSound();
     const target = new Int16Array(HEARING_WINDOW);
     let expectedEndMs = 32;
@@ -32,7 +32,7 @@ describe('the windows for the model', () => {
     expect(windows.skippedSamples).toBe(0);
   });
 
-  it('begin 128 ms before they were wanted, after any silence', () => {
+  it('the model’s sound windows begin 128 ms before the request, after any silence', () => {
     fc.assert(
       fc.property(fc.integer({ min: 7, max: 400 }), (silentFrames) => {
         const windows = new RecentSound();
@@ -45,7 +45,7 @@ describe('the windows for the model', () => {
     );
   });
 
-  it('skip what a slow model has not fetched within 256 ms, and count it', () => {
+  it('the model’s sound windows skip sound that a slow model has not fetched within 256 ms, and count it', () => {
     const windows = new RecentSound();
     const target = new Int16Array(HEARING_WINDOW);
     for (let frame = 0; frame < 100; frame++) push(windows, frame);
@@ -54,7 +54,7 @@ describe('the windows for the model', () => {
     expect(() => windows.pull(new Int16Array(10))).toThrow(RangeError);
   });
 
-  it('give back what came last, as long as it is kept', () => {
+  it('RecentSound gives back the newest samples, as far as they are kept', () => {
     fc.assert(
       fc.property(
         fc.nat(40),
@@ -93,7 +93,7 @@ describe('the sound of a telephone', () => {
     }
   };
 
-  it('is heard sample for sample as if all of it were resampled, whatever of it is asked for', () => {
+  it('telephone sound is resampled sample for sample as a whole, whichever part is requested', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 120 }),
@@ -113,7 +113,7 @@ describe('the sound of a telephone', () => {
     );
   });
 
-  it('gives the model whole windows without a gap, from 128 ms before they are wanted', () => {
+  it('telephone sound gives the model whole windows without a gap, from 128 ms before the request', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60 }), (silentFrames) => {
         const sound = new RecentSound({ lineHz: 8_000 });
@@ -136,7 +136,7 @@ describe('the sound of a telephone', () => {
     );
   });
 
-  it('cannot be asked for half a sample of the line', () => {
+  it('a request for half a sample of telephone sound is refused', () => {
     const sound = new RecentSound({ lineHz: 8_000 });
     pushed(sound, 0, 4);
     expect(() => sound.newest(3)).toThrow(RangeError);

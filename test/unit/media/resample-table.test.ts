@@ -6,14 +6,14 @@ import { resampleTable } from '../../../media/resample-table.ts';
 const rate = fc.integer({ min: 8_000, max: 48_000 });
 
 describe('the coefficient tables', () => {
-  it('are shared by streams of the same pair, and bounded in number', () => {
+  it('the resampler’s coefficient tables are shared by streams of the same pair of rates, and bounded in number', () => {
     const first = resampleTable(8_000, 16_000);
     expect(resampleTable(12_000, 24_000)).toBe(first);
     for (let from = 8_001; from < 8_021; from++) resampleTable(from, 16_000);
     expect(resampleTable(8_000, 16_000)).not.toBe(first);
   });
 
-  it('stay below 1 MB, and every phase passes a constant unchanged', () => {
+  it('the resampler’s coefficient tables stay below 1 MB, and every phase passes a constant unchanged', () => {
     fc.assert(
       fc.property(rate, rate, (from, to) => {
         const { filters, taps, phases } = resampleTable(from, to);

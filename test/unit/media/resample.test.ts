@@ -21,7 +21,7 @@ function convert(input: Int16Array, from: number, to: number): Int16Array {
 }
 
 describe('the resampler', () => {
-  it.each(PAIRS)('keeps tones below 82 % of the narrower band clean: %i to %i Hz', (from, to) => {
+  it.each(PAIRS)('the resampler keeps tones below 82 % of the narrower band clean: %i to %i Hz', (from, to) => {
     const nyquist = Math.min(from, to) / 2;
     for (const share of [0.05, 0.25, 0.5, 0.75, 0.82]) {
       const hz = Math.round(nyquist * share);
@@ -32,7 +32,7 @@ describe('the resampler', () => {
     }
   });
 
-  it.each(PAIRS)('falls off gently towards the edge: %i to %i Hz', (from, to) => {
+  it.each(PAIRS)('the resampler falls off gently towards the band edge: %i to %i Hz', (from, to) => {
     const gainAt = (share: number) => {
       const hz = (Math.min(from, to) / 2) * share;
       return compareToTone(convert(tone(hz, from, from / 2), from, to), hz, to).gainDb;
@@ -41,13 +41,13 @@ describe('the resampler', () => {
     expect(gainAt(0.9)).toBeGreaterThan(-0.7);
   });
 
-  it.each(PAIRS)('has more than 72 dB between 1 kHz and all else: %i to %i Hz', (from, to) => {
+  it.each(PAIRS)('the resampler has more than 72 dB between a tone of 1 kHz and all noise: %i to %i Hz', (from, to) => {
     const heard = compareToTone(convert(tone(1_000, from, from), from, to), 1_000, to);
     expect(heard.snrDb).toBeGreaterThan(72);
   });
 
   it.each(PAIRS.filter(([from, to]) => from > to))(
-    'lets nothing from above fold back into speech: %i to %i Hz',
+    'the resampler lets no sound above the band alias into speech: %i to %i Hz',
     (from, to) => {
       const levelAt = (hz: number) => levelDb(convert(tone(hz, from, from / 4), from, to));
       // What lies right above the edge folds to right below it: this much is let through.
@@ -60,7 +60,7 @@ describe('the resampler', () => {
     },
   );
 
-  it('gives the same samples however the input is cut', () => {
+  it('the resampler gives the same samples however the input is cut', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAIRS, [48_000, 8_001] as const, [16_000, 16_000] as const),
@@ -90,7 +90,7 @@ describe('the resampler', () => {
     );
   });
 
-  it('gives one sample for each instant of the input, no more and no fewer', () => {
+  it('the resampler gives exactly one sample for each output instant of the input', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 8_000, max: 48_000 }),
@@ -105,7 +105,7 @@ describe('the resampler', () => {
     );
   });
 
-  it('passes a constant unchanged, and clips instead of wrapping', () => {
+  it('the resampler passes a constant unchanged, and clips instead of wrapping', () => {
     for (const [from, to] of PAIRS) {
       const steady = convert(new Int16Array(2_000).fill(12_345), from, to);
       const middle = steady.subarray(steady.length / 4, (steady.length * 3) / 4);
@@ -119,7 +119,7 @@ describe('the resampler', () => {
     }
   });
 
-  it('is as good as new after a flush', () => {
+  it('the resampler starts afresh after a flush', () => {
     const resampler = new Resampler(24_000, 8_000);
     const once = new Int16Array(2_000);
     const again = new Int16Array(2_000);
@@ -131,7 +131,7 @@ describe('the resampler', () => {
     expect(again).toEqual(once);
   });
 
-  it('refuses rates it cannot serve and targets that are too short', () => {
+  it('the resampler refuses rates it cannot serve and targets that are too short', () => {
     for (const rate of [0, 7_999, 48_001, 16_000.5, Number.NaN]) {
       expect(() => new Resampler(rate, 16_000)).toThrow(/whole rate from 8000 to 48000/);
       expect(() => new Resampler(16_000, rate)).toThrow(RangeError);

@@ -19,7 +19,7 @@ describe('a turn that has likely ended', () => {
   const quiet = (ms: number) => silence(ms, HEARING_HZ);
   const options = { answerWithinMs: 0, silenceDurationMs: 500 };
 
-  it('is told once a pause, as is that it goes on', () => {
+  it('a pause that likely ends a turn is reported once, and so is the turn that goes on', () => {
     const detector = new TurnDetector({ ...options, pauseMs: 200 });
     const sounds = [
       quiet(400),
@@ -39,7 +39,7 @@ describe('a turn that has likely ended', () => {
     ]);
   });
 
-  it('is not reported where it is not asked for, or where it would come after the end', () => {
+  it('a pause within a turn is not reported without the option, or where it would come after the turn’s end', () => {
     for (const pauses of [{}, { pauseMs: 900 }]) {
       const detector = new TurnDetector({ ...options, ...pauses });
       const kinds = kindsOf(detector, [quiet(400), loud(600), quiet(700)]);

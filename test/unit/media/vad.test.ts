@@ -49,7 +49,7 @@ const during = (from: number, to: number) => (endMs: number) =>
   endMs > from && endMs <= to ? 0.95 : 0.02;
 
 describe('turn detection', () => {
-  it('opens a turn before its first sound and closes it after the silence it was told', () => {
+  it('turn detection opens a turn before its first sound and closes it after the configured silence', () => {
     const { events } = play({
       loud: [[1_000, 2_000]],
       lengthMs: 4_000,
@@ -63,7 +63,7 @@ describe('turn detection', () => {
     expect(events[1]?.atMs).toBe(2_500);
   });
 
-  it('obeys threshold, prefix padding and silence duration', () => {
+  it('turn detection obeys threshold, prefix padding and silence duration', () => {
     const options = { threshold: 0.9, prefixPaddingMs: 100, silenceDurationMs: 200 };
     const scene: Scene = { options, loud: [[1_000, 1_600]], lengthMs: 3_000 };
     expect(play({ ...scene, model: () => 0.85 }).events).toEqual([]);
@@ -73,7 +73,7 @@ describe('turn detection', () => {
     ]);
   });
 
-  it('never opens a turn for a noise that the model does not take for speech', () => {
+  it('turn detection never opens a turn for noise that the model does not take for speech', () => {
     const { events, asked } = play({
       loud: [[1_000, 3_000]],
       lengthMs: 6_000,
@@ -83,11 +83,11 @@ describe('turn detection', () => {
     expect(asked).toBeGreaterThan(40);
   });
 
-  it('asks nothing in silence', () => {
+  it('turn detection sends the model nothing in silence', () => {
     expect(play({ loud: [], lengthMs: 10_000, model: () => 0.9 }).asked).toBe(0);
   });
 
-  it('lets the gate decide when the model never answers, or too late', () => {
+  it('turn detection lets the gate decide when the model never answers, or too late', () => {
     const scene: Scene = { loud: [[1_000, 2_000]], lengthMs: 4_000 };
     const never = play({ ...scene, model: () => undefined });
     const late = play({ ...scene, model: during(1_000, 2_000), delayMs: 900 });
@@ -104,7 +104,7 @@ describe('turn detection', () => {
     expect(none.detector.gateDecisions).toBe(0);
   });
 
-  it('lets the gate end a turn when the model falls silent in the middle of it', () => {
+  it('turn detection lets the gate end a turn when the model falls silent in the middle of it', () => {
     const { events } = play({
       loud: [[1_000, 3_000]],
       lengthMs: 5_000,
@@ -113,7 +113,7 @@ describe('turn detection', () => {
     expect(events).toMatchObject([{ startMs: 700 }, { lastVoiceMs: 3_000, endMs: 3_500 }]);
   });
 
-  it('bridges pauses shorter than the silence it was told', () => {
+  it('turn detection bridges pauses shorter than the configured silence', () => {
     const { events } = play({
       loud: [
         [1_000, 1_500],
@@ -125,7 +125,7 @@ describe('turn detection', () => {
     expect(events).toMatchObject([{ startMs: 700 }, { endMs: 2_900 }]);
   });
 
-  it('ends a turn in noise that never stops, with the model and without', () => {
+  it('turn detection ends a turn in noise that never stops, with the model and without', () => {
     const frame = (atMs: number) =>
       noise(160, atMs >= 1_000 && atMs < 2_000 ? 4_000 : atMs < 500 ? 5 : 400, atMs + 1);
     const scene: Scene = { loud: [], lengthMs: 9_000, frame };
@@ -138,7 +138,7 @@ describe('turn detection', () => {
     expect(alone.events[1]?.atMs).toBeLessThanOrEqual(6_000);
   });
 
-  it('takes no click for a turn', () => {
+  it('turn detection takes no click for a turn', () => {
     const { events } = play({
       loud: [[1_000, 1_040]],
       lengthMs: 3_000,
@@ -147,7 +147,7 @@ describe('turn detection', () => {
     expect(events).toEqual([]);
   });
 
-  it('gives a turn no sound of the turn before, however long the padding', () => {
+  it('turn detection gives a turn no sound of the previous turn, however long the padding', () => {
     const { events } = play({
       loud: [
         [1_000, 1_500],
@@ -164,7 +164,7 @@ describe('turn detection', () => {
     ]);
   });
 
-  it('forgets a turn that was committed by hand', () => {
+  it('turn detection forgets a turn that was committed by hand', () => {
     const detector = new TurnDetector({ answerWithinMs: 0 });
     for (let i = 0; i < 10; i++) detector.frame(LOUD);
     expect(detector.speaking).toBe(true);
@@ -173,7 +173,7 @@ describe('turn detection', () => {
     for (let i = 0; i < 100; i++) expect(detector.frame(QUIET)).toBeUndefined();
   });
 
-  it('alternates starts and stops with times that never go back, whatever it is told', () => {
+  it('turn detection alternates starts and stops with times that never go back, whatever its input', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -209,7 +209,7 @@ describe('turn detection', () => {
     );
   });
 
-  it('asks the gate of all that stands out of the noise of a line, and of a quarter of the noise, but for digital silence', () => {
+  it('turn detection gives the gate every frame louder than the line noise and a quarter of the noise, no digital silence', () => {
     const asked: Int16Array[] = [];
     const gate = { isSpeech: (frame: Int16Array) => asked.push(frame) > 0 };
     const detector = new TurnDetector();

@@ -22,26 +22,26 @@ const CODINGS: readonly (readonly [string, number, number, string])[] = [
 ];
 
 describe('the sound of a WAV file', () => {
-  it.each(CODINGS)('is read from %s', (_, tag, bits, hex) => {
+  it.each(CODINGS)('the sound of a WAV file is read from %s', (_, tag, bits, hex) => {
     const file = wavFile({ tag, bits, data: Buffer.from(hex, 'hex') });
     expect(samplesOf(file)).toEqual([16_384, -16_384]);
   });
 
-  it('is read from mu-law and A-law', () => {
+  it('the sound of a WAV file is read from mu-law and A-law', () => {
     expect(samplesOf(wavFile({ tag: 7, bits: 8, data: Buffer.from([0xff, 0x80]) }))).toEqual([
       0, 32_124,
     ]);
     expect(samplesOf(wavFile({ tag: 6, bits: 8, data: Buffer.from([0xd5]) }))).toEqual([8]);
   });
 
-  it('is mixed down, wherever the blocks are cut', () => {
+  it('the sound of a WAV file is mixed down to mono, wherever the blocks are cut', () => {
     const data = Buffer.from(new Int16Array([100, 200, 300, -10, -20, -30, 1, 2, 3]).buffer);
     for (const block of [1, 2, 100]) {
       expect(samplesOf(wavFile({ channels: 3, data }), block)).toEqual([200, -20, 2]);
     }
   });
 
-  it('is refused with a reason where the head is none', () => {
+  it('the sound of a WAV file without a valid header is refused with a reason', () => {
     const data = new Uint8Array(4);
     const reasons = [
       wavFile({ tag: 2, bits: 4, data }),

@@ -22,7 +22,7 @@ function spoilt(change: (view: DataView) => void): Uint8Array {
 }
 
 describe('a WAV file', () => {
-  it('may leave its length open, and is read to its end then', () => {
+  it('a WAV file without a stated length is read to its end', () => {
     for (const coding of ['linear16', 'mulaw'] as const) {
       const head = wavHeader({ coding, sampleRateHz: 8_000, dataBytes: null });
       const known = wavHeader({ coding, sampleRateHz: 8_000, dataBytes: 6 });
@@ -33,7 +33,7 @@ describe('a WAV file', () => {
     }
   });
 
-  it('gives back the samples and the rate that were put in', () => {
+  it('a WAV file gives back the samples and the rate that were put in', () => {
     fc.assert(
       fc.property(fc.int16Array(), fc.integer({ min: 8_000, max: 48_000 }), (samples, rate) => {
         const wav = parsed(encodeWav(samples, rate));
@@ -43,7 +43,7 @@ describe('a WAV file', () => {
     );
   });
 
-  it('may hold G.711, with the longer header that it owes', () => {
+  it('a WAV file may hold G.711, with the longer header that G.711 requires', () => {
     const codes = new Uint8Array(5);
     encodeMulaw(Int16Array.of(0, 1_000, -1_000, 30_000, -30_000), codes);
     const header = wavHeader({ coding: 'mulaw', sampleRateHz: 8_000, dataBytes: codes.length });
@@ -56,19 +56,19 @@ describe('a WAV file', () => {
     expect(again).toEqual(codes);
   });
 
-  it('is read past chunks of other kinds, odd lengths included', () => {
+  it('a WAV file is read past chunks of other kinds, odd lengths included', () => {
     const good = encodeWav(Int16Array.of(7, 8), 8_000);
     const list = Uint8Array.of(0x4c, 0x49, 0x53, 0x54, 3, 0, 0, 0, 9, 9, 9, 0);
     const wav = parsed(Uint8Array.of(...good.subarray(0, 12), ...list, ...good.subarray(12)));
     expect([...wavSamples(wav)]).toEqual([7, 8]);
   });
 
-  it('with two channels is heard as their average', () => {
+  it('a WAV file with two channels is read as their average', () => {
     const bytes = spoilt((view) => view.setUint16(22, 2, true));
     expect([...wavSamples(parsed(bytes))]).toEqual([1, 3]);
   });
 
-  it('whose length is unknown or too great is taken as far as it goes', () => {
+  it('a WAV file whose length is unknown or too great is read as far as it goes', () => {
     for (const [size, truncated] of [
       [0xffff_ffff, false],
       [0, false],
@@ -80,7 +80,7 @@ describe('a WAV file', () => {
     }
   });
 
-  it('that cannot be read is refused in a sentence that says why', () => {
+  it('a WAV file that cannot be read is refused in a sentence that says why', () => {
     expect(reasonOf(new Uint8Array(3))).toBe('not a RIFF WAVE file');
     expect(reasonOf(spoilt((view) => view.setUint8(8, 0)))).toBe('not a RIFF WAVE file');
     expect(reasonOf(spoilt((view) => view.setUint16(20, 85, true)))).toMatch(/^format 85 is not/);
@@ -92,7 +92,7 @@ describe('a WAV file', () => {
     expect(reasonOf(spoilt((view) => view.setUint8(12, 0)))).toMatch(/before the fmt chunk/);
   });
 
-  it('can be any bytes at all and never throws or runs on', () => {
+  it('a WAV file of any bytes at all is parsed or refused, and never throws or runs on', () => {
     const file = encodeWav(
       Int16Array.from({ length: 40 }, (_, i) => i),
       8_000,
@@ -111,7 +111,7 @@ describe('a WAV file', () => {
     );
   });
 
-  it('made of thousands of empty chunks is given up on', () => {
+  it('a WAV file of thousands of empty chunks is given up', () => {
     const bytes = new Uint8Array(100_000);
     bytes.set(encodeWav(new Int16Array(0), 8_000).subarray(0, 12));
     expect(reasonOf(bytes)).toBe('no fmt chunk');

@@ -6,7 +6,7 @@ import * as files from '../../../support/sound-files.ts';
 const all = (batches: Iterable<{ readonly packets: readonly Buffer[] }>) =>
   [...batches].map(({ packets }) => packets);
 
-it('frames of MP3 and AAC come whole, in batches, without what lies between them', () => {
+it('frames of MP3 and AAC come whole, in batches, without the bytes between them', () => {
   const file = Buffer.concat([
     files.id3(200),
     files.mp3File(40),

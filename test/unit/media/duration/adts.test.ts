@@ -3,17 +3,17 @@ import { adtsDuration, readAdtsFrame } from '../../../../media/duration/adts.ts'
 import { adtsFile, adtsFrame } from '../../../support/sound-files.ts';
 
 describe('the duration of an AAC file', () => {
-  it('is that of its frames', async () => {
+  it('the duration of an AAC file is that of its frames', async () => {
     expect(await adtsDuration(adtsFile(125))).toEqual({ kind: 'measured', durationMs: 8_000 });
   });
 
-  it('counts several blocks in one frame', async () => {
+  it('the duration of an AAC file counts several blocks in one frame', async () => {
     const frame = adtsFrame();
     frame[6] = 0xff;
     expect(readAdtsFrame(frame, 0)).toEqual({ bytes: 9, samples: 4_096, sampleRateHz: 16_000 });
   });
 
-  it('refuses a frame of no rate, of another layer, of no length or that is not all there', async () => {
+  it('the duration of an AAC file ignores a frame without a rate, of another layer, without a length or cut short', async () => {
     const changed = (at: number, byte: number) => {
       const frame = adtsFrame();
       frame[at] = byte;

@@ -9,7 +9,7 @@ const header = (hex: string) => {
 };
 
 describe('the duration of a FLAC file', () => {
-  it('is that of the frames that are there, whatever STREAMINFO claims', async () => {
+  it('the duration of a FLAC file is that of its actual frames, whatever STREAMINFO claims', async () => {
     for (const claimed of [0, 1, 40_960, 4_000_000]) {
       expect(await flacDuration(flacFile(10, claimed))).toEqual({
         kind: 'measured',
@@ -18,13 +18,13 @@ describe('the duration of a FLAC file', () => {
     }
   });
 
-  it('does not count a header whose checksum is wrong', async () => {
+  it('the duration of a FLAC file does not count a header whose checksum is wrong', async () => {
     const file = flacFile(10);
     file[42 + 5] = (file[47] as number) ^ 1;
     expect(await flacDuration(file)).toMatchObject({ durationMs: 2_304 });
   });
 
-  it('is refused without a whole STREAMINFO', async () => {
+  it('the duration of a FLAC file without a whole STREAMINFO is refused', async () => {
     expect(await flacDuration(flacFile(10).subarray(0, 41))).toMatchObject({ kind: 'refused' });
   });
 });
@@ -37,7 +37,7 @@ describe('the header of a FLAC frame', () => {
     ['fff87508 00 03e7', 1_000],
     // The rate in hertz, and a number of two bytes.
     ['fff8cd08 c280 3e80', 4_096],
-  ])('%s tells its samples', (hex, samples) => {
+  ])('the FLAC frame header %s gives its samples', (hex, samples) => {
     const bytes = header(hex.replaceAll(' ', ''));
     expect(readFlacFrame(bytes, 0, 16_000)?.samples).toBe(samples);
   });
@@ -50,11 +50,11 @@ describe('the header of a FLAC frame', () => {
     'fff8c58600',
     'fff8c90800',
     'fff8c50880',
-  ])('%s is none, or none of this stream', (hex) =>
+  ])('the bytes %s are no FLAC frame header, or none of this stream', (hex) =>
     expect(readFlacFrame(header(hex), 0, 16_000)).toBeUndefined(),
   );
 
-  it('is none where the file ends in it', async () => {
+  it('a FLAC frame header that is cut by the end of the file is not read', async () => {
     for (let length = 0; length < 6; length++) {
       expect(readFlacFrame(flacFrame(0).subarray(0, length), 0, 16_000)).toBeUndefined();
     }

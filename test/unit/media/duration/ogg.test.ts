@@ -5,18 +5,18 @@ import { oggPage, opusFile, vorbisFile } from '../../../support/sound-files.ts';
 const ms = (samples: number) => Math.ceil((samples - 312) / 48);
 
 describe('the duration of Ogg with Opus', () => {
-  it('is that of its packets, less what is skipped at the beginning', async () => {
+  it('the duration of Ogg with Opus is that of its packets, less the samples skipped at its beginning', async () => {
     expect(await oggDuration(opusFile(100))).toEqual({ kind: 'measured', durationMs: ms(96_000) });
   });
 
-  it('ends where the last page says, but not before its last packet nor behind it', async () => {
+  it('the duration of Ogg with Opus ends where the last page says, if that is within the last packet', async () => {
     expect(await oggDuration(opusFile(100, 95_500n))).toMatchObject({ durationMs: ms(95_500) });
     for (const lie of [0n, 1n, 48_000n, 10_000_000n]) {
       expect(await oggDuration(opusFile(100, lie))).toMatchObject({ durationMs: ms(96_000) });
     }
   });
 
-  it('counts a packet once that goes over pages', async () => {
+  it('the duration of Ogg with Opus counts a packet that spans pages once', async () => {
     const long = oggPage({ packets: [Buffer.alloc(254)], granule: 0n });
     // The lacing says that it goes on.
     long[27] = 255;
@@ -28,7 +28,7 @@ describe('the duration of Ogg with Opus', () => {
     expect(await oggDuration(file)).toMatchObject({ durationMs: ms(96_960) });
   });
 
-  it('adds streams that are chained', async () => {
+  it('the duration of Ogg with Opus adds chained streams', async () => {
     const second = opusFile(50);
     for (let at = second.indexOf('OggS'); at !== -1; at = second.indexOf('OggS', at + 1))
       second[at + 14] = 2;
@@ -38,7 +38,7 @@ describe('the duration of Ogg with Opus', () => {
 });
 
 describe('the duration of Ogg with Vorbis', () => {
-  it('is the position of its last page', async () => {
+  it('the duration of Ogg with Vorbis is the position of its last page', async () => {
     expect(await oggDuration(vorbisFile(66_150n))).toEqual({ kind: 'measured', durationMs: 1_500 });
     expect(await oggDuration(vorbisFile(0xffff_ffff_ffff_ffffn))).toMatchObject({
       kind: 'refused',
@@ -46,7 +46,7 @@ describe('the duration of Ogg with Vorbis', () => {
   });
 });
 
-it('refuses Ogg of any other kind', async () => {
+it('the duration of Ogg of any other kind is refused', async () => {
   const speex = oggPage({ packets: [Buffer.from('Speex   1.2.0')], granule: 0n, flags: 2 });
   expect(await oggDuration(speex)).toMatchObject({ reason: expect.stringContaining('neither') });
 });

@@ -10,7 +10,7 @@ describe('a packet of Opus', () => {
     ['CELT, 20 ms, three times', 0x9b, 3, 2_880],
     ['more than there can be', 0x1b, 63, 5_760],
     ['none at all', 0x9b, 0, 0],
-  ])('lasts what its first bytes say: %s', (_, first, second, samples) => {
+  ])('an Opus packet lasts as long as its first bytes say: %s', (_, first, second, samples) => {
     expect(opusSamples(first, second)).toBe(samples);
   });
 });

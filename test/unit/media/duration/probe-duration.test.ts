@@ -32,7 +32,7 @@ const REAL: Readonly<Record<string, number>> = {
 };
 
 describe('the duration of a file', () => {
-  it.each(Object.entries(REAL))('of another program is measured: %s', async (name, durationMs) => {
+  it.each(Object.entries(REAL))('the duration of another program’s file is measured: %s', async (name, durationMs) => {
     expect(await probeDuration(soundVector(name))).toEqual({ kind: 'measured', durationMs });
   });
 
@@ -40,13 +40,13 @@ describe('the duration of a file', () => {
     ['MP3', soundVector('speech.mp3').subarray(1_000), 2_592],
     ['AAC', files.adtsFile(10).subarray(3), 576],
   ])(
-    'of %s that begins within a frame is that of its whole frames',
+    'the duration of %s that begins within a frame is that of its whole frames',
     async (_, file, durationMs) => {
       expect(await probeDuration(file)).toEqual({ kind: 'measured', durationMs });
     },
   );
 
-  it('counts each stream of chained Ogg whose streams share a serial number', async () => {
+  it('the duration of chained Ogg counts each stream, also where streams share a serial number', async () => {
     const chain = (name: string, times: number) =>
       probeDuration(Buffer.concat(Array.from({ length: times }, () => soundVector(name))));
     expect(await chain('speech.opus', 2)).toMatchObject({ durationMs: 5_573 });
@@ -55,13 +55,13 @@ describe('the duration of a file', () => {
   });
 
   it.each(Object.entries(WHOLE))(
-    'is found in %s, by its bytes alone',
+    'the duration of a file is found in %s, by its bytes alone',
     async (_, [file, durationMs]) => {
       expect(await probeDuration(file)).toEqual({ kind: 'measured', durationMs });
     },
   );
 
-  it('is refused with a sentence where there is none', async () => {
+  it('a file without a duration is refused with a sentence', async () => {
     const none = [
       Buffer.alloc(0),
       Buffer.from('text'),
@@ -76,7 +76,7 @@ describe('the duration of a file', () => {
     }
   });
 
-  it('is found or refused, and never thrown, in what is left of a broken file', async () => {
+  it('the duration of a broken file is found or refused, and never throws', async () => {
     const broken = fc
       .tuple(
         fc.constantFrom(...Object.values(WHOLE).map(([file]) => file)),

@@ -29,7 +29,7 @@ const ATTACKS = {
 };
 
 describe('the length of a file', () => {
-  it.each(Object.entries(ATTACKS))('holds nothing up that looks for it: %s', async (_, file) => {
+  it.each(Object.entries(ATTACKS))('the search for a file’s duration does not stall the event loop: %s', async (_, file) => {
     const probing = async () => {
       expect(await probeDuration(file)).toMatchObject({ kind: 'refused' });
     };

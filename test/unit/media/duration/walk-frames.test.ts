@@ -12,27 +12,27 @@ const frame = (size: number) => Buffer.concat([Buffer.from([0xff, size]), Buffer
 const walk = (...parts: Buffer[]) => walkFrames(Buffer.concat(parts), 'test', readFrame);
 
 describe('walking from frame to frame', () => {
-  it('adds up what they last, with whatever lies between and behind them left out', async () => {
+  it('walking from frame to frame adds up the durations of frames, and skips any bytes between and behind them', async () => {
     expect(await walk(frame(3), frame(9))).toEqual({ kind: 'measured', durationMs: 12 });
     expect(
       await walk(frame(3), frame(4), Buffer.from('noise'), frame(5), frame(6), Buffer.from('TAG')),
     ).toEqual({ kind: 'measured', durationMs: 18 });
   });
 
-  it('takes two bytes that look like a frame for none unless another follows', async () => {
+  it('walking from frame to frame takes two bytes that look like a header for a frame only if another frame follows', async () => {
     expect(await walk(Buffer.from([0xff, 4, 0, 0, 0, 0]), frame(3), frame(3))).toMatchObject({
       durationMs: 6,
     });
   });
 
-  it('gives up a file that is mostly something else, and one without a frame', async () => {
+  it('walking from frame to frame gives up a file that is mostly something else, and one without a frame', async () => {
     expect(await walk(Buffer.from([0xff, 1]))).toMatchObject({ kind: 'refused' });
     expect(await walk(Buffer.alloc(5 * 1024 * 1024, 0xff), frame(3), frame(3))).toMatchObject({
       kind: 'refused',
     });
   });
 
-  it('begins behind the tags, of which there may be several', async () => {
+  it('walking from frame to frame begins behind all tags of a file', async () => {
     const tags = Buffer.concat([id3(300), id3(7)]);
     expect(pastTags(Buffer.concat([tags, frame(3)]))).toBe(tags.length);
     expect(pastTags(frame(3))).toBe(0);

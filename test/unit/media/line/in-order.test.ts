@@ -17,7 +17,7 @@ function ordering() {
 const chunk = (n: number) => new Uint8Array(20).fill(n);
 
 describe('the order of a line', () => {
-  it('is restored for chunks that come a few places late, in any order, also twice', () => {
+  it('sound chunks of a line that come a few places late, in any order or twice, are put in order', () => {
     const order = fc
       .array(fc.nat({ max: 5 }), { minLength: 1, maxLength: 60 })
       .map((delays) =>
@@ -37,7 +37,7 @@ describe('the order of a line', () => {
     );
   });
 
-  it('puts silence where a chunk is lost', () => {
+  it('a lost sound chunk of a line is replaced by silence', () => {
     const { heard, line } = ordering();
     line.push(0, chunk(1));
     for (let n = 2; n < 12; n++) line.push(n * 20, chunk(n));
@@ -46,7 +46,7 @@ describe('the order of a line', () => {
     expect(line.counters).toEqual({ late: 0, gaps: 1 });
   });
 
-  it('begins anew where the clock of the stream jumps', () => {
+  it('the order of a line’s sound chunks starts again where the stream’s clock jumps', () => {
     const { heard, line } = ordering();
     line.push(0, chunk(1));
     line.push(60_000, chunk(2));

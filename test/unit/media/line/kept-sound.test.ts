@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KeptSound } from '../../../../media/line/kept-sound.ts';
 
 describe('KeptSound', () => {
-  it('gives back what was pushed and not forgotten, wherever its ring begins', () => {
+  it('KeptSound gives back all sound that was pushed and not forgotten, wherever its ring begins', () => {
     const step = fc.oneof(
       fc.record({ push: fc.uint8Array({ maxLength: 40 }) }),
       fc.record({ forget: fc.nat(60) }),

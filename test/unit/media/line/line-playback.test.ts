@@ -7,7 +7,7 @@ const playback = (format: SoundFormat = { encoding: 'mulaw', sampleRateHz: 8_000
   new LinePlayback({ format, markMs: 200 });
 
 describe('the playback of a line', () => {
-  it('takes what was sent as heard by the clock until a mark is to come', () => {
+  it('the playback of a line counts sent audio as heard by the clock while no mark is due', () => {
     const line = playback();
     line.sent('a', MS(100), 0);
     expect(line.heard(40)).toEqual({ itemId: 'a', heardMs: 40 });
@@ -15,7 +15,7 @@ describe('the playback of a line', () => {
     expect(line.heard(500)).toEqual({ itemId: 'a', heardMs: 100 });
   });
 
-  it('holds at a mark that was not echoed, and goes on from the time of its echo', () => {
+  it('the playback of a line stops at a mark without an echo, and goes on from the time of the echo', () => {
     const line = playback();
     const mark = line.sent('a', MS(200), 0);
     line.sent('a', MS(200), 0);
@@ -24,14 +24,14 @@ describe('the playback of a line', () => {
     expect(line.heard(400)).toEqual({ itemId: 'a', heardMs: 250 });
   });
 
-  it('goes by the clock where the carrier echoes no marks', () => {
+  it('the playback of a line goes by the clock where the carrier echoes no marks', () => {
     const line = playback();
     line.sent('a', MS(200), 0);
     line.sent('a', MS(2_000), 0);
     expect(line.heard(1_500)).toEqual({ itemId: 'a', heardMs: 1_500 });
   });
 
-  it('counts nothing as heard whose mark comes back because of a clear', () => {
+  it('the playback of a line does not count audio as heard whose mark is echoed because of a clear', () => {
     const line = playback();
     line.sent('a', MS(100), 0);
     const mark = line.sent('a', MS(300), 0) ?? '';
@@ -41,7 +41,7 @@ describe('the playback of a line', () => {
     expect(line.heard(400)).toBeUndefined();
   });
 
-  it('cuts what is not heard between samples of two bytes', () => {
+  it('the playback of a line cuts unheard audio between samples of two bytes', () => {
     const line = playback({ encoding: 'linear16', sampleRateHz: 16_000 });
     line.sent(
       'a',
@@ -54,7 +54,7 @@ describe('the playback of a line', () => {
     expect(unheard?.bytes[0]).toBe(0);
   });
 
-  it('goes on within an item whose unheard sound is sent again', () => {
+  it('the playback of a line goes on within an item whose unheard audio is sent again', () => {
     const line = playback();
     line.sent('a', MS(300), 0);
     const [rest] = line.clear(100);
@@ -62,14 +62,14 @@ describe('the playback of a line', () => {
     expect(line.heard(550)).toEqual({ itemId: 'a', heardMs: 150 });
   });
 
-  it('counts each item by itself', () => {
+  it('the playback of a line counts each item separately', () => {
     const line = playback();
     line.sent('a', MS(100), 0);
     line.sent('b', MS(80), 0);
     expect(line.heard(130)).toEqual({ itemId: 'b', heardMs: 30 });
   });
 
-  it('begins anew after silence', () => {
+  it('the playback of a line starts afresh after silence', () => {
     const line = playback();
     line.sent('a', MS(100), 0);
     line.sent('b', MS(100), 5_000);
@@ -78,7 +78,7 @@ describe('the playback of a line', () => {
 });
 
 describe('a line whose carrier echoes no marks', () => {
-  it('keeps what may still be cleared, and no more of an hour', () => {
+  it('the playback of a line without echoed marks keeps only the audio that a clear may still remove', () => {
     const line = playback();
     const bytes = new Uint8Array(1_600);
     const before = process.memoryUsage().arrayBuffers;

@@ -11,7 +11,7 @@ const piece = (level: number) => {
   return bytes;
 };
 
-it('finds speech loud, and silence and the noise of a line not', () => {
+it('Loudness finds speech loud, and silence and line noise not loud', () => {
   const loudness = new Loudness({ encoding: 'mulaw', sampleRateHz: 8_000 });
   expect([0, 100, 300, 1_000, 20_000].map((level) => loudness.isLoud(piece(level)))).toEqual([
     false,
@@ -33,7 +33,7 @@ const toneOf = (hz: number, level: number) => {
   return bytes;
 };
 
-it('finds a sound sharp as an "s" is, and no vowel, hum or noise of the line', () => {
+it('Loudness finds a sound as sharp as an "s" sharp, but no vowel, hum or line noise', () => {
   const loudness = new Loudness({ encoding: 'mulaw', sampleRateHz: 8_000 });
   const isSharp = (bytes: Uint8Array) => {
     loudness.isLoud(bytes);
@@ -45,7 +45,7 @@ it('finds a sound sharp as an "s" is, and no vowel, hum or noise of the line', (
   expect(isSharp(new Uint8Array(0))).toBe(false);
 });
 
-it('judges a sharp sound the same at twice the rate', () => {
+it('Loudness judges a sharp sound the same at twice the rate', () => {
   const loudness = new Loudness({ encoding: 'linear16', sampleRateHz: 16_000 });
   const sharp = [1_000, 1_500].map((hz) => {
     const pcm = Int16Array.from({ length: 320 }, (_, i) =>

@@ -37,7 +37,7 @@ const decodeWithin = (text: string): Buffer | undefined => {
 };
 
 describe('base64 within a message', () => {
-  it('decodes what Node encodes, with padding and without', () => {
+  it('base64 within a message is decoded as Node encodes it, with padding and without', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
@@ -49,7 +49,7 @@ describe('base64 within a message', () => {
     );
   });
 
-  it('reads the alphabet of URLs as well', () => {
+  it('base64 within a message may use the URL alphabet', () => {
     expect(decode('-_8A')).toEqual(decode('+/8A'));
   });
 
@@ -69,7 +69,7 @@ describe('base64 within a message', () => {
     'AAA\\/',
     'AAA\x80',
     'AAA\xff',
-  ])('refuses %j, which is no base64', (text) => {
+  ])('invalid base64 %j within a message is refused', (text) => {
     decode('AAAAAAAAAAAA');
     expect(decode(text)).toBeUndefined();
     expect(decodeWithin(text)).toBeUndefined();
@@ -79,7 +79,7 @@ describe('base64 within a message', () => {
 const scan = (text: string) => scanMessage(Buffer.from(text, 'latin1'));
 
 describe('a message that brings sound', () => {
-  it('is read by the names of its members and of those of its inner object', () => {
+  it('an audio message is read by the names of its members and of its inner object’s members', () => {
     const text =
       ' { "event" : "media" , "media":{ "track":"inbound", "chunk":"7","timestamp":"123456789012345" }, "x":"" } ';
     expect(scan(text)).toBe(true);
@@ -95,7 +95,7 @@ describe('a message that brings sound', () => {
     expect([lengthOf(EVENT), lengthOf(within(TIMESTAMP))]).toEqual([5, 15]);
   });
 
-  it('knows its words from all that begin or end like them', () => {
+  it('an audio message’s known words are told from all that begin or end like them', () => {
     for (const [text, word] of [
       ['input_audio_buffer.append', REALTIME_APPEND],
       ['session.input_audio.append', LIVE_APPEND],
@@ -116,21 +116,21 @@ describe('a message that brings sound', () => {
   });
 
   it.each(['', 'x', '1x', '-1', '1.5', '1234567890123456', ' 1'])(
-    'has no number in the text %j',
+    'an audio message’s text %j is no number',
     (text) => {
       expect(scan(`{"timestamp":"${text}"}`)).toBe(true);
       expect(numberOf(TIMESTAMP)).toBe(-1);
     },
   );
 
-  it('has texts that end at their quotes, wherever those are', () => {
+  it('an audio message’s texts end at their quotes, at any length', () => {
     for (let chars = 0; chars < 70; chars++) {
       expect(scan(`{"type":"${'a~ !'.repeat(20).slice(0, chars)}","audio":""}`)).toBe(true);
       expect([lengthOf(TYPE), lengthOf(AUDIO)], `${chars}`).toEqual([chars, 0]);
     }
   });
 
-  it('is left to JSON.parse with a sign that JSON escapes or that is not ASCII, wherever that is', () => {
+  it('an audio message with an escaped or non-ASCII character is left to JSON.parse, wherever the character is', () => {
     for (const sign of ['\\', '\n', '\0', '\x1f', '\x7f', '\x80', '\xff']) {
       for (let chars = 0; chars < 40; chars++) {
         expect(scan(`{"type":"${'a'.repeat(chars)}${sign}aaaa"}`)).toBe(false);
@@ -138,7 +138,7 @@ describe('a message that brings sound', () => {
     }
   });
 
-  it('ends where it ends, and not with what an earlier one has left behind it', () => {
+  it('an audio message that is cut off is not completed by the bytes of an earlier message', () => {
     const text = '{"type":"aaaa","audio":"AAAAAAAAAAAAAAAAAAAAAAAA"}';
     for (let length = 0; length < text.length; length++) {
       scan(text);
@@ -159,11 +159,11 @@ describe('a message that brings sound', () => {
     ['a word twice', '{"audio":"","audio":""}'],
     ['a word twice in two inner objects', '{"a":{"audio":""},"b":{"audio":""}}'],
     ['too much', `{"a":"${'a'.repeat(1024 * 1024)}"}`],
-  ])('is left to JSON.parse with %s', (_, text) => {
+  ])('an audio message with %s is left to JSON.parse', (_, text) => {
     expect(scan(text)).toBe(false);
   });
 
-  it('may have as many bytes as its memory', () => {
+  it('an audio message may have as many bytes as its memory', () => {
     const chars = 1024 * 1024 - '{"audio":""}'.length;
     expect(scan(`{"audio":"${'A'.repeat(chars)}"}`)).toBe(true);
     expect(base64Of(AUDIO)?.length).toBe((chars / 4) * 3);

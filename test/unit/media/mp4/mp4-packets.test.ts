@@ -26,7 +26,7 @@ const packets = (bytes: Buffer) =>
 const mp3 = entry('.mp3');
 
 describe('the packets of an MP4 file', () => {
-  it('lie where the tables of chunks and sizes say', () => {
+  it('the packets of an MP4 file are found by its tables of chunks and sizes', () => {
     const tables = [
       mp3,
       box('stsz', words(0, 0, 5, 1, 2, 3, 1, 2)),
@@ -41,7 +41,7 @@ describe('the packets of an MP4 file', () => {
     expect(packets(file(sound, movie(...tables, long)))).toEqual(expected);
   });
 
-  it('may all be of one size, and lie in fragments', () => {
+  it('the packets of an MP4 file may all have one size, and lie in fragments', () => {
     const even = [mp3, box('stsz', words(0, 2, 3)), box('stsc', words(0, 1, 1, 3, 1))];
     const tables = movie(...even, box('stco', words(0, 1, 20)));
     const run = box('trun', words(0x201, 2, 88, 1, 3));
@@ -60,13 +60,13 @@ describe('the packets of an MP4 file', () => {
     ['speech.m4a', 'aac', 45],
     ['fragmented.mp4', 'aac', 121],
     ['opus.mp4', 'opus', 140],
-  ])('are found as another program wrote them: %s', (name, codec, count) => {
+  ])('the packets of another program’s MP4 file are found: %s', (name, codec, count) => {
     const batches = [...mp4Packets(soundVector(name))];
     expect(batches[0]?.stream.codec).toBe(codec);
     expect(batches.flatMap((batch) => batch.packets)).toHaveLength(count);
   });
 
-  it('end where a table promises more than there is', () => {
+  it('the packets of an MP4 file end with its bytes where a table promises more', () => {
     const tables = movie(
       mp3,
       box('stsz', words(0, 0, 0xffff_ffff, 2, 2)),
@@ -76,7 +76,7 @@ describe('the packets of an MP4 file', () => {
     expect(packets(file(Buffer.from('aabb'), tables))).toEqual(['aa', 'bb']);
   });
 
-  it('are refused where no track has a codec that is decoded', () => {
+  it('an MP4 file without a track of a supported codec is refused', () => {
     expect(() => packets(file(Buffer.alloc(9), movie(entry('ac-3'))))).toThrow(SoundRefused);
     expect(() => packets(file(Buffer.alloc(9), movie(entry('mp4a'))))).toThrow(
       'AAC, MP3, Opus or FLAC',

@@ -39,7 +39,7 @@ const packets = (bytes: Buffer) =>
   );
 
 describe('the packets of a WebM file', () => {
-  it('are one a block, or several by each kind of lacing', () => {
+  it('the packets of a WebM file are one a block, or several by each kind of lacing', () => {
     const blocks = [
       [0x80, 'one'],
       // Xiph: sizes 1 and 2 and the rest; fixed: three of two bytes; EBML: 1, one more, and the rest.
@@ -61,7 +61,7 @@ describe('the packets of a WebM file', () => {
     ]);
   });
 
-  it('are none of a block whose lacing is broken, and of another track', () => {
+  it('the packets of a WebM file leave out blocks with broken lacing and other tracks', () => {
     const broken = file(
       track('A_MPEG/L3'),
       [0x02, '\xff'],
@@ -76,14 +76,14 @@ describe('the packets of a WebM file', () => {
   it.each([
     ['recorder.webm', 'opus', 140, 1],
     ['vorbis.webm', 'vorbis', 89, 3],
-  ])('are found as another program wrote them: %s', (name, codec, count, headers) => {
+  ])('the packets of another program’s WebM file are found: %s', (name, codec, count, headers) => {
     const batches = [...webmPackets(soundVector(name))];
     expect(batches[0]?.stream).toMatchObject({ codec });
     expect(batches[0]?.stream.setup).toHaveLength(headers);
     expect(batches.flatMap((batch) => batch.packets)).toHaveLength(count);
   });
 
-  it('are refused where no track has a codec that is decoded, or packs its packets once more', () => {
+  it('a WebM file is refused where no track has a supported codec, or the packets are compressed once more', () => {
     const encoded = track('A_OPUS', element('6d80', '00'));
     for (const entry of [track('A_AC3'), track('A_VORBIS'), encoded, Buffer.alloc(0)]) {
       expect(() => packets(file(entry))).toThrow(SoundRefused);
