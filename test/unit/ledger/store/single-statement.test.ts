@@ -198,7 +198,7 @@ describe('what does not go alone is not sent at all:', () => {
     ['a payout', [companion({ row: 'payout.done', nonce: nonceOf('p'), txHash: '0x' })]],
     ['a suspension', [companion({ row: 'agent.suspended', agentId: AGENT, policyId: 1 })]],
     ['a threshold', [companion({ row: 'threshold.crossed', thresholdId: 1, state: 'above' })]],
-  ])('%s', async (_, parts) => {
+  ])('ledger work that a single statement cannot write is not sent at all: %s', async (_, parts) => {
     const { sent, sql } = recording();
     expect(await applySingle(sql, NODE, parts)).toBe(false);
     expect(sent).toEqual([]);
@@ -248,7 +248,7 @@ describe('the text of the statement', () => {
       advance('pending_settlement'),
       advance('pending_settlement', told),
     ],
-  ])('is the same for all %s', async (_, one, other) => {
+  ])('the text of a single statement is the same for all %s', async (_, one, other) => {
     const [first, second] = [await statementOf(one), await statementOf(other)];
     expect(second.text).toBe(first.text);
     expect(second.values).not.toEqual(first.values);
