@@ -98,7 +98,7 @@ describe('a call', () => {
       'failed budget_exhausted',
     ],
     ['unknown to the carrier', [dialled, swept], 'failed error'],
-  ])('%s is what contract B 3.12 says', (_, events, end) => {
+  ])('a call %s ends as contract B 3.12 says', (_, events, end) => {
     expect(endOf(...events)).toBe(end);
   });
 
