@@ -154,7 +154,7 @@ describe('a form that is refused', () => {
     ['the headers of a part are not UTF-8', form(part('name="a"; filename="\xff"', '1', 'latin1'))],
     ['the field "a" is not UTF-8', form(part('name="a"', Buffer.from([0xff])))],
     ['a boundary is not followed by a line', Buffer.from('--edgeless\r\n\r\n1\r\n--edge--\r\n')],
-  ])('says that %s, where a part could be dropped or misread', async (what, body) => {
+  ])('the refusal of a form whose part could be misread says that %s', async (what, body) => {
     expect((await refusal(body)).message).toBe(`The form cannot be read: ${what}.`);
   });
 
