@@ -71,7 +71,7 @@ async function firstRefusal(key: string) {
 
 describe('stopping an agent in one process', () => {
   for (const { name, status, code, stop } of WAYS_TO_STOP) {
-    it(`by ${name} closes its sockets, ends its phone call and refuses its requests in another within two seconds`, async () => {
+    it(`stopping an agent by ${name} ends its sockets, phone call and requests in another process within two seconds`, async () => {
       const agent = await liveAgent(name.replaceAll(' ', '-'));
       const sockets = await openBoth(serving.url.replace(/^http/, 'ws'), agent.key);
       const callId = await openWebhookCall(serving.url, sql, agent, webhook.url);
