@@ -113,7 +113,7 @@ function answerKinds(receiver: Receiver) {
   return seen;
 }
 
-test(`${EVENTS} events reach 50 receivers of every kind, or have failed after exactly three attempts`, async () => {
+test(`${EVENTS} webhook events reach 50 receivers of every kind, or have failed after exactly three attempts`, async () => {
   await using world = await webhookWorld({ attemptMs: ATTEMPT_MS, processes: 2 });
   await using receiver = await startReceiver();
   const seen = answerKinds(receiver);
