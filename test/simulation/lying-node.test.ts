@@ -67,7 +67,7 @@ describe('a node whose headers show that it has logs', () => {
     ['none of them', { kind: 'no-logs' }],
     ['none of the newest six blocks', { kind: 'late-logs', by: 6 }],
   ])(
-    'and that tells %s is not believed: nothing is read past them, nothing is lost',
+    'a node whose block headers show logs but that returns %s is not believed: the missing logs are waited for',
     async (_, lie) => {
       for (const of of seedsToRun(2)) {
         const { world, left, seed } = await run(of, () => lie, LIE_BLOCKS, true);
