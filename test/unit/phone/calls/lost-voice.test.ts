@@ -22,7 +22,7 @@ async function speaking(isBroken: (text: string) => boolean) {
 }
 
 describe('a call whose voice breaks off in the middle of an answer', () => {
-  it('a call whose synthesizer breaks off says so, goes on, and keeps and charges what was heard of the answer', async () => {
+  it('a call whose synthesizer breaks off apologizes, goes on, and keeps the heard part of the answer', async () => {
     const w = await speaking((text) => text === LONG);
     w.answers(`${FIRST} ${LONG}`);
     await w.says('count', 400);

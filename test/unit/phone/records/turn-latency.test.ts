@@ -66,7 +66,7 @@ it('a backchannel has no turn latency, and that of a barge-in counts from the en
   });
 });
 
-it('an answer that was stopped before its first sound has no turn latency, and does not affect the next one', () => {
+it('an answer that was stopped before its first sound has no turn latency, and leaves none to the next answer', () => {
   const { after, chain } = timed();
   after(600).utteranceEnded();
   after(0).heard({ text: 'hi', latencyMs: 500 }, true);

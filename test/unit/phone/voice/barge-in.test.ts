@@ -138,7 +138,7 @@ describe('words over an answer that goes on', () => {
     ['and and made ten man', 1_080],
     ['animation them', 980],
     ['image him', 700],
-  ])('words over an answer let it go on when it was heard: %j', (words, loudMs) => {
+  ])('a backchannel or a hum over an answer lets it resume where it was heard: %j', (words, loudMs) => {
     expect(saysOver(words, loudMs)).toEqual(['resume', 'release']);
     expect(bargeIn.isAddressed).toBe(false);
   });
@@ -170,7 +170,7 @@ describe('words over an answer that goes on', () => {
   });
 
   it.each([['no'], ['what'], ['two'], ['']])(
-    'words over an answer let it go on when they are as short and demand nothing: %j',
+    'words over an answer let it go on when they are shorter than the minimum and demand no silence: %j',
     (words) => {
       expect(saysOver(words, 60)).not.toContain('interrupt');
     },

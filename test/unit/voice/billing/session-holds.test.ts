@@ -109,7 +109,7 @@ describe('the holds of a session', () => {
     expect(opened()).toBe(1);
   });
 
-  it('a session hold that another process took is extended no more, and the others settle with later charges', async () => {
+  it('no hold of a session is extended once another process took one, and the others settle with later charges', async () => {
     const { ledger, sessionHolds } = await world();
     await sessionHolds.makeWhole({ a: 10n, b: 10n });
     await sessionHolds.journal([{ sessionHold: 'b', costRaw: 4n, usage: {} }]);

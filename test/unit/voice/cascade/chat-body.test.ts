@@ -150,7 +150,7 @@ describe('the chat request of an answer', () => {
     expect(kept * LIMITS.tokensPerOpaquePart).toBeLessThanOrEqual(LIMITS.cascadeConversationBytes);
   });
 
-  it('a chat body has the same share of the conversation, however long the instructions and tools are', () => {
+  it('a chat body keeps the conversation whole, however long the instructions and tools are', () => {
     const items = Array.from({ length: 20 }, (_, i) => said(`${i}${'x'.repeat(1_000)}`));
     const tools = [
       { type: 'function', name: 'f', description: 'd'.repeat(60_000), parameters: {} },

@@ -69,7 +69,7 @@ describe('the folder of recordings', () => {
     await expect.poll(() => statSync(path('sess_1.tape')).size).toBe(1_001);
   });
 
-  it('the folder of recordings overwrites no file, and a session that cannot be recorded goes on', async () => {
+  it('the folder of recordings overwrites no file, and refuses the bytes of a session whose file exists', async () => {
     const folder = await open();
     writeFileSync(path('sess_1.tape'), 'before');
     const sink = folder.begin('sess_1');

@@ -232,7 +232,7 @@ describe('a relayed session', () => {
     expect(ledger.shortfalls.get('shortfall:acme')).toBe(1_600_000n - BigInt(LIMITS.unaskedTokens));
   });
 
-  it('a relayed session closes the socket of a client that it gives up', async () => {
+  it("a relayed session closes its client's socket when it ends", async () => {
     const { client, session } = await start();
     session.socketClosed();
     await session.settled;
@@ -275,7 +275,7 @@ describe('a relayed session', () => {
     expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
   });
 
-  it('a relayed session bounds its queue while a turn is being journaled', async () => {
+  it('a relayed session closes 1011 when its queue exceeds the limit while a turn is being journaled', async () => {
     const { client, session, upstream } = await start();
     upstream.begin('r1');
     upstream.finish('r1', usageOf({ audioOut: 5 }));
@@ -307,7 +307,7 @@ describe('a relayed session', () => {
     expect([upstream.isClosed, ledger.charges]).toEqual([true, []]);
   });
 
-  it('a relayed session refuses more simultaneous responses than a session may have', async () => {
+  it('a relayed session closes with too_many_responses when more responses than allowed run at once', async () => {
     const { client, upstream } = await start(TOKEN_RATES, TURN_RAW * 100n);
     for (let n = 0; n <= LIMITS.relayResponses; n++) upstream.begin(`r${n}`);
     await settleAll();

@@ -100,7 +100,7 @@ it('a transfer stores its summary before it calls the carrier, and requests a wh
   expect(asked).toHaveLength(1);
 });
 
-it('a transfer without a summary erases the summary of an earlier transfer', async () => {
+it('a transfer without a summary stores a null summary, and requests no whisper', async () => {
   const { act, asked, written } = await acted();
   await act({ name: 'transfer_call', to: TO });
   expect(written[0]).toBe('update calls set transfer_summary null');
