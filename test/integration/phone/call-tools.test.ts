@@ -151,7 +151,7 @@ describe('the tools of a hosted call', () => {
     await w.until(() => w.turns.includes('assistant: Both are booked.'));
   });
 
-  it('the sixth response with a tool call in one turn of a hosted call gets no tools', async () => {
+  it('the sixth model request in one turn of a hosted call offers no tools', async () => {
     const w = await talking();
     for (let round = 0; round < 5; round++) w.calls('book', `{"n":${round}}`);
     w.answers('That is all.');
