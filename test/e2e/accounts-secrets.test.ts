@@ -23,7 +23,7 @@ function keptLog() {
 }
 
 describe('secrets', () => {
-  it('stand in no log line and in no row, whatever succeeds and whatever fails', async () => {
+  it('secrets are in no log line and in no database row, whatever succeeds and whatever fails', async () => {
     await using db = await testDatabase();
     const { log, text } = keptLog();
     const wallet = testWallet('secretive');
@@ -85,7 +85,7 @@ const GONE = {
 };
 
 describe('keys of developers at providers', () => {
-  it('stand in no log line and in no row, stored or sent along, whatever is refused and whatever fails', async () => {
+  it("developers' provider keys, stored or sent along, are readable in no log line and in no database row, whatever fails", async () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-secrets-'));
     const CATALOG_FILE = join(directory, 'catalog.json');
     writeFileSync(CATALOG_FILE, JSON.stringify(GONE));

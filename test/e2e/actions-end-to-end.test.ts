@@ -44,7 +44,7 @@ const managed = async (path: string) =>
 const manage = (path: string) => managed(agent.path + path);
 
 describe('what an agent does under an action', () => {
-  it('is seen with its calls, what they cost and what became of it', async () => {
+  it('an action of an agent is listed with its calls, their cost and their outcome', async () => {
     const costs = [await act(TAG), await act(` ${TAG.toUpperCase()} `)];
     const spentRaw = costs.reduce((sum, cost) => sum + cost, 0n).toString();
     expect(spentRaw).not.toBe('0');
@@ -70,7 +70,7 @@ describe('what an agent does under an action', () => {
     ]);
   });
 
-  it('is counted by every report that adds up calls and cost', async () => {
+  it('an action of an agent is counted by every report that adds up calls and cost', async () => {
     const usage = await manage('/gateway-usage');
     const { totalCalls, totalCostRaw } = usage;
     expect(totalCalls).toBe(3);

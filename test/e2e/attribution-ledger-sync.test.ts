@@ -59,7 +59,7 @@ async function beginUpload(agent: FundedAgent) {
 }
 
 describe('an upload of what was bought elsewhere', () => {
-  it('keeps each line that is an event, counts the others, and is only duplicates again', async () => {
+  it('an upload of outside purchases stores each valid event line, counts the rest, and has only duplicates when repeated', async () => {
     const agent = await world.fund('uploads');
     const lines = [
       event({ timestamp: '2026-08-11T12:00:00.123456Z', label: 'größe', completion_tokens: 4 }),
@@ -105,7 +105,7 @@ describe('an upload of what was bought elsewhere', () => {
     ]);
   });
 
-  it('tells equal lines apart by their number, and agents by themselves', async () => {
+  it('an upload of outside purchases tells equal lines apart by their number in the upload, and agents from each other', async () => {
     const [agent, other] = [await world.fund('repeats'), await world.fund('repeats too')];
     const same = event();
     const twice = `${same}\n${same}`;
@@ -124,7 +124,7 @@ describe('an upload of what was bought elsewhere', () => {
     expect((await upload(other, twice)).body).toMatchObject({ synced: 2 });
   });
 
-  it('is kept once by many that send it at the same time, in whatever order', async () => {
+  it('an upload of outside purchases is stored once by concurrent senders, in whatever order', async () => {
     const agent = await world.fund('races uploads');
     const lines = Array.from({ length: 4_000 }, (_, i) => event({ label: `line ${i}` }));
     const told = await Promise.all(
@@ -137,7 +137,7 @@ describe('an upload of what was bought elsewhere', () => {
     expect(await rowsOf(agent.agentId)).toBe(4_000);
   });
 
-  it('moves no money and counts under nothing', async () => {
+  it('an upload of outside purchases moves no money and changes no totals', async () => {
     const agent = await world.fund('stays rich');
     await askGuide(world.url, agent.agentKey);
     const state = async () => {
@@ -165,7 +165,7 @@ describe('an upload of what was bought elsewhere', () => {
 });
 
 describe('an upload that is refused', () => {
-  it('says 400 when nothing in it can be read, and 200 when something can', async () => {
+  it('an upload of outside purchases gets 400 when no line is readable, and 200 when some line is', async () => {
     const agent = await world.fund('sends nothing');
     for (const body of ['', '\n \r\n\t\n', 'x', '[]\n1\n', 'x'.repeat(20_000)]) {
       const told = await upload(agent, body);
@@ -179,7 +179,7 @@ describe('an upload that is refused', () => {
     });
   });
 
-  it('says 413 from the first event or byte too many on, and leaves nothing', async () => {
+  it('an upload of outside purchases gets 413 from the first event or byte over the limit, and stores nothing', async () => {
     const agent = await world.fund('sends too much');
     const many = (count: number) => `${event()}\n${'{}\n'.repeat(count - 1)}`;
     const tooMany = await upload(agent, many(LIMITS.syncEvents + 1));
@@ -206,7 +206,7 @@ describe('an upload that is refused', () => {
     expect((await upload(agent, padded(LIMITS.syncBytes))).body).toMatchObject({ duplicates: 1 });
   });
 
-  it('needs an agent key that may write, of an agent that is active', async () => {
+  it('an upload of outside purchases needs an agent key with write permission, of an active agent', async () => {
     const developer = await newDeveloper(world.api, 'refused uploads');
     const agentId = await developer.createAgent('reads only');
     const keys = `${world.url}/v1/developer/agents/${agentId}`;
@@ -230,7 +230,7 @@ describe('an upload that is refused', () => {
     expect(await rowsOf(agentId)).toBe(0);
   });
 
-  it('comes too often above sixty a minute, each agent for itself', async () => {
+  it('uploads of outside purchases are limited to sixty a minute, counted per agent', async () => {
     const [agent, other] = [await world.fund('hurries'), await world.fund('does not')];
     const statuses: number[] = [];
     for (let i = 0; i < LIMITS.ledgerSyncPerMinute; i++) {
@@ -249,7 +249,7 @@ describe('an upload that is refused', () => {
 });
 
 describe('an upload on its way', () => {
-  it('may be cut anywhere, in the middle of a character too', async () => {
+  it('an upload of outside purchases may be split anywhere on the wire, even in the middle of a character', async () => {
     const agent = await world.fund('dribbles');
     const { socket, send, end, answer } = await beginUpload(agent);
     const bytes = Buffer.from(`${event({ label: 'größe 🔑' })}\r\n${event({ label: 'b' })}`);
@@ -266,7 +266,7 @@ describe('an upload on its way', () => {
     expect(answersIn(await socket.untilClosed())).toBe(1);
   });
 
-  it('of a client that leaves halfway leaves nothing', async () => {
+  it('an upload of outside purchases whose client leaves halfway stores nothing', async () => {
     const agent = await world.fund('leaves');
     const { socket, send } = await beginUpload(agent);
     send(`${event()}\n`.repeat(2_000));
@@ -277,7 +277,7 @@ describe('an upload on its way', () => {
     expect((await upload(agent, event())).status).toBe(200);
   });
 
-  it('is refused while it is still being written, and its client can read why', async () => {
+  it('an upload of outside purchases is refused while it is still being sent, and its client can read the reason', async () => {
     const agent = await world.fund('writes on');
     const { socket, send, end, answer } = await beginUpload(agent);
     for (let i = 0; i < 40; i++) send('{}\n'.repeat(20_000));
@@ -287,7 +287,7 @@ describe('an upload on its way', () => {
     expect(await rowsOf(agent.agentId)).toBe(0);
   });
 
-  it('that is not read, its key being unknown, does not hold the connection', async () => {
+  it('an unread upload with an unknown key does not block the connection', async () => {
     const socket = await RawSocket.open(world.port);
     const headers = [`Authorization: Bearer svc_${'0'.repeat(64)}`, 'Content-Length: 1000000'];
     socket.send(rawRequest(`POST ${PATH}`, headers));

@@ -13,7 +13,7 @@ afterAll(async () => {
 const TASK_HELD = { kind: 'task', matchKey: 'trip', windowKind: 'once', reserves: true } as const;
 
 describe('what is kept for a task', () => {
-  it('is missing from what is free, alike wherever a balance is shown', async () => {
+  it('money reserved for a task is missing from the free balance, equally on every route that shows a balance', async () => {
     await using agent = await aware.agentWith(1_000_000n);
     await aware.policy(agent.agentId, { ...TASK_HELD, limitRaw: 300_000n });
     const admin = { headers: { 'x-admin-key': aware.world.adminApiKey } };
@@ -50,7 +50,7 @@ describe('what is kept for a task', () => {
     expect(JSON.stringify(rollup.body)).toContain('"balanceRaw":"700005"');
   });
 
-  it('is smaller by what the task has spent of it', async () => {
+  it('money reserved for a task shrinks by the spend of that task', async () => {
     await using agent = await aware.agentWith(1_000_000n);
     await aware.policy(agent.agentId, { ...TASK_HELD, limitRaw: 300_000n });
     const answer = await aware.to('/v1/chat/completions', {
@@ -68,7 +68,7 @@ describe('what is kept for a task', () => {
 });
 
 describe('what an agent is told of its money', () => {
-  it('has every field as the contract has it, and moves with what is bought', async () => {
+  it("the awareness routes have every field of the contract, and change with the agent's purchases", async () => {
     await using agent = await aware.agentWith(2_000_000n);
     await aware.policy(agent.agentId, { kind: 'session', limitRaw: 500_000n });
     const before = (await aware.asAgent(agent, 'credit-remaining')).body;
@@ -99,7 +99,7 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it('has one utilization, with work in flight, in every route and threshold', async () => {
+  it('the awareness routes and thresholds show one utilization, which includes holds', async () => {
     await using agent = await aware.agentWith(10_000n);
     const { agentId } = agent;
     const watch = { headers: bearer(agent.key), body: { thresholdBps: 200 } };
@@ -130,7 +130,7 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it('answers an agent that is not funded yet', async () => {
+  it('the awareness routes answer an agent that is not funded yet', async () => {
     await using agent = await aware.agentWith(0n);
     expect((await aware.asAgent(agent, 'credit-remaining')).body).toMatchObject({
       available: '0',
@@ -143,7 +143,7 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it.each(['credit-remaining', 'loan-state'])('asks for an agent key: %s', async (path) => {
+  it.each(['credit-remaining', 'loan-state'])('an awareness route requires an agent key: %s', async (path) => {
     expect(await aware.to(`/v1/agents/${path}`)).toMatchObject({
       status: 401,
       body: { error: 'Missing or invalid Authorization header' },
@@ -157,7 +157,7 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it('is refused to an agent that is suspended or closed', async () => {
+  it('the awareness routes refuse an agent that is suspended or closed', async () => {
     const agent = await aware.agentWith(10n);
     const status = (to: 'suspended' | 'active') => ({
       method: 'PATCH',
@@ -185,7 +185,7 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it('is 404 no_credit_limit where nothing was provisioned', async () => {
+  it('the credit-remaining route is 404 no_credit_limit for an agent without a wallet', async () => {
     await using agent = await aware.agentWith(10n);
     const wallet = aware.world
       .sql`update agents set wallet_address = null where id = ${agent.agentId}`;

@@ -51,7 +51,7 @@ describe('a body that is no JSON', () => {
     ['a byte order mark alone', Buffer.from([0xef, 0xbb, 0xbf])],
   ];
   for (const [what, body] of BROKEN) {
-    it(`${what} is answered 400 in the spelling of each area`, async () => {
+    it(`an invalid JSON body (${what}) is answered 400 in the error format of each area`, async () => {
       const flat = await asDeveloper('/v1/developer/agents', body);
       expect([flat.status, flat.body.error]).toEqual([400, 'Invalid request']);
       const key = await asDeveloper('/v1/developer/keys', body);
@@ -66,7 +66,7 @@ describe('a body that is no JSON', () => {
     });
   }
 
-  it('of more bytes than the route takes is answered 413, announced or not', async () => {
+  it('a body larger than its route allows is answered 413, with or without a declared length', async () => {
     const large = await asDeveloper('/v1/developer/agents', {
       ...AGENT,
       name: 'x'.repeat(LIMITS.jsonBodyBytes),
@@ -81,7 +81,7 @@ describe('a body that is no JSON', () => {
 });
 
 describe('an address that is none', () => {
-  it('is answered 404, and a wrong verb 405 with the verbs that are right', async () => {
+  it('an unknown path is answered 404, and a wrong method 405 with the allowed methods', async () => {
     const unknown = await to('/v1/developer/nothing/here');
     expect([unknown.status, unknown.body.error]).toEqual([404, 'not_found']);
     const ofClients = await to('/v1/chat/completion', { method: 'POST' });
@@ -97,7 +97,7 @@ describe('an address that is none', () => {
     );
   });
 
-  it('with an id that is no number is answered 400, and with one that no row has 404', async () => {
+  it('a path with an id that is no number is answered 400, and with an unknown id 404', async () => {
     const { headers } = developer;
     for (const id of ['abc', '-1', '1.5', '1e3', '0x1', '%00', '1%20', '９', '9'.repeat(400)]) {
       const told = await to(`/v1/developer/agents/${id}`, { headers });
@@ -147,7 +147,7 @@ describe('an amount that is none', () => {
     ['1'],
     {},
   ];
-  it('credits nothing and is answered 400, whatever it looks like', async () => {
+  it('an invalid amount credits nothing and is answered 400, whatever its form', async () => {
     for (const amountRaw of AMOUNTS) {
       const told = await credit({ amountRaw, reference: `bad-${String(amountRaw).slice(0, 40)}` });
       expect([told.status, told.body.error], String(amountRaw)).toEqual([400, 'Invalid request']);
@@ -156,7 +156,7 @@ describe('an amount that is none', () => {
     expect(missing.status).toBe(400);
   });
 
-  it('is refused where it fits a number but no balance could count such sums', async () => {
+  it('an amount that fits a number but overflows balances is refused', async () => {
     for (const amountRaw of [`${LIMITS.creditRaw + 1n}`, '9223372036854775807']) {
       const told = await credit({ amountRaw, reference: 'the-most-there-is' });
       expect([told.status, told.body.error], amountRaw).toEqual([400, 'Invalid request']);
@@ -165,7 +165,7 @@ describe('an amount that is none', () => {
 });
 
 describe('text that no column holds', () => {
-  it('is answered 400: NUL in a label, a name, a reference, a customer', async () => {
+  it('text with a NUL in a label, a name, a reference or a customer is answered 400', async () => {
     const { headers } = developer;
     const keys = `/v1/developer/agents/${agentId}/keys`;
     const told = [
@@ -180,7 +180,7 @@ describe('text that no column holds', () => {
     expect((await to(keys, { headers })).body.keys).toEqual([]);
   });
 
-  it('is no tag either: a session whose customer holds a NUL opens without one', async () => {
+  it('a session whose customer tag holds a NUL opens without the tag', async () => {
     const spare = await world.fund('tagged');
     const bearer = { authorization: `Bearer ${spare.agentKey}` };
     for (const [path, customer] of [
@@ -199,7 +199,7 @@ describe('text that no column holds', () => {
     expect(rows).toEqual([{ customer_id: null }]);
   });
 
-  it('but a label in any script comes back as it was sent, and half a character is refused', async () => {
+  it('a label in any script is returned as sent, and a label with half a surrogate pair is refused', async () => {
     const keys = `/v1/developer/agents/${agentId}/keys`;
     for (const label of ['🔑 ключ', 'مفتاح', '‮txet', 'e\u0301', "'; drop table agents; --"]) {
       const made = await asDeveloper(keys, { label });
@@ -215,7 +215,7 @@ describe('text that no column holds', () => {
 });
 
 describe('a body that says too little or too much', () => {
-  it('may be missing where everything in it is optional', async () => {
+  it('a body may be missing when all of its fields are optional', async () => {
     const { headers } = developer;
     const keys = `/v1/developer/agents/${agentId}/keys`;
     const made = await to(keys, { method: 'POST', headers });
@@ -231,7 +231,7 @@ describe('a body that says too little or too much', () => {
     );
   });
 
-  it('is read without unknown fields, `__proto__` among them', async () => {
+  it('a body is read without unknown fields, `__proto__` among them', async () => {
     const text = `{"name":"odd fields","maxRateBps":100,"expirySeconds":3600,
       "status":"closed","agentId":1,"accountId":"acct_x","__proto__":{"status":"closed"},"nope":1}`;
     const made = await asDeveloper('/v1/developer/agents', text);

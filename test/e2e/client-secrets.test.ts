@@ -32,7 +32,7 @@ const post = (key: string, body: unknown) =>
   ask(`${world.url}/v1/realtime/client_secrets`, { headers: bearer(key), body });
 
 describe('a client secret', () => {
-  it('is made by the official client, and lets a browser hold one session on its agent’s balance', async () => {
+  it('a client secret is created by the official client, and lets a browser hold one session on its agent’s balance', async () => {
     const agent = await world.fund('server', 1_000_000n);
     const before = Date.now() / 1_000;
     const made = await official(agent.agentKey).realtime.clientSecrets.create({
@@ -66,7 +66,7 @@ describe('a client secret', () => {
     expect(money.spendable).toBe(1_000_000n - money.charged);
   });
 
-  it('opens the socket as bearer, sub-protocol and query, and for the agents client', async () => {
+  it('a client secret opens the socket as bearer, sub-protocol and query, and for the agents client', async () => {
     const agent = await world.fund('everywhere');
     const { value } = await official(agent.agentKey).realtime.clientSecrets.create({});
     for (const client of [
@@ -89,7 +89,7 @@ describe('a client secret', () => {
     session.close();
   });
 
-  it('opens nothing else: no route, no other socket, and makes no second one', async () => {
+  it('a client secret opens no other route and no other socket, and creates no second secret', async () => {
     const agent = await world.fund('nowhere');
     const { value } = await official(agent.agentKey).realtime.clientSecrets.create({});
     const tried = await Promise.all([
@@ -107,7 +107,7 @@ describe('a client secret', () => {
     expect(tried.map(({ status }) => status)).toEqual(Array(6).fill(401));
   });
 
-  it('keeps its holder to the model that it names', async () => {
+  it('a client secret allows only the model that it names', async () => {
     const agent = await world.fund('bound');
     const made = await post(agent.agentKey, { session: { model: MODEL } });
     const answer = await refusal(
@@ -121,7 +121,7 @@ describe('a client secret', () => {
     ]);
   });
 
-  it('dies with the key that made it', async () => {
+  it('a client secret is revoked with the key that created it', async () => {
     const developer = await newDeveloper(world.api, 'revoker');
     const agentId = await developer.createAgent('revoked');
     const { keyId, key } = await developer.mintKey(agentId);
@@ -136,7 +136,7 @@ describe('a client secret', () => {
     await expect.poll(knock).toBe(401);
   });
 
-  it('ends with the agent whose key made it', async () => {
+  it('a client secret stops working when the agent of its key is closed', async () => {
     const agent = await world.fund('revoked');
     const { body } = await post(agent.agentKey, {});
     const client = new RealtimeClient(socketUrl(), [], bearer(String(body.value)));
@@ -161,13 +161,13 @@ describe('a client secret', () => {
       { session: { audio: { output: { speed: 9 } } } },
       'session.audio.output.speed',
     ],
-  ])('is not made when it %s', async (_, wanted, param) => {
+  ])('a client secret is refused when it %s', async (_, wanted, param) => {
     const agent = await world.fund('wishes');
     const { status, body } = await post(agent.agentKey, wanted);
     expect([status, body.error]).toEqual([400, expect.objectContaining({ param })]);
   });
 
-  it('is refused as unknown when it was never issued', async () => {
+  it('a client secret that was never issued is refused as unknown', async () => {
     const answer = await refusal(socketUrl(), [], bearer('ek_68af296e8e408191a1120ab6383263c2'));
     expect([answer.status, answer.body.error]).toEqual([
       401,
@@ -175,7 +175,7 @@ describe('a client secret', () => {
     ]);
   });
 
-  it('names its model as the catalogue does, and takes its bare name', async () => {
+  it('a client secret names its model as the catalogue does, and accepts the bare name', async () => {
     const agent = await world.fund('bare');
     const { body } = await post(agent.agentKey, { session: { ...SESSION, model: 'realtime' } });
     expect(body.session).toMatchObject({ model: MODEL });
@@ -192,7 +192,7 @@ describe('a client secret', () => {
     }
   });
 
-  it('is made for a model that a stored key alone opens, and says when its vendor shuts it down', async () => {
+  it('a client secret can name a model that only a stored key can buy, and tells when the vendor shuts the model down', async () => {
     const agent = await world.fund('keyed');
     const made = await post(agent.agentKey, { session: { model: 'gpt-realtime' } });
     expect(made.body.session).toMatchObject({ model: 'openai/gpt-realtime' });
@@ -204,7 +204,7 @@ describe('a client secret', () => {
     expect([answer.status, answer.body.error]).toMatchObject([404, { code: 'model_not_found' }]);
   });
 
-  it('makes a session that a transcription model hears, where it is of that type alone', async () => {
+  it('a client secret for a transcription model must have the type transcription', async () => {
     const agent = await world.fund('scribe');
     const model = 'pocketsphinx';
     const { status } = await post(agent.agentKey, { session: { type: 'realtime', model } });
@@ -220,7 +220,7 @@ describe('a client secret', () => {
     await client.closed;
   });
 
-  it('makes a session that transcribes when it says so', async () => {
+  it('a client secret of the type transcription opens a transcription session', async () => {
     const agent = await world.fund('listener');
     const { body } = await post(agent.agentKey, { session: { type: 'transcription' } });
     expect(body.session).toMatchObject({ object: 'realtime.transcription_session' });

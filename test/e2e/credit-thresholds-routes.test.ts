@@ -13,7 +13,7 @@ afterAll(async () => {
 describe('credit thresholds over HTTP', () => {
   const path = '/v1/agents/credit-thresholds';
 
-  it('are made, listed and forgotten', async () => {
+  it('credit thresholds are created, listed and deleted over HTTP', async () => {
     await using agent = await aware.agentWith(1_000n);
     const headers = bearer(agent.key);
     const made = await aware.to(path, { headers, body: { thresholdBps: 8_000 } });
@@ -34,7 +34,7 @@ describe('credit thresholds over HTTP', () => {
     expect((await aware.to(path, { headers })).body).toEqual({ subscriptions: [] });
   });
 
-  it('are the agent’s own', async () => {
+  it('credit thresholds belong to one agent, and no other agent sees them', async () => {
     await using agent = await aware.agentWith(1n);
     await using other = await aware.agentWith(1n);
     const made = await aware.to(path, { headers: bearer(agent.key), body: { thresholdBps: 1 } });
@@ -48,7 +48,7 @@ describe('credit thresholds over HTTP', () => {
     });
   });
 
-  it('are at most twenty, and 409 beyond', async () => {
+  it('credit thresholds are at most twenty per agent, and one more gets 409', async () => {
     await using agent = await aware.agentWith(1n);
     const headers = bearer(agent.key);
     for (let i = 1; i <= 20; i++) await aware.to(path, { headers, body: { thresholdBps: i } });
@@ -58,7 +58,7 @@ describe('credit thresholds over HTTP', () => {
     });
   });
 
-  it('know only webhooks of their own account', async () => {
+  it('credit thresholds accept only webhooks of their own account', async () => {
     await using agent = await aware.agentWith(1n);
     const headers = bearer(agent.key);
     const pinned = { headers, body: { thresholdBps: 5, webhookId: 1 } };
@@ -70,7 +70,7 @@ describe('credit thresholds over HTTP', () => {
     expect((await aware.to(path, open)).status).toBe(201);
   });
 
-  it('are refused to a key that only reads, and to others than agents', async () => {
+  it('credit thresholds are refused to a read-only key, and to callers that are no agent', async () => {
     await using agent = await aware.agentWith(1n);
     const keys = `/v1/developer/agents/${agent.agentId}/keys`;
     const minted = await aware.to(keys, {
@@ -94,7 +94,7 @@ describe('credit thresholds over HTTP', () => {
     });
   });
 
-  it('cannot be asked for in other numbers, and then nothing is written', async () => {
+  it('credit thresholds with invalid numbers are refused, and nothing is written', async () => {
     await using agent = await aware.agentWith(1n);
     const headers = bearer(agent.key);
     for (const thresholdBps of [0, -1, 10_001, 1.5, '5000', null, undefined, true]) {
@@ -112,7 +112,7 @@ describe('credit thresholds over HTTP', () => {
     expect((await aware.to(path, { headers })).body).toEqual({ subscriptions: [] });
   });
 
-  it('tell of what is bought over HTTP', async () => {
+  it('credit thresholds fire for purchases over HTTP', async () => {
     await using agent = await aware.agentWith(1_000n);
     const headers = bearer(agent.key);
     await aware.to(path, { headers, body: { thresholdBps: 1 } });

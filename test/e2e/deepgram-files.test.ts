@@ -42,7 +42,7 @@ const bestOf = (answer: unknown): Best =>
     .alternatives[0];
 
 describe("a file by Deepgram's own client", () => {
-  it('is heard here, told with the times of its words, and paid for by its seconds', async () => {
+  it("a file from Deepgram's client is transcribed locally with word times, and charged by its seconds", async () => {
     const { media, shopper } = await open('file');
     const { data, rawResponse } = await media
       .transcribeFile(FILE, { ...LOCAL, utterances: true, punctuate: true, tag: 'mine' })
@@ -79,7 +79,7 @@ describe("a file by Deepgram's own client", () => {
     expect(rawResponse.headers.get('x-svc-cost-usdc')).toBe(String(charge?.cost));
   });
 
-  it('may be raw samples that say how they are coded', async () => {
+  it("a file from Deepgram's client may be raw samples with a declared encoding", async () => {
     const { media, shopper } = await open('raw');
     const pcm = loadRecording(RECORDING?.file ?? '');
     const coded = new Uint8Array(pcm.length);
@@ -97,7 +97,7 @@ describe("a file by Deepgram's own client", () => {
     });
   });
 
-  it('goes to the vendor with its options, whose own words come back under our metadata', async () => {
+  it("a file from Deepgram's client goes to the vendor with its options, and returns the vendor's words with our metadata", async () => {
     const { media, shopper } = await open('vendor');
     market.peer.heard.length = 0;
     const { data, rawResponse } = await media
@@ -122,7 +122,7 @@ describe("a file by Deepgram's own client", () => {
     expect(rawResponse.headers.get('x-svc-model')).toBe('deepgram/nova-3');
   });
 
-  it('has the price of several languages where it is heard in several', async () => {
+  it("a file from Deepgram's client has the multilingual price when it is transcribed in several languages", async () => {
     const { media, shopper } = await open('several');
     market.peer.heard.length = 0;
     const { rawResponse } = await media
@@ -141,7 +141,7 @@ describe("a file by Deepgram's own client", () => {
     expect(costs[0]).toBe(costs[1]);
   });
 
-  it('may lie at an address, which is fetched through the guard', async () => {
+  it("a file from Deepgram's client may be a URL, which is fetched through the destination guard", async () => {
     const { media, shopper } = await open('address');
     market.fetched.count = 0;
     const answer = await media.transcribeUrl({ url: market.sound(1_500), model: 'nova-3' });
@@ -151,7 +151,7 @@ describe("a file by Deepgram's own client", () => {
     expect(charge?.usage).toEqual({ audio_second: 1.5 });
   });
 
-  it('costs nothing where its address has none, is blocked, or is none', async () => {
+  it("a file from Deepgram's client costs nothing when its URL is missing, blocked or invalid", async () => {
     const { media, shopper } = await open('no-address');
     const missing = market.sound(1_000).replace('sound-', 'nothing-');
     const of = (url: string) => refusedWith(media.transcribeUrl({ url, model: 'nova-3' }));
@@ -168,7 +168,7 @@ describe("a file by Deepgram's own client", () => {
     expect(await chargesOf(shopper.agentId)).toEqual([]);
   });
 
-  it('is paid for once under a key, however often it is sent', async () => {
+  it("a file from Deepgram's client is charged once under one Idempotency-Key, however often it is sent", async () => {
     const { media, shopper } = await open('twice');
     const headers = { 'Idempotency-Key': 'the-same' };
     const first = await media.transcribeFile(FILE, LOCAL, { headers });
@@ -191,7 +191,7 @@ describe('a refusal in the words of the vendor', () => {
     ['no such model', 404, 'NOT_FOUND', 'model_not_found'],
     ['what is no sound', 400, 'Bad Request', 'invalid_request'],
     ['a file that is too long', 413, 'PAYLOAD_TOO_LARGE', 'payload_too_large'],
-  ])('is given for %s', async (what, statusCode, err_code, error) => {
+  ])("Deepgram's client gets the vendor's error format for %s", async (what, statusCode, err_code, error) => {
     const { shopper } = await open(`refused ${what}`, what === 'no money' ? 1n : undefined);
     const apiKey = what === 'a wrong key' ? `svc_${'0'.repeat(64)}` : shopper.key;
     const { media } = deepgramAt({ url: market.world.url, apiKey }).listen.v1;
@@ -204,7 +204,7 @@ describe('a refusal in the words of the vendor', () => {
     expect(await chargesOf(shopper.agentId)).toEqual([]);
   });
 
-  it('is given for what would change the transcript or its reader and is not done', async () => {
+  it("Deepgram's client gets a refusal for an unsupported option that would change the transcript or its recipient", async () => {
     const { media, shopper } = await open('not done');
     for (const [wish, word] of [
       [{ redact: 'pci' }, 'redact'],
@@ -230,7 +230,7 @@ describe('a refusal in the words of the vendor', () => {
     expect(await chargesOf(shopper.agentId)).toEqual([]);
   });
 
-  it("is an upstream's own, told in this shape", async () => {
+  it("Deepgram's client gets a refusal of the upstream in the vendor's error format", async () => {
     const { media, shopper } = await open('declined');
     market.peer.faults.push({
       kind: 'status',

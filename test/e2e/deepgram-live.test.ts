@@ -60,7 +60,7 @@ async function open(name: string) {
 }
 
 describe("live speech by Deepgram's own client", () => {
-  it('speaks what it is sent, says when it has, and charges what it says', async () => {
+  it("Deepgram's client on the live speech socket hears its text, is told of the end, and is charged the reported cost", async () => {
     const { charges, client } = await open('speaker');
     const connection = await client.speak.v1.connect({
       ...ONCE,
@@ -96,7 +96,7 @@ describe("live speech by Deepgram's own client", () => {
     ]);
   });
 
-  it('stops when it is told to, and pays for no sentence behind', async () => {
+  it("Deepgram's client on the live speech socket stops on Clear, and pays for no later sentence", async () => {
     const { charges, client } = await open('stopper');
     const connection = await client.speak.v1.connect({ ...ONCE, model: 'local/flite' });
     const { closed, of } = told(connection as Live);
@@ -111,7 +111,7 @@ describe("live speech by Deepgram's own client", () => {
     expect((await charges()).length).toBeLessThan(3);
   });
 
-  it('takes a short-lived token', async () => {
+  it("Deepgram's client on the live speech socket can use a short-lived token", async () => {
     const { client } = await open('token');
     const { access_token: accessToken } = await client.auth.v1.tokens.grant({});
     const held = deepgramAt({ url: market.world.url, accessToken });
@@ -133,7 +133,7 @@ describe("live speech by Deepgram's own client", () => {
 });
 
 describe("turns by Deepgram's own client", () => {
-  it('hears human speech in turns, and pays for its seconds', async () => {
+  it("Deepgram's client gets the turns of human speech, and pays for its seconds", async () => {
     const { charges, client } = await open('turns');
     const connection = await client.listen.v2.connect({
       ...ONCE,

@@ -71,7 +71,7 @@ async function charge(agentId: number) {
 }
 
 describe("Deepgram's own client against /v1/listen", () => {
-  it('hears human speech, told as it is spoken and as it is final, and pays for its seconds', async () => {
+  it("Deepgram's client on /v1/listen gets interim and final results of human speech, and pays for its seconds", async () => {
     const { agent, listener } = await open('listener');
     const recording = LIBRIVOX[0];
     if (recording === undefined) throw new Error('there are recordings');
@@ -103,7 +103,7 @@ describe("Deepgram's own client against /v1/listen", () => {
     expect(rows.map(({ usage }) => usage)).toEqual([{ audio_second: seconds }]);
   });
 
-  it('finalizes at once when asked, stays with KeepAlive and goes on after it', async () => {
+  it("Deepgram's client on /v1/listen gets results at once on Finalize, and KeepAlive keeps the stream open", async () => {
     const { agent, listener } = await open('finalizer', { utterance_end_ms: undefined });
     const recording = LIBRIVOX[0];
     const pcm = loadRecording(recording?.file ?? '').subarray(0, RATE * 3);
@@ -123,7 +123,7 @@ describe("Deepgram's own client against /v1/listen", () => {
     expect(rows.map(({ usage }) => usage)).toEqual([{ audio_second: 6 }]);
   });
 
-  it('is turned away with a wrong key', async () => {
+  it("Deepgram's client on /v1/listen is refused with a wrong key", async () => {
     const target = { wsUrl: world.wsUrl, apiKey: `svc_${'0'.repeat(64)}` };
     const listener = await listenWithDeepgram(target, { ...WISHES });
     listener.connection.connect();

@@ -36,7 +36,7 @@ async function open(name: string, args: Record<string, unknown> = {}) {
 }
 
 describe("Deepgram's own client against the socket of /v2/speak", () => {
-  it('speaks two turns, each with its own report, and pays for their characters', async () => {
+  it("Deepgram's client on the /v2/speak socket gets two turns, each with its own report, and pays for their characters", async () => {
     const { agent, closed, connection, errors, events, of, sound } = await open('turns', {
       encoding: 'linear16',
       sample_rate: '16000',
@@ -72,7 +72,7 @@ describe("Deepgram's own client against the socket of /v2/speak", () => {
     expect([characters, errors]).toEqual([35, []]);
   });
 
-  it('is interrupted, hears what was heard, and pays for no sentence behind that', async () => {
+  it("Deepgram's client on the /v2/speak socket can interrupt, is told the part heard, and pays for no later sentence", async () => {
     const { agent, closed, connection, of, sound } = await open('interrupter');
     const text = 'This is a sentence of some length, which is spoken. '.repeat(30);
     connection.sendSpeak({ type: 'Speak', text });
@@ -94,7 +94,7 @@ describe("Deepgram's own client against the socket of /v2/speak", () => {
     });
   });
 
-  it('changes its speed within the range, and no further', async () => {
+  it("Deepgram's client on the /v2/speak socket changes its speed within the range, and no further", async () => {
     const { closed, connection, of } = await open('changer');
     connection.sendConfigure({ type: 'Configure', speed: 1.25 });
     await expect.poll(() => of('ConfigureSuccess')).toMatchObject([{ applied: { speed: 1.25 } }]);
@@ -106,7 +106,7 @@ describe("Deepgram's own client against the socket of /v2/speak", () => {
     expect((await closed).code).toBe(1000);
   });
 
-  it('is turned away where there is no such model, and without a key', async () => {
+  it("Deepgram's client on the /v2/speak socket is refused for an unknown model, and without a key", async () => {
     const { agentKey } = await world.fund('stranger');
     const authorization = `Token ${agentKey}`;
     const url = `${world.wsUrl}/v2/speak?model=flux-nobody-en`;
@@ -128,7 +128,7 @@ describe("Deepgram's own client against POST /v2/speak", () => {
     return { agent, audio: deepgramAt({ url: world.url, apiKey: agent.agentKey }).speak.v2.audio };
   };
 
-  it('gets sound under the headers of the vendor and our receipt, charged by its characters', async () => {
+  it("Deepgram's client on POST /v2/speak gets audio with the vendor's headers and our receipt, charged by its characters", async () => {
     const { agent, audio } = await start('reader');
     const { data, rawResponse } = await audio
       .generate({ text: TEXT, model: MODEL, encoding: 'linear16', sample_rate: 44_100, speed: 0.9 })
@@ -152,7 +152,7 @@ describe("Deepgram's own client against POST /v2/speak", () => {
     [{ callback: 'https://a.example' }, 400, 'Bad Request'],
     [{ sample_rate: 11_025, encoding: 'linear16' }, 400, 'Bad Request'],
     [{ text: 'x'.repeat(4_097) }, 400, 'Bad Request'],
-  ] as const)('%#: is refused and charged nothing', async (wish, statusCode, err_code) => {
+  ] as const)('POST /v2/speak refuses an invalid option and charges nothing (%#)', async (wish, statusCode, err_code) => {
     const { agent, audio } = await start(`refused ${Object.keys(wish)[0]} ${statusCode}`);
     const refused = await refusedWith(audio.generate({ text: TEXT, model: MODEL, ...wish }));
     expect(refused).toMatchObject({ statusCode, body: { err_code } });

@@ -32,7 +32,7 @@ async function open(name: string) {
 }
 
 describe("a text by Deepgram's own client", () => {
-  it('is spoken here, under the headers of the vendor and our receipt, and charged by its characters', async () => {
+  it("Deepgram's client gets local speech with the vendor's headers and our receipt, charged by its characters", async () => {
     const { audio, charges } = await open('speaker');
     const { data, rawResponse } = await audio
       .generate({ text: TEXT, model: 'local/flite', encoding: 'linear16', sample_rate: 16_000 })
@@ -59,7 +59,7 @@ describe("a text by Deepgram's own client", () => {
     [{ encoding: 'opus' }, 'audio/ogg', undefined],
     [{ encoding: 'flac' }, 'audio/flac', undefined],
     [{ encoding: 'mulaw', container: 'none' }, 'audio/mulaw;rate=8000;channels=1', undefined],
-  ] as const)('is made as %o', async (wish, type, wav) => {
+  ] as const)("Deepgram's client gets speech in the format that it requests: %o", async (wish, type, wav) => {
     const { audio } = await open(nameOf('made', wish));
     const { data, rawResponse } = await audio
       .generate({ text: TEXT, model: 'local/flite', ...wish })
@@ -78,7 +78,7 @@ describe("a text by Deepgram's own client", () => {
     [{ callback: 'https://a.example' }, 'callback'],
     [{ text: '' }, 'text'],
     [{ text: 'x'.repeat(4_097) }, 'text'],
-  ] as const)('%#: is refused', async (wish, word) => {
+  ] as const)("a speech request of Deepgram's client with an invalid format is refused (%#)", async (wish, word) => {
     const { audio, charges } = await open(nameOf(`refused ${word}`, wish));
     expect(
       await refusedWith(audio.generate({ text: TEXT, model: 'local/flite', ...wish })),
@@ -86,7 +86,7 @@ describe("a text by Deepgram's own client", () => {
     expect(await charges()).toEqual([]);
   });
 
-  it('goes to the vendor under the name of its voice', async () => {
+  it("a speech request of Deepgram's client goes to the vendor under the name of its voice", async () => {
     const { audio, charges } = await open('aura');
     market.peer.heard.length = 0;
     const mp3 = await audio.generate({ text: TEXT, model: 'aura-2-luna-en', speed: 1.2 });
@@ -110,7 +110,7 @@ describe("a text by Deepgram's own client", () => {
 });
 
 describe('a short-lived token', () => {
-  it('stands for the key on the routes of this protocol, and on no other', async () => {
+  it("a short-lived token stands for its key on the routes of Deepgram's protocol, and on no other", async () => {
     const { client, shopper } = await open('granter');
     const { access_token: accessToken, expires_in } = await client.auth.v1.tokens.grant({
       ttl_seconds: 60,
@@ -138,7 +138,7 @@ describe('a short-lived token', () => {
     ).toMatchObject({ statusCode: 401, body: { err_code: 'INVALID_AUTH' } });
   });
 
-  it('lasts as long as is allowed, and 30 seconds where nothing is said', async () => {
+  it('a short-lived token lasts as long as requested within the limit, and 30 seconds by default', async () => {
     const { client } = await open('limits');
     const { tokens } = client.auth.v1;
     expect(await tokens.grant()).toMatchObject({ expires_in: 30 });
@@ -152,7 +152,7 @@ describe('a short-lived token', () => {
 });
 
 describe('the list of models', () => {
-  it("is the vendor's for its clients and OpenAI's for the others", async () => {
+  it("GET /v1/models has Deepgram's format for Deepgram's clients and OpenAI's for others", async () => {
     const { client, shopper } = await open('lister');
     const listed = await client.manage.v1.models.list();
     expect(listed.stt?.map(({ name }) => name)).toContain('deepgram/nova-3');

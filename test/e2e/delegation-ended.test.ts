@@ -44,7 +44,7 @@ async function lapse(agentId: number): Promise<void> {
     where agent_id = ${agentId}`;
 }
 
-it('a live session of a prepaid agent opens, and goes on beyond what it held at first', async () => {
+it('a live session of a prepaid agent opens and extends its hold after the delegation has ended', async () => {
   const { agentId, key } = await lapsed('live');
   const url = `${world.wsUrl}/v1/audio/transcriptions/stream?model=local/pocketsphinx&encoding=linear16&sample_rate=16000`;
   const socket = new TestSocket(url, [], { authorization: `Bearer ${key}` });
@@ -59,7 +59,7 @@ it('a live session of a prepaid agent opens, and goes on beyond what it held at 
   expect(await socket.closed).toMatchObject({ code: 1000 });
 });
 
-it('a prepaid agent spends, reads, sets its limits and closes as before', async () => {
+it('a prepaid agent spends, reads, sets its limits and closes after its delegation has ended', async () => {
   const { key, headers } = await lapsed('prepaid');
   expect((await askGuide(world.url, key)).status).toBe(200);
   const limit = await ask(`${world.url}/v1/agents/spend-limit`, {
@@ -75,7 +75,7 @@ it('a prepaid agent spends, reads, sets its limits and closes as before', async 
   expect([closed.status, closed.body.status]).toEqual([200, 'closed']);
 });
 
-it('a credit line spends nothing until it is renewed, and then at once', async () => {
+it('a credit line whose delegation has ended spends nothing until it is renewed, and then at once', async () => {
   const { agentId, key } = await lapsed('credit line', { borrowLimitRaw: '5000000' });
   const refused = await askGuide(world.url, key);
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([
@@ -88,7 +88,7 @@ it('a credit line spends nothing until it is renewed, and then at once', async (
   expect((await askGuide(world.url, key)).status).toBe(200);
 });
 
-it('the developer closes a credit line whose time is over', async () => {
+it('the developer can close a credit line whose delegation has ended', async () => {
   const { agentId } = await lapsed('closes', { borrowLimitRaw: '5000000' });
   const path = `${world.url}/v1/developer/agents/${agentId}/close`;
   const closed = await ask(path, { method: 'POST', headers: developer.headers });

@@ -21,7 +21,7 @@ const dot = (a: readonly number[] = [], b: readonly number[] = []) =>
   a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 
 describe('local/use-lite on the running server, asked by the openai client', () => {
-  it('lays like meanings near each other, and its price is the same everywhere', async () => {
+  it('local/use-lite embeds similar texts near each other, and header, ledger and charge show the same price', async () => {
     const before = await moneyOf(world.sql, agent.agentId);
     const { data: list, response } = await openai.embeddings
       .create({ model, input })
@@ -40,7 +40,7 @@ describe('local/use-lite on the running server, asked by the openai client', () 
     expect(after.held).toBe(0n);
   });
 
-  it('says the same in numbers as in base64', async () => {
+  it('local/use-lite returns the same vectors as numbers and as base64', async () => {
     const [text = ''] = input;
     const plain = await openai.embeddings.create({ model, input: text });
     const floats = await openai.embeddings.create({
@@ -54,7 +54,7 @@ describe('local/use-lite on the running server, asked by the openai client', () 
     expect(raw.data[0]?.embedding).toBeTypeOf('string');
   });
 
-  it('has vectors of the size that is asked for, and texts in tokens as in words', async () => {
+  it('local/use-lite returns vectors of the requested size, and takes tokens as well as text', async () => {
     const [text = ''] = input;
     const whole = await openai.embeddings.create({ model, input: text });
     const short = await openai.embeddings.create({ model, input: text, dimensions: 64 });
@@ -69,7 +69,7 @@ describe('local/use-lite on the running server, asked by the openai client', () 
     expect(told.usage.prompt_tokens).toBe(tokens.length);
   });
 
-  it('throws the client’s own error classes, at no cost', async () => {
+  it('local/use-lite refuses invalid requests with the OpenAI client’s error classes, at no cost', async () => {
     const before = await moneyOf(world.sql, agent.agentId);
     const thrown = (wanted: OpenAI.EmbeddingCreateParams) =>
       openai.embeddings.create(wanted).catch((error: unknown) => error);
@@ -85,7 +85,7 @@ describe('local/use-lite on the running server, asked by the openai client', () 
     expect(await moneyOf(world.sql, agent.agentId)).toEqual(before);
   });
 
-  it('is known by its name alone, and answers with its id', async () => {
+  it('local/use-lite can be requested by its bare name, and answers with its full id', async () => {
     const list = await openai.embeddings.create({ model: 'use-lite', input: 'x' });
     expect(list.model).toBe(model);
   });

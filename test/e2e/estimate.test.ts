@@ -44,7 +44,7 @@ const estimate = (body: unknown, headers: Readonly<Record<string, string>> = bea
 const USE = { model: 'acme/fast-1', input_tokens: 1_200, output_tokens: 400 };
 
 describe('an estimate', () => {
-  it('prices the example of the wire contract, for any kind of credential', async () => {
+  it('POST /v1/estimate prices the example of the wire contract, for any kind of credential', async () => {
     const { agentId } = agent;
     const read = { permissions: 'read' };
     const readOnly = await aware.to(`/v1/developer/agents/${agentId}/keys`, {
@@ -77,7 +77,7 @@ describe('an estimate', () => {
     }
   });
 
-  it('prices the local engines in each of their units', async () => {
+  it('POST /v1/estimate prices the local engines in each of their units', async () => {
     expect((await estimate({ model: 'local/flite', characters: 1_000 })).body).toMatchObject({
       rail: 'self-host',
       provider: 'local',
@@ -90,7 +90,7 @@ describe('an estimate', () => {
     expect(whole.body).toMatchObject({ usage: { audio_second: 0.07 } });
   });
 
-  it('takes the most that it takes, and is still exact', async () => {
+  it('POST /v1/estimate accepts the maximum amounts, and is still exact', async () => {
     const most = LIMITS.estimateQuantity;
     const told = await estimate({ model: 'acme/fast-1', input_tokens: most, output_tokens: most });
     expect(told.body).toMatchObject({
@@ -100,7 +100,7 @@ describe('an estimate', () => {
     });
   });
 
-  it('is 404 for a model that is not known, and knows one by its bare name', async () => {
+  it('POST /v1/estimate is 404 for an unknown model, and accepts a bare model name', async () => {
     expect(await estimate({ ...USE, model: 'fast-1' })).toMatchObject({
       status: 200,
       body: { model: 'acme/fast-1' },
@@ -123,7 +123,7 @@ describe('an estimate', () => {
     ['zeroes', { model: 'acme/fast-1', input_tokens: 0, audio_seconds: 0 }],
     ['sound of a text model', { ...USE, audio_seconds: 1 }],
     ['characters of a text model', { ...USE, characters: 1 }],
-  ])('is 422 for %s', async (_, body) => {
+  ])('POST /v1/estimate is 422 for %s', async (_, body) => {
     expect(await estimate(body)).toMatchObject({
       status: 422,
       body: { error: { code: 'no_priceable_source' } },
@@ -137,7 +137,7 @@ describe('an estimate', () => {
     ...[...counts, ...sound].map((name) => [name, BAD] as const),
     ['audio_seconds', BAD.filter((bad) => bad !== 1.5)],
     ['model', [undefined, '', 7, null, 'm'.repeat(129)]],
-  ] as const)('is 400 for a wrong %s', async (name, values) => {
+  ] as const)('POST /v1/estimate is 400 for a wrong %s', async (name, values) => {
     for (const value of values) {
       const told = await estimate({ ...USE, [name]: value });
       expect([told.status, told.body.error], `${name}: ${value}`).toMatchObject([
@@ -152,14 +152,14 @@ describe('an estimate', () => {
     }
   });
 
-  it('is 400 for what is no JSON', async () => {
+  it('POST /v1/estimate is 400 for a body that is no JSON', async () => {
     expect(await estimate('{')).toMatchObject({
       status: 400,
       body: { error: { type: 'invalid_request_error' } },
     });
   });
 
-  it('is refused without a credential, with an unknown one, and to a closed agent', async () => {
+  it('POST /v1/estimate is refused without a credential, with an unknown one, and to a closed agent', async () => {
     const refused = { error: { type: 'authentication_error' } };
     expect(await estimate(USE, {})).toMatchObject({ status: 401, body: refused });
     expect(await estimate(USE, bearer('svc_none'))).toMatchObject({ status: 401, body: refused });

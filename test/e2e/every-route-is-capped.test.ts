@@ -149,7 +149,7 @@ const ofDeepgram = (body: Body) =>
   [body, { err_code: 'ASR_PAYMENT_REQUIRED', error: 'budget_exhausted' }] as const;
 
 describe('no way to spend goes round', () => {
-  it.each(Object.keys(CAPS))('%s', async (name) => {
+  it.each(Object.keys(CAPS))('no route can spend past %s', async (name) => {
     const agent = await fundedAgent();
     const free = await SPENDING.chat(agent);
     expect(free.status).toBe(200);

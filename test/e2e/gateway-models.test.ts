@@ -59,7 +59,7 @@ type Priced = {
 const priced = () => ask(`${world.url}/v1/developer/gateway/models`, developer);
 
 describe('GET /v1/developer/gateway/models', () => {
-  it('shows a model with every source, the cheapest first, at the rates of the upstream', async () => {
+  it("GET /v1/developer/gateway/models shows a model with every source, the cheapest first, at the upstream's rates", async () => {
     const { status, body } = await priced();
     expect(status).toBe(200);
     const models = body.models as readonly Priced[];
@@ -89,7 +89,7 @@ describe('GET /v1/developer/gateway/models', () => {
     });
   });
 
-  it('is the list of /v1/models, each with sources and nothing but known units', async () => {
+  it('GET /v1/developer/gateway/models has the models of /v1/models, each with sources and known units alone', async () => {
     const { body } = await priced();
     const models = body.models as readonly Priced[];
     const plain = await ask(`${world.url}/v1/models`, developer);
@@ -104,7 +104,7 @@ describe('GET /v1/developer/gateway/models', () => {
     }
   });
 
-  it('is for developers: it takes no agent key, and no call without a credential', async () => {
+  it('GET /v1/developer/gateway/models refuses an agent key, and a call without a credential', async () => {
     const url = `${world.url}/v1/developer/gateway/models`;
     expect((await ask(url)).status).toBe(401);
     const agent = await world.fund('curious');
@@ -115,7 +115,7 @@ describe('GET /v1/developer/gateway/models', () => {
 });
 
 describe('GET /v1/models/{id}', () => {
-  it('has the entry of the list, with prices when they are asked for', async () => {
+  it('GET /v1/models/{id} returns the entry of the list, with prices on request', async () => {
     for (const query of ['', '?include=pricing']) {
       const { body } = await ask(`${world.url}/v1/models${query}`, developer);
       const entries = body.data as readonly Priced[];
@@ -131,7 +131,7 @@ describe('GET /v1/models/{id}', () => {
 });
 
 describe('the start', () => {
-  it('says which models stay off, and for want of what', () => {
+  it('the server logs at its start which models stay off, and which credential or rate they lack', () => {
     const [line, ...more] = said.lines.filter(({ msg }) => msg.startsWith('models stay off'));
     expect(more).toEqual([]);
     expect(line?.credentials).toMatchObject({ anthropic: 'ANTHROPIC_API_KEY' });

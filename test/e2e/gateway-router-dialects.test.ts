@@ -55,7 +55,7 @@ const response = (model: string) => ({ model, input: 'Good morning?', max_output
 const streams = () => bench.behind.streams.play({ pieces: [...wordEvents(WORDS), DONE] });
 
 describe('a router that is paid per call', () => {
-  it('sells a message, paid once and receipted at its price and the margin', async () => {
+  it('a router paid per call sells a message, paid once, with its price and the margin on the receipt', async () => {
     const buyer = await bench.buyer('message');
     const { data, response: head } = await anthropicOf(buyer)
       .messages.create(message('acme/alone'))
@@ -66,7 +66,7 @@ describe('a router that is paid per call', () => {
     await expectPaidOnce(buyer);
   });
 
-  it('sells a streamed message, whose price stands before its end', async () => {
+  it('a router paid per call sells a streamed message, whose cost comes before its end event', async () => {
     streams();
     const buyer = await bench.buyer('streamed message');
     const told = await buyer.ask('/v1/messages', {
@@ -77,7 +77,7 @@ describe('a router that is paid per call', () => {
     await expectPaidOnce(buyer);
   });
 
-  it('sells a response, whole', async () => {
+  it('a router paid per call sells a response, whole', async () => {
     const buyer = await bench.buyer('response');
     const { data, response: head } = await buyer.openai.responses
       .create(response('acme/alone'))
@@ -88,7 +88,7 @@ describe('a router that is paid per call', () => {
     await expectPaidOnce(buyer);
   });
 
-  it('sells a streamed response', async () => {
+  it('a router paid per call sells a streamed response', async () => {
     streams();
     const buyer = await bench.buyer('streamed response');
     const whole = await buyer.openai.responses.stream(response('acme/alone')).finalResponse();
@@ -96,7 +96,7 @@ describe('a router that is paid per call', () => {
     await expectPaidOnce(buyer);
   });
 
-  it('that takes the money and is gone leaves one payment, and no other source is asked', async () => {
+  it('a router that takes the payment and disconnects is paid once, and no other source is called', async () => {
     for (const dialect of ['message', 'response'] as const) {
       const buyer = await bench.buyer(`gone ${dialect}`);
       const asked = bench.direct.seen.length;

@@ -96,7 +96,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<APIError> => {
 };
 
 describe('a model of a router is paid from the wallet of the agent that asks for it', () => {
-  it('a whole chat: its receipt is the price and the margin, which is what the ledger says', async () => {
+  it("a chat from a router is paid from the agent's wallet, and receipt and ledger show its price and the margin", async () => {
     const buyer = await bench.buyer('whole chat');
     const earned = await bench.chain.usdcOf(bench.router.payTo);
     const asked = bench.direct.seen.length;
@@ -111,7 +111,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
     expect(bench.direct.seen).toHaveLength(asked);
   });
 
-  it('a streamed chat: what it came to stands behind its last event', async () => {
+  it("a streamed chat from a router is paid from the agent's wallet, with its cost after the last event", async () => {
     bench.behind.streams.play({
       pieces: [`data: ${chunk('Good ')}\n\n`, `data: ${chunk('morning')}\n\n`, 'data: [DONE]\n\n'],
     });
@@ -132,7 +132,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
     expect(told.body.text).toMatch(/: svc-cost-usdc=158\n\ndata: \[DONE\]\n\n$/);
   });
 
-  it('embeddings', async () => {
+  it("embeddings from a router are paid from the agent's wallet", async () => {
     const buyer = await bench.buyer('vectors');
     const { data, response } = await buyer.openai.embeddings
       .create({ model: 'acme/vectors', input: 'a text of some length' })
@@ -142,7 +142,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
     await expectBought(buyer, 'acme/vectors');
   });
 
-  it('speech', async () => {
+  it("speech from a router is paid from the agent's wallet", async () => {
     const buyer = await bench.buyer('voice');
     const sound = await buyer.openai.audio.speech.create({
       model: 'acme/voice',
@@ -155,7 +155,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
     await expectBought(buyer, 'acme/voice');
   });
 
-  it('transcripts: the file reaches the router whole, both times', async () => {
+  it("a transcript from a router is paid from the agent's wallet, and the file reaches the router whole both times", async () => {
     const buyer = await bench.buyer('ears');
     const wav = encodeWav(new Int16Array(16_000), 16_000);
     const { data, response } = await buyer.openai.audio.transcriptions
@@ -168,7 +168,7 @@ describe('a model of a router is paid from the wallet of the agent that asks for
     await expectBought(buyer, 'acme/ears');
   });
 
-  it('a router that asks for nothing costs nothing', async () => {
+  it('a router that demands no payment costs nothing', async () => {
     const buyer = await bench.buyer('gift');
     const { data, response } = await buyer.openai.chat.completions
       .create(question('evil/gift'))
@@ -197,18 +197,18 @@ describe('before anything is signed the next source is asked', () => {
     ]);
   };
 
-  it('where the router asks for more than the catalogue says that it may cost', async () => {
+  it("the next source is called before anything is signed when the router demands more than the catalogue's maximum", async () => {
     const handled = bench.router.handled.length;
     await directly(await bench.buyer('too dear'), 'acme/chat', 10);
     expect(bench.router.handled).toHaveLength(handled);
   });
 
-  it.each(['down', 'mute'])('where the router is %s', async (script) => {
+  it.each(['down', 'mute'])('the next source is called before anything is signed when the router is %s', async (script) => {
     await directly(await bench.buyer(script), `evil/${script}`);
     expect(bench.seenBy(script)).toHaveLength(1);
   });
 
-  it('where the wallet has not the money for it, and this server has an account elsewhere', async () => {
+  it("the next source is called on this server's account when the agent's wallet does not cover the router", async () => {
     const { agentKey, agentId } = await bench.world.fund('credited only', DEPOSIT_RAW);
     const told = await fetch(`${bench.world.url}/v1/chat/completions`, {
       method: 'POST',
@@ -219,7 +219,7 @@ describe('before anything is signed the next source is asked', () => {
     expect(await paymentsOf({ agentId } as Buyer)).toEqual([]);
   });
 
-  it('and where there is none the balance is told not to cover it', async () => {
+  it('a model with a router as its only source is refused as not covered when the wallet is too small', async () => {
     const buyer = await bench.buyer('poor', 100n);
     const refusal = await refusalOf(buyer.openai.chat.completions.create(question('acme/alone')));
     expect([refusal.status, refusal.code]).toEqual([402, 'budget_exhausted']);
@@ -229,7 +229,7 @@ describe('before anything is signed the next source is asked', () => {
     });
   });
 
-  it('but a request that the router refuses is refused, for nothing', async () => {
+  it('a request that the router refuses is refused without a charge, and without another source', async () => {
     const buyer = await bench.buyer('picky');
     const refusal = await refusalOf(buyer.openai.chat.completions.create(question('evil/picky')));
     expect([refusal.status, refusal.headers?.get('x-svc-cost-usdc')]).toEqual([422, '0']);
@@ -239,7 +239,7 @@ describe('before anything is signed the next source is asked', () => {
 
 describe('no other source is paid once a payment may have been made', () => {
   it.each(['dies', 'fails', 'babbles', 'cuts'])(
-    'where the router %s after the payment: the error names what to look up',
+    'a router that %s after the payment gives an error that names the payment to look up, and no other source is paid',
     async (script) => {
       const asked = bench.direct.seen.length;
       const buyer = await bench.buyer(script);
@@ -266,7 +266,7 @@ describe('no other source is paid once a payment may have been made', () => {
     },
   );
 
-  it('a client that leaves a stream has paid for it, and nothing stays held', async () => {
+  it("a client that leaves a router's stream has paid for it, and nothing stays held", async () => {
     const buyer = await bench.buyer('leaving');
     const stream = await buyer.openai.chat.completions.create({
       ...question('evil/trickles'),
@@ -279,7 +279,7 @@ describe('no other source is paid once a payment may have been made', () => {
     await expectBought(buyer, 'evil/trickles');
   });
 
-  it('a client that leaves before the answer finds it under its key, paid once', async () => {
+  it("a client that leaves before a router's response finds the response under its Idempotency-Key, paid once", async () => {
     const buyer = await bench.buyer('gone');
     const handled = bench.router.handled.length;
     bench.behind.chat.faults.push({ kind: 'late', byMs: 300 });
@@ -298,7 +298,7 @@ describe('no other source is paid once a payment may have been made', () => {
     await expectBought(buyer, 'acme/alone');
   });
 
-  it('under one Idempotency-Key there is one payment, whole and streamed', async () => {
+  it('a router is paid once under one Idempotency-Key, whole and streamed', async () => {
     for (const stream of [false, true]) {
       bench.behind.streams.play({ pieces: [`data: ${chunk('Hi')}\n\n`, 'data: [DONE]\n\n'] });
       const buyer = await bench.buyer(`keyed ${stream}`);
@@ -316,7 +316,7 @@ describe('no other source is paid once a payment may have been made', () => {
     }
   });
 
-  it('under an Idempotency-Key an account is asked before any router, which would need another hold', async () => {
+  it("a request under an Idempotency-Key prefers this server's account to a router, which would need another hold", async () => {
     const buyer = await bench.buyer('keyed account');
     const headers = { 'Idempotency-Key': 'k' };
     const body = question('acme/chat');
@@ -326,7 +326,7 @@ describe('no other source is paid once a payment may have been made', () => {
   });
 });
 
-it('an allowlist does not gate a router, which the operator chose, and a cap on the maker counts its price', async () => {
+it("an allowlist does not block a router of the catalogue, and a cap on the model's maker counts the router's price", async () => {
   const buyer = await bench.buyer('capped');
   const { sql } = bench.world;
   await sql`update agents set allowlist_mode = 'both' where id = ${buyer.agentId}`;
@@ -342,7 +342,7 @@ it('an allowlist does not gate a router, which the operator chose, and a cap on 
   expect(await paymentsOf(buyer)).toHaveLength(1);
 });
 
-it('a kill switch is not thrown by a source that was not asked beside the router', async () => {
+it('a kill switch is not tripped by a source that was not called beside the router', async () => {
   const buyer = await bench.buyer('switched');
   // The account behind the router may cost 2,321: with the router's own price beside it that would be too much.
   const cap = await buyer.ask('/v1/agents/policies', {
@@ -359,11 +359,11 @@ it('a kill switch is not thrown by a source that was not asked beside the router
   await expectBought(buyer, 'acme/chat');
 });
 
-it('when all is done the books agree with themselves', async () => {
+it('the ledger invariants hold after all router purchases', async () => {
   expect(await checkInvariants(bench.world.sql)).toEqual([]);
 });
 
-it('without a chain a router is passed over, and a model that has no other source is not served', async () => {
+it('without a chain a router is skipped, and a model without another source is not served', async () => {
   await using world = await startWorld({ CATALOG_FILE: bench.catalogue });
   const { agentKey } = await world.fund('chainless', DEPOSIT_RAW);
   const buy = (model: string) =>
@@ -378,7 +378,7 @@ it('without a chain a router is passed over, and a model that has no other sourc
   expect([alone.status, alone.body.error]).toMatchObject([503, { code: 'no_source_available' }]);
 });
 
-it('a router at an address of this network is not paid, nor asked, unless that is allowed', async () => {
+it('a router at a private address is neither called nor paid, unless that is allowed', async () => {
   const environment = { ...payingEnvironment(bench.chain.url), SSRF_ALLOW_LOCALHOST: '0' };
   await using world = await startWorld({ ...environment, CATALOG_FILE: bench.catalogue });
   const { agentKey } = await world.fund('guarded', DEPOSIT_RAW);

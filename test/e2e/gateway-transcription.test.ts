@@ -95,7 +95,7 @@ const isWhatWasSaid = (heard: string) =>
 const localCost = (s: number) => BigInt(Math.ceil(s * LOCAL_RAW_PER_SECOND - 1e-9));
 
 describe('a recording through the local recogniser', () => {
-  it('comes as JSON with its duration, and costs what its seconds cost', async () => {
+  it('a recording transcribed locally is returned as JSON with its duration, and charged by its seconds', async () => {
     const { data, headers, told } = await buy(LOCAL);
     const { text, usage } = data as OpenAI.Audio.Transcription;
     isWhatWasSaid(text);
@@ -104,7 +104,7 @@ describe('a recording through the local recogniser', () => {
     expect(headers.get('x-svc-model')).toBe(LOCAL);
   }, 60_000);
 
-  it('comes as text and as subtitles whose times lie within the file', async () => {
+  it('a recording transcribed locally is returned as text and as subtitles whose times lie within the file', async () => {
     const { data: text } = await buy(LOCAL, { response_format: 'text' });
     isWhatWasSaid(text as string);
     const { data: srt } = await buy(LOCAL, { response_format: 'srt' });
@@ -113,7 +113,7 @@ describe('a recording through the local recogniser', () => {
     expect(vtt).toMatch(/^WEBVTT\n\n00:00:0\d\.\d{3} --> 00:00:0\d\.\d{3}\n\w/);
   }, 60_000);
 
-  it('comes with its segments', async () => {
+  it('a recording transcribed locally is returned with its segments', async () => {
     const { data } = await buy(LOCAL, {
       response_format: 'verbose_json',
       timestamp_granularities: ['segment'],
@@ -127,7 +127,7 @@ describe('a recording through the local recogniser', () => {
     }
   }, 60_000);
 
-  it('comes as a stream that ends with all of it, and is settled when it is over', async () => {
+  it('a recording transcribed locally is returned as a stream that ends with the whole text, and is settled at its end', async () => {
     const before = await moneyOf(world.sql, agent.agentId);
     const stream = await openai.audio.transcriptions.create({
       file: await wav(),
@@ -146,7 +146,7 @@ describe('a recording through the local recogniser', () => {
     expect(after.charged - before.charged).toBe(localCost(seconds));
   }, 60_000);
 
-  it('gives no words for silence or a tone, which is metered all the same', async () => {
+  it('a recording of silence or a tone transcribed locally gives no words, and is charged all the same', async () => {
     const tone = Int16Array.from({ length: 19_200 }, (_, i) => 8_000 * Math.sin(i * 0.17));
     for (const pcm of [new Int16Array(19_200), tone]) {
       const { data, told } = await buy(LOCAL, {}, encodeWav(pcm, 16_000));
@@ -169,7 +169,7 @@ async function refused(model: string, more: Params = {}, bytes?: Uint8Array) {
 }
 
 describe('what is refused', () => {
-  it('costs nothing: an unknown model, one that does not hear, no sound, and no language but one', async () => {
+  it('a transcription refused for an unknown or unsuited model, no audio or another language costs nothing', async () => {
     expect(await refused('acme/eyes')).toMatchObject({ status: 404, code: 'model_not_found' });
     expect(await refused('local/guide')).toMatchObject({ status: 400, param: 'model' });
     const junk = Buffer.from('this is no sound at all');
@@ -181,7 +181,7 @@ describe('what is refused', () => {
     expect(await refused(LOCAL, { language: 'de' })).toMatchObject({ param: 'language' });
   });
 
-  it('says that a file holds no sound where its frames cannot be decoded', async () => {
+  it('a transcription of a file whose frames cannot be decoded is refused as containing no audio', async () => {
     const adts = Buffer.from(
       Array.from({ length: 50 }, () => [0xff, 0xf1, 0x60, 0x40, 1, 0, 0xfc, 0]).flat(),
     );
@@ -190,12 +190,12 @@ describe('what is refused', () => {
     expect(error.message).toContain('holds no sound that can be decoded');
   });
 
-  it('is a file beyond 25 MiB, with 413', async () => {
+  it('a transcription of a file over 25 MiB is refused with 413', async () => {
     const error = await refused(LOCAL, {}, new Uint8Array(25 * 1024 * 1024 + 1));
     expect(error).toMatchObject({ status: 413, code: 'payload_too_large' });
   });
 
-  it('is a body that is no form, and a form that lacks its file or says a thing twice', async () => {
+  it('a transcription whose body is no form, lacks its file or repeats a field is refused', async () => {
     const post = (body: FormData | string) =>
       fetch(`${world.url}/v1/audio/transcriptions`, {
         method: 'POST',
@@ -220,7 +220,7 @@ describe('what is refused', () => {
 });
 
 describe('a transcript bought from an upstream', () => {
-  it("sends the file byte for byte under the upstream's name of the model", async () => {
+  it("a transcript from an upstream sends the file byte for byte under the upstream's name of the model", async () => {
     const { data, told } = await buy('acme/ears', { language: 'de', temperature: 0.5 });
     expect(data).toEqual({ text: 'as told' });
     const { form, path } = cheap.seen.at(-1) ?? {};
@@ -234,7 +234,7 @@ describe('a transcript bought from an upstream', () => {
     expect(told).toBe(BigInt(Math.ceil(seconds * 100)));
   });
 
-  it('is charged by the duration that the upstream tells', async () => {
+  it('a transcript from an upstream is charged by the duration that the upstream reports', async () => {
     cheap.script.push(jsonAnswer({ text: 'x', usage: { type: 'duration', seconds: 3 } }));
     expect((await buy('acme/ears')).told).toBe(300n);
     cheap.script.push(jsonAnswer({ text: 'x', duration: 2.5, segments: [] }));
@@ -243,7 +243,7 @@ describe('a transcript bought from an upstream', () => {
     expect((await buy('acme/ears')).told).toBe(BigInt(Math.ceil(seconds * 100)));
   });
 
-  it('comes from the next source where the first fails', async () => {
+  it('a transcript comes from the next source when the first upstream fails', async () => {
     cheap.script.push(jsonAnswer({}, 503));
     const { headers, told } = await buy('acme/ears');
     expect(headers.get('x-svc-attempts')).toBe('2');
@@ -252,7 +252,7 @@ describe('a transcript bought from an upstream', () => {
     expect((await buy('acme/ears')).headers.get('x-svc-attempts')).toBe('2');
   });
 
-  it('costs nothing when the upstream refuses it or all of them fail', async () => {
+  it('a transcript from an upstream costs nothing when the upstream refuses the file or all upstreams fail', async () => {
     cheap.script.push(jsonAnswer({ error: { message: 'too short' } }, 400));
     expect(await refused('acme/ears')).toMatchObject({ status: 400 });
     cheap.script.push(jsonAnswer({}, 500));
@@ -280,7 +280,7 @@ describe('a transcript bought from an upstream', () => {
     return { types, ended, charged: after.charged - before.charged };
   };
 
-  it('is relayed while it comes and charged by what its end says', async () => {
+  it('a transcript stream from an upstream is relayed as it comes and charged by the usage at its end', async () => {
     cheap.script.push({ contentType: 'text/event-stream', body: EVENTS.join('') });
     const { charged, types } = await streamed();
     expect(types).toEqual([
@@ -291,20 +291,20 @@ describe('a transcript bought from an upstream', () => {
     expect(charged).toBe(200n);
   });
 
-  it('is made a stream where the upstream knows none', async () => {
+  it('a transcript from an upstream without streaming is turned into a stream', async () => {
     const { charged, types } = await streamed();
     expect(types).toEqual(['transcript.text.delta', 'transcript.text.done']);
     expect(charged).toBe(BigInt(Math.ceil(seconds * 100)));
   });
 
-  it('says so when it breaks off, and is charged by the file', async () => {
+  it('a transcript stream that breaks off ends in an error, and is charged by the duration of the file', async () => {
     cheap.script.push({ contentType: 'text/event-stream', body: EVENTS[0] ?? '', breaks: true });
     const { charged, ended } = await streamed();
     expect(ended).toBeInstanceOf(OpenAI.APIError);
     expect(charged).toBe(BigInt(Math.ceil(seconds * 100)));
   });
 
-  it('is replayed under its key, and bought once', async () => {
+  it('a transcript from an upstream is replayed under its Idempotency-Key, and bought once', async () => {
     const bought = cheap.seen.length;
     const options = { headers: { 'idempotency-key': 'the same' } };
     const params = { file: await wav(), model: 'acme/ears' };

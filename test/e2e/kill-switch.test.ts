@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-it('an agent that its kill switch has stopped can undo nothing with its own key, from the same instant on', async () => {
+it('an agent that its kill switch has suspended cannot undo anything with its own key, from the same instant on', async () => {
   const agentId = await developer.createAgent('stopped');
   await ask(`${world.url}/v1/admin/agents/${agentId}/credit`, {
     headers: { 'x-admin-key': world.adminApiKey },

@@ -88,7 +88,7 @@ async function rows(world: WholeWorld, agentId: number) {
 }
 
 describe("Deepgram's own client against /v1/listen before an upstream of that protocol", () => {
-  it('is heard by the model that it names as ever, and pays for what it is told at the end', async () => {
+  it("Deepgram's client on /v1/listen is transcribed by an upstream, and pays for the duration in the final Metadata", async () => {
     await using world = await start();
     const agent = await world.fund('listener');
     const { connection, ...listener } = await listen(world, agent.agentKey);
@@ -105,7 +105,7 @@ describe("Deepgram's own client against /v1/listen before an upstream of that pr
     ]);
   });
 
-  it('is told when the balance is used up, with all that it paid for', async () => {
+  it("Deepgram's client on /v1/listen is told when the balance is used up, after all results that it paid for", async () => {
     await using world = await start();
     const agent = await world.fund('poor', costOf(10) * 2n + 5n);
     const { connection, ...listener } = await listen(world, agent.agentKey);
@@ -119,7 +119,7 @@ describe("Deepgram's own client against /v1/listen before an upstream of that pr
     expect(await rows(world, agent.agentId)).toMatchObject([{ cost: costOf(20) }]);
   });
 
-  it('uses the key that the developer has stored, where this server has none', async () => {
+  it("Deepgram's client on /v1/listen uses the developer's stored key when this server has none", async () => {
     await using world = await start({}, null);
     const { agentId, key } = await agentWithStoredKey(world, 'deepgram', 'dg-of-the-developer');
     const { connection, ...listener } = await listen(world, key, { keyterm: 'svc' });
@@ -134,7 +134,7 @@ describe("Deepgram's own client against /v1/listen before an upstream of that pr
 });
 
 describe('budget races of streams at an upstream, on the real ledger', () => {
-  it('never spend more than there is, each paid what it was told, nothing held at the end', async () => {
+  it('concurrent streams at an upstream never spend more than the balance, each charged its reported cost, with no hold left', async () => {
     await using world = await start();
     const funds = costOf(10) * 9n;
     const agent = await world.fund('racer', funds);
@@ -168,7 +168,7 @@ describe('budget races of streams at an upstream, on the real ledger', () => {
     for (const { cost, usage } of charges) expect(cost).toBe(costOf(usage.audio_second));
   });
 
-  it('settle by the drain what was said until then', async () => {
+  it('a stream at an upstream settles the audio sent so far when the server drains', async () => {
     const world = await start({ DRAIN_SECONDS: '5' });
     const agent = await world.fund('drained');
     const { connection, ...listener } = await listen(world, agent.agentKey);

@@ -50,7 +50,7 @@ async function open(world: WholeWorld, key: string, session: object): Promise<Re
 const SESSION = { id: 'live_u', model: 'live-1', status: 'active', expires_at: 9 };
 
 describe('the whole server with live sessions', () => {
-  it('has a report in the journal before the client hears of it, and charges the last one', async () => {
+  it('a live session journals a usage report before the client gets it, and charges the last report', async () => {
     await using world = await start();
     const agent = await world.fund('caller', 2_000_000n);
     const client = await open(world, agent.agentKey, { model: 'acme/live' });
@@ -85,7 +85,7 @@ describe('the whole server with live sessions', () => {
     ]);
   });
 
-  it('speaks with the engines of this server, and charges what it told', async () => {
+  it('a live session speaks with the engines of this server, and charges the reported cost', async () => {
     await using world = await start();
     const agent = await world.fund('local');
     const client = await open(world, agent.agentKey, { model: 'local/realtime' });
@@ -99,7 +99,7 @@ describe('the whole server with live sessions', () => {
     expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(BigInt(told));
   });
 
-  it('answers what needs WebRTC, SIP or a stored session with the transport that is served', async () => {
+  it('a live-session request for WebRTC, SIP or a stored session is refused with the name of the supported transport', async () => {
     await using world = await start();
     const agent = await world.fund('browser');
     const asked = [

@@ -60,7 +60,7 @@ async function opened(name: string) {
 const joined = (values: readonly unknown[]) => values.map((value) => value ?? '').join('');
 
 describe("LiveKit's OpenAI plugin", () => {
-  it('chats, and calls its tool', async () => {
+  it("LiveKit's OpenAI plugin chats, and calls its tool", async () => {
     const { ask, paid } = await opened('chat');
     const deltasIn = async (request: CapturedRequest) => {
       const response = await ask(request);
@@ -79,7 +79,7 @@ describe("LiveKit's OpenAI plugin", () => {
     await paid();
   });
 
-  it('has responses, and calls its tool in them', async () => {
+  it("LiveKit's OpenAI plugin uses the Responses API, and calls its tool there", async () => {
     const { ask, paid } = await opened('responses');
     expect((await eventsIn(await ask(RESPONSE))).at(-1)).toMatchObject({
       type: 'response.completed',
@@ -91,7 +91,7 @@ describe("LiveKit's OpenAI plugin", () => {
     await paid();
   });
 
-  it('speaks, and hears a recording', async () => {
+  it("LiveKit's OpenAI plugin synthesizes speech, and transcribes a recording", async () => {
     const { apiKey, ask, paid } = await opened('sound');
     const spoken = await ask(SPEECH);
     expect(spoken.status).toBe(200);
@@ -109,7 +109,7 @@ describe("LiveKit's OpenAI plugin", () => {
   });
 });
 
-it("LiveKit's Deepgram plugin hears a recording", async () => {
+it("LiveKit's Deepgram plugin transcribes a recording", async () => {
   const { apiKey, paid } = await opened('listen file');
   const [, { file, path }] = capture.uploads;
   const heard = await fetch(world.url + path, {
@@ -153,7 +153,7 @@ async function speak(client: RealtimeClient, isRealtime: boolean): Promise<void>
 }
 
 describe("a socket of LiveKit's plugins", () => {
-  it('of Deepgram hears live speech, and ends when it is asked to', async () => {
+  it("LiveKit's Deepgram plugin transcribes live speech, and ends on request", async () => {
     const { apiKey, paid } = await opened('listen');
     const client = await play('listen', apiKey);
     expect((await client.closed).code).toBe(1000);
@@ -162,7 +162,7 @@ describe("a socket of LiveKit's plugins", () => {
     await paid();
   });
 
-  it('of Deepgram hears turns', async () => {
+  it("LiveKit's Deepgram plugin detects turns", async () => {
     const { apiKey, paid } = await opened('turns');
     const client = await play('turns', apiKey);
     await client.closed;
@@ -171,7 +171,7 @@ describe("a socket of LiveKit's plugins", () => {
     await paid();
   });
 
-  it('of Deepgram speaks, and says when all is spoken', async () => {
+  it("LiveKit's Deepgram plugin synthesizes speech, and reports the end", async () => {
     const { apiKey, paid } = await opened('speak');
     const client = await play('speak', apiKey);
     expect((await client.closed).code).toBe(1000);
@@ -181,7 +181,7 @@ describe("a socket of LiveKit's plugins", () => {
     await paid();
   });
 
-  it('of OpenAI transcribes live speech', async () => {
+  it("LiveKit's OpenAI plugin transcribes live speech", async () => {
     const { apiKey, paid } = await opened('transcription');
     const client = await play('transcription', apiKey);
     const ended = 'conversation.item.input_audio_transcription.completed';
@@ -191,7 +191,7 @@ describe("a socket of LiveKit's plugins", () => {
     await paid();
   });
 
-  it('of OpenAI talks: it is answered in words and in sound', async () => {
+  it("LiveKit's OpenAI plugin holds a realtime conversation, and gets text and audio", async () => {
     const { apiKey, paid } = await opened('realtime');
     const client = await play('realtime', apiKey);
     await client.until(({ type }) => type === 'response.done', 30_000);

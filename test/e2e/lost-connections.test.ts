@@ -23,7 +23,7 @@ const cutConnections = () => world.sql`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`;
 
-it('a server that loses its connections again and again charges what its headers say, once each', async () => {
+it('a server that loses its database connections again and again charges the amounts in its headers, once each', async () => {
   // The guide's thread may start for as long as all the cuts take, and nothing would be bought under most of them.
   const first = await world.fund('first');
   expect((await askGuide(world.url, first.agentKey)).status).toBe(200);

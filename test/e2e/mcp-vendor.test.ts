@@ -18,7 +18,7 @@ const soldTo = ({ content, structuredContent }: ToolTold): Record<string, unknow
   return { ...JSON.parse(content[1]?.text ?? ''), body: content[0]?.text };
 };
 
-it('a vendor is paid through call_vendor once, however often the call is repeated', async () => {
+it('a vendor is paid once through call_vendor, however often the call is repeated', async () => {
   const agent = await bench.payer('tooled', 100_000n);
   await using session = await connectEarlier({ url: bench.world.url, key: agent.key });
   const url = bench.vendor.sell({
@@ -43,7 +43,7 @@ it('a vendor is paid through call_vendor once, however often the call is repeate
   expect(bench.vendor.nonces(url)).toHaveLength(2);
 });
 
-it('what a vendor answers is a result as it is; an unsure payment is a refusal that forbids a second try', async () => {
+it("call_vendor returns the vendor's response as its result, and an uncertain payment as a refusal that forbids a retry", async () => {
   const agent = await bench.payer('relaying', 100_000n);
   await using session = await connectEarlier({ url: bench.world.url, key: agent.key });
   const missing = bench.vendor.sell({
@@ -102,7 +102,7 @@ it.each([
   ['control characters', '\x01', 'base64', 3],
   ['quotes', '"', 'utf8', 2],
 ])(
-  'a batch of vendors who answer a megabyte of %s is a reply of some megabytes',
+  'a batch of vendors who answer a megabyte of %s gives a response of a few megabytes',
   async (_, char, encoding, most) => {
     const agent = await bench.payer(`batching ${encoding}`, 100_000n);
     const body = char.repeat(LIMITS.mcp.answerBytes);

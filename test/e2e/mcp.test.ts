@@ -66,12 +66,12 @@ describe.each([
   });
   afterAll(() => session[Symbol.asyncDispose]());
 
-  it('negotiates its revision and lists the tools', async () => {
+  it('the MCP client negotiates its protocol revision and lists the tools', async () => {
     expect(session.version).toBe(revision);
     expect(await session.names()).toEqual(TOOLS);
   });
 
-  it('remembers, and recalls it, for nothing', async () => {
+  it('the MCP client stores and recalls a memory at no cost', async () => {
     const fact = `The boat of revision ${revision} is called Nina.`;
     const cost = await spent(async () => {
       await session.call('remember', { texts: [fact] });
@@ -82,7 +82,7 @@ describe.each([
     expect(cost).toBe(0n);
   });
 
-  it('reads the balance and a price, which cost nothing', async () => {
+  it('the MCP client reads the balance and a price at no cost', async () => {
     const cost = await spent(async () => {
       const told = await session.call('balance');
       const { spendable } = await moneyOf(aware.world.sql, agent.agentId);
@@ -98,7 +98,7 @@ describe.each([
     expect(cost).toBe(0n);
   });
 
-  it('speaks a text and has it transcribed, each for the cost that the ledger has', async () => {
+  it('the MCP client speaks a text and has it transcribed, each for the cost that the ledger has', async () => {
     let sound = '';
     const spoken = await spent(async () => {
       const told = await session.call('speak', { text: 'Good morning.', format: 'wav' });
@@ -122,20 +122,20 @@ describe.each([
     expect(told).toBe(`${heard}`);
   });
 
-  it('transcribes what it speaks without a format', async () => {
+  it('the MCP client can transcribe spoken audio without naming its format', async () => {
     const { content } = await session.call('speak', { text: 'Good morning.' });
     expect(content[0]?.mimeType).toBe('audio/mpeg');
     const heard = await session.call('transcribe', { audio: content[0]?.data });
     expect(heard.structuredContent).toMatchObject({ text: expect.stringContaining('morning') });
   });
 
-  it('asks a model', async () => {
+  it('the MCP client gets a response of a model', async () => {
     const told = await session.call('think', QUESTION);
     expect(told.content[0]?.text).toContain('5');
     expect(told.structuredContent).toMatchObject({ finishReason: 'stop', costUsdc: '0.000003' });
   });
 
-  it('is told a refusal as a result, with the code of the route', async () => {
+  it('the MCP client gets a refusal as a tool result, with the error code of the route', async () => {
     for (const [name, args, told] of [
       ['think', { ...QUESTION, model: 'no/such' }, { error: 'model_not_found', status: 404 }],
       ['speak', { text: '' }, { error: 'Invalid request', status: 400 }],
@@ -155,7 +155,7 @@ describe.each([
     await expect(session.call('rob_a_bank')).rejects.toThrow('There is no tool "rob_a_bank"');
   });
 
-  it('pays once for a call that it names and makes again', async () => {
+  it('the MCP client pays once for a repeated call with the same key', async () => {
     const key = `again ${revision}`;
     const cost = await spent(async () => {
       const first = await session.call('think', QUESTION, key);
@@ -182,7 +182,7 @@ describe.each([
 });
 
 describe('money and permissions', () => {
-  it('refuses what a cap does not cover, and charges nothing', async () => {
+  it('an MCP tool refuses a purchase that a cap does not cover, and charges nothing', async () => {
     await using capped = await aware.agentWith(1_000n);
     await aware.policy(capped.agentId, { kind: 'session', limitRaw: 1n });
     await using session = await connectEarlier(door(capped.key));
@@ -202,7 +202,7 @@ describe('money and permissions', () => {
     });
   });
 
-  it('lets a key that may only read look, and buy nothing', async () => {
+  it('an MCP client with a read-only key can read, and buy nothing', async () => {
     const minted = await aware.to(`/v1/developer/agents/${agent.agentId}/keys`, {
       headers: aware.developer.headers,
       body: { permissions: 'read' },
@@ -213,7 +213,7 @@ describe('money and permissions', () => {
     expect(told).toMatchObject({ isError: true, structuredContent: { status: 403 } });
   });
 
-  it('is one work under one key, over MCP and over HTTP', async () => {
+  it('a purchase under one Idempotency-Key is made once over MCP and HTTP together', async () => {
     const cost = await spent(async () => {
       const body = { model: 'local/guide', messages: [{ role: 'user', content: QUESTION.prompt }] };
       const headers = { ...bearer(agent.key), 'idempotency-key': 'both ways' };
@@ -225,7 +225,7 @@ describe('money and permissions', () => {
     expect(cost).toBe(COST);
   });
 
-  it('pays once for a message that comes again under the header, and again for the next', async () => {
+  it('an MCP message repeated under one Idempotency-Key header is paid once, and the next message is paid again', async () => {
     const headers = { ...bearer(agent.key), 'idempotency-key': 'session-1' };
     const send = (id: string | number) => post({ headers, body: callOf('think', QUESTION, id) });
     const costs: bigint[] = [];
@@ -233,7 +233,7 @@ describe('money and permissions', () => {
     expect(costs).toEqual([COST, 0n, COST, COST, 0n]);
   });
 
-  it('answers a client that counts anew under the same header with the work that it asks for', async () => {
+  it('an MCP client that reuses message ids under one header gets the result of the call that it makes', async () => {
     const headers = { ...bearer(agent.key), 'idempotency-key': 'set once' };
     const ask = async (name: string, args: object) => {
       const { body } = await post({ headers, body: callOf(name, args) });
@@ -248,7 +248,7 @@ describe('money and permissions', () => {
     expect(spoken).toMatchObject({ mimeType: 'audio/wav', costRaw: '14' });
   });
 
-  it('buys nothing under a key that is no string', async () => {
+  it('an MCP tool buys nothing under an idempotency key that is no string', async () => {
     const cost = await spent(async () => {
       const { body } = await post({
         body: message('tools/call', {
@@ -265,7 +265,7 @@ describe('money and permissions', () => {
     expect(cost).toBe(0n);
   });
 
-  it('counts tags of the request', async () => {
+  it('an MCP tool charges its purchase under the tags of the request headers', async () => {
     await post({
       headers: { ...bearer(agent.key), 'x-svc-task-id': 'by-mcp' },
       body: callOf('think', QUESTION),
@@ -277,7 +277,7 @@ describe('money and permissions', () => {
 });
 
 describe('the edge', () => {
-  it('answers what is no call in JSON-RPC, by status', async () => {
+  it('the MCP route answers a body that is no call with a JSON-RPC error and its HTTP status', async () => {
     const stranger = await post({
       headers: bearer(`svc_${'0'.repeat(64)}`),
       body: message('ping'),
@@ -306,7 +306,7 @@ describe('the edge', () => {
     });
   });
 
-  it('has no streams and no sessions', async () => {
+  it('the MCP route has no streams and no sessions', async () => {
     for (const method of ['GET', 'DELETE']) {
       const told = await aware.to('/v1/mcp', { method, headers: bearer(agent.key) });
       expect([told.status, told.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -327,7 +327,7 @@ describe('the edge', () => {
     expect((await post({ headers: unknown, body: message('tools/list') })).status).toBe(400);
   });
 
-  it('serves pages of this server and of this machine alone', async () => {
+  it('the MCP route accepts only browser origins of this server and of localhost', async () => {
     const statusFrom = async (origin: string) =>
       (await post({ headers: { ...bearer(agent.key), origin }, body: message('ping') })).status;
     const own = 'https://api.example http://localhost:6274 http://127.0.0.1:1 http://[::1]';
@@ -337,7 +337,7 @@ describe('the edge', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 403, 403, 403, 403]);
   });
 
-  it('answers a batch whole, within its bounds', async () => {
+  it('the MCP route answers a batch whole, within its limits', async () => {
     const both = await post({ body: [callOf('balance', {}, 'a'), message('ping', {}, 'b')] });
     expect(both.status).toBe(200);
     const ids = (both.body as unknown as { id: string }[]).map(({ id }) => id).sort();
@@ -371,7 +371,7 @@ describe('the session that is documented', () => {
     return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, shapeOf(of)]));
   };
 
-  it('is answered so, step by step', async () => {
+  it('the MCP session of the documentation gets the documented responses, step by step', async () => {
     expect(lines.map(({ sent }) => sent.method)).toEqual([
       'initialize',
       'notifications/initialized',

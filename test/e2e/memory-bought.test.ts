@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('a server whose memories are embedded by a model that is sold', () => {
-  it('charges the agent for items and queries, and says so on the route and through the proxy', async () => {
+  it('a purchased memory embedding is charged for items and queries, and the cost is shown on the route and through the proxy', async () => {
     const { agentId, agentKey } = await w.fund('rememberer');
     const headers = { authorization: `Bearer ${agentKey}` };
     const call = (op: string, body: unknown) =>
@@ -68,7 +68,7 @@ describe('a server whose memories are embedded by a model that is sold', () => {
     expect(free.headers.get('x-svc-cost-usdc')).toBeNull();
   });
 
-  it('writes and charges once for any number of requests under one Idempotency-Key, on routes and by tools of MCP', async () => {
+  it('a purchased memory embedding is written and charged once under one Idempotency-Key, over HTTP and over MCP', async () => {
     const { agentId, agentKey } = await w.fund('repeater');
     const call = (op: string, key: string, body: unknown) =>
       ask(`${w.url}/v1/db/vectordb/${op}`, {
@@ -116,7 +116,7 @@ describe('a server whose memories are embedded by a model that is sold', () => {
     expect(await money()).toMatchObject({ charged: 2_100n, held: 0n });
   });
 
-  it('does not start with a model that the catalogue does not sell', async () => {
+  it('a server does not start with a memory embedding model that the catalogue does not sell', async () => {
     const start = async () => {
       await using world = await startWorld({ MEMORY_INFER_MODEL: MODEL });
       return world.url;

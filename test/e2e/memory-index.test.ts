@@ -3,7 +3,7 @@ import { testDatabase } from '../support/database.ts';
 import { startWorld } from '../support/whole-world.ts';
 
 describe('a server whose memories must be searched by pgvector', () => {
-  it('does not start where its database does not have it, and says what is missing', async () => {
+  it('a server set to pgvector does not start when its database lacks the extension, and says so', async () => {
     await using database = await testDatabase(1);
     const there = await database.sql`select 1 from pg_available_extensions where name = 'vector'`;
     const start = async () => {

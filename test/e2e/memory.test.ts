@@ -15,7 +15,7 @@ const found = (body: unknown) =>
   (body as Chunks).result.data.chunks.map(({ chunk_content: content }) => content);
 
 describe('the memory of an agent', () => {
-  it('is written and found over HTTP, by meaning too, and costs nothing', async () => {
+  it('the memory of an agent is written and found over HTTP, by meaning too, at no cost', async () => {
     const { agentKey } = await w.fund('rememberer');
     const absent = await call(agentKey, 'tenant/status', {});
     expect(absent.body).toMatchObject({ result: { data: { status: 'absent' } } });
@@ -50,7 +50,7 @@ describe('the memory of an agent', () => {
     expect(balance.body).toMatchObject({ balance: '1000000', spendableRaw: '1000000' });
   });
 
-  it('needs the key of an agent, and is its own', async () => {
+  it('the memory of an agent needs an agent key, and is visible to that agent alone', async () => {
     const [one, other] = [await w.fund('one'), await w.fund('other')];
     await call(one.agentKey, 'ingest', { type: 'memory', memories: [{ text: 'mine' }] });
     const listed = await call(other.agentKey, 'list', {});
@@ -61,7 +61,7 @@ describe('the memory of an agent', () => {
     expect(refused.status).toBe(401);
   });
 
-  it('refuses bodies that are none, or too long', async () => {
+  it('the memory of an agent refuses invalid bodies, and bodies that are too long', async () => {
     const { agentKey } = await w.fund('clumsy');
     const bad = await call(agentKey, 'query', '{');
     expect(bad).toMatchObject({ status: 400, body: { error: 'Invalid JSON body' } });
@@ -72,7 +72,7 @@ describe('the memory of an agent', () => {
     expect(long.status).toBe(413);
   });
 
-  it('goes when the agent is closed', async () => {
+  it('the memory of an agent is deleted when the agent is closed', async () => {
     const developer = await newDeveloper(w.api, 'closer');
     const agentId = await developer.createAgent('leaving');
     const { key: agentKey } = await developer.mintKey(agentId);

@@ -33,7 +33,7 @@ describe.each([
   ['whole', 'local/'],
   ['bare', ''],
 ])('an answer to a %s name', (_how, maker) => {
-  it('names the model of a chat as the catalogue does, whole and in each chunk', async () => {
+  it('a chat response names its model as the catalogue does, whole and in each chunk', async () => {
     const asked = { model: `${maker}guide`, messages };
     const whole = await openai.chat.completions.create(asked).withResponse();
     expect([whole.data.model, toldBy(whole.response)]).toEqual(['local/guide', 'local/guide']);
@@ -45,7 +45,7 @@ describe.each([
     expect([[...names], toldBy(streamed.response)]).toEqual([['local/guide'], 'local/guide']);
   });
 
-  it('names it with vectors, with speech and with transcripts', async () => {
+  it('embeddings, speech and transcripts name their model as the catalogue does', async () => {
     const vectors = await openai.embeddings
       .create({ model: `${maker}use-lite`, input: 'hello' })
       .withResponse();
@@ -60,7 +60,7 @@ describe.each([
     expect(toldBy(heard.response)).toBe('local/pocketsphinx');
   });
 
-  it('names it in sessions, and hears over the other sockets', async () => {
+  it('voice sessions name their model as the catalogue does, and so do the other sockets', async () => {
     expect(await opened(`/v1/realtime?model=${maker}realtime`)).toMatchObject({
       model: 'local/realtime',
     });
@@ -85,7 +85,7 @@ describe.each([
     }
   });
 
-  it('describes it and prices it', async () => {
+  it('the routes for a model and for an estimate name the model as the catalogue does', async () => {
     const described = await openai.models.retrieve(`${maker}guide`);
     expect(described.id).toBe('local/guide');
     const { body } = await ask(`${world.url}/v1/estimate`, {
@@ -97,7 +97,7 @@ describe.each([
 });
 
 describe('the models that have a maker elsewhere', () => {
-  it('are known by their bare names, as those of this server are', async () => {
+  it('models of other makers can be requested by their bare names, like the local models', async () => {
     for (const name of ['gpt-4o', 'gpt-6-luna', 'gpt-transcribe', 'gpt-realtime-2.1', 'tts-1']) {
       expect((await openai.models.retrieve(name)).id).toBe(`openai/${name}`);
     }
@@ -105,7 +105,7 @@ describe('the models that have a maker elsewhere', () => {
     expect(unknown).toBeInstanceOf(OpenAI.NotFoundError);
   });
 
-  it('are listed under names that find them again', async () => {
+  it('every listed model name finds its model again', async () => {
     const { data } = await openai.models.list();
     const bare = data.map(({ id }) => id.slice(id.indexOf('/') + 1));
     expect(new Set(bare).size).toBe(bare.length);

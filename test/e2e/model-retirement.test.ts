@@ -120,7 +120,7 @@ async function upgradeOf(path: string): Promise<Record<string, unknown>> {
 const messages = [{ role: 'user' as const, content: 'hello' }];
 
 describe('a model that its vendor shuts down', () => {
-  it('says so in its answers, whole and streamed, and one that lives does not', async () => {
+  it('a model with a shutdown date announces the date in whole and streamed responses, and other models do not', async () => {
     const old = { model: 'acme/old', messages };
     const whole = await openai.chat.completions.create(old).withResponse();
     expect(toldBy(whole.response.headers)).toEqual(SAID);
@@ -144,7 +144,7 @@ describe('a model that its vendor shuts down', () => {
     });
   });
 
-  it('says so with a refusal of its upstream, with vectors, with speech and with transcripts', async () => {
+  it("a model with a shutdown date announces it with an upstream's refusal, with embeddings, speech and transcripts", async () => {
     peers.whole.faults.push({ kind: 'status', status: 422, body: { error: { message: 'no' } } });
     const refused = await fetch(`${world.url}/v1/chat/completions`, {
       method: 'POST',
@@ -182,7 +182,7 @@ describe('a model that its vendor shuts down', () => {
     expect(toldBy(heard.response.headers)).toEqual(SAID);
   });
 
-  it('says so in the upgrade of its sockets, alone and as a part of a session', async () => {
+  it('a model with a shutdown date announces it in the upgrade of its sockets, alone and as a part of a session', async () => {
     expect(await upgradeOf('/v1/realtime?model=acme/old-talk')).toEqual(SAID);
     const listening = '/v1/listen?encoding=linear16&model=acme/old-listener';
     expect(await upgradeOf(listening)).toEqual(SAID);
@@ -193,7 +193,7 @@ describe('a model that its vendor shuts down', () => {
     expect(await upgradeOf('/v1/realtime?model=local/realtime')).toEqual({});
   });
 
-  it('has its day and its successor in the lists, behind the rest once the day is past', async () => {
+  it('a model with a shutdown date is listed with date and successor, and after all others once the date has passed', async () => {
     const { data } = await openai.models.list();
     const listed = new Map(data.map((model) => [model.id, model]));
     const told = { shutdown_date: SHUTDOWN, successor: 'acme/new' };
@@ -215,7 +215,7 @@ describe('a model that its vendor shuts down', () => {
     );
   });
 
-  it('is named in one line of the log at the start, with its day and its successor', () => {
+  it('a model with a shutdown date is named in one log line at the start, with its date and its successor', () => {
     const lines = said.lines.filter(({ msg }) => /shut these models down/.test(String(msg)));
     expect(lines).toHaveLength(1);
     expect(lines[0]?.retiring).toMatchObject({
@@ -226,7 +226,7 @@ describe('a model that its vendor shuts down', () => {
 });
 
 describe('one key of a vendor', () => {
-  it('opens its chat and its realtime sessions, stored or brought along', async () => {
+  it("one key of a vendor opens the vendor's chat and realtime sessions, stored or in the header", async () => {
     const developer = await newDeveloper(world.api, 'vendor');
     const agentId = await developer.createAgent('talker');
     const { key } = await developer.mintKey(agentId);

@@ -142,7 +142,7 @@ const isFailure = (status: number, error: unknown) =>
 
 describe('a text that no column holds', () => {
   it.each(ROUTES.map((route, nr) => [`${route.method} ${route.path}`, route, nr] as const))(
-    'is never a failure of the server at %s, wherever the text stands, and each answer has its headers of safety',
+    'text that no column can hold never fails the server at %s, in any field, and each response has the security headers',
     async (_, route, nr) => {
       const caller = await callerOf(route as AnyRoute, nr);
       const failed: string[] = [];
@@ -161,7 +161,7 @@ describe('a text that no column holds', () => {
     },
   );
 
-  it('is refused as a header and is no tag in percent-encoding', async () => {
+  it('a NUL is refused in a header, and ignored as a tag when it is percent-encoded', async () => {
     const { agentKey } = await world.fund('odd headers');
     const tags = ['task-id', 'action-id', 'customer-id', 'task-value', 'provider-key'];
     const names = tags.map((tag) => BRAND.headerPrefix + tag);

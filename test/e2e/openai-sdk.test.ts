@@ -29,7 +29,7 @@ async function refused(apiKey: string, call: (openai: OpenAI) => Promise<unknown
 }
 
 describe('the openai client on the running server', () => {
-  it('lists the models and describes one whose id has a slash', async () => {
+  it('the OpenAI client lists the models and describes one whose id has a slash', async () => {
     const { openai } = client(rich.agentKey);
     const ids: string[] = [];
     for await (const model of openai.models.list()) ids.push(model.id);
@@ -39,7 +39,7 @@ describe('the openai client on the running server', () => {
     expect(guide).toMatchObject({ id: 'local/guide', object: 'model' });
   });
 
-  it('buys a completion whose header, usage, charge and balance tell one story', async () => {
+  it('the OpenAI client buys a completion whose header, usage, charge and balance agree', async () => {
     const before = await moneyOf(world.sql, rich.agentId);
     const { openai, sent } = client(rich.agentKey);
     const { data, response } = await openai.chat.completions
@@ -63,7 +63,7 @@ describe('the openai client on the running server', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is told once that the balance does not reach, and does not try again', async () => {
+  it('the OpenAI client is told once that the balance is used up, and does not retry', async () => {
     const before = await moneyOf(world.sql, poor.agentId);
     for (const key of [poor.agentKey, penniless]) {
       const { error, requests } = await refused(key, (openai) =>
@@ -76,7 +76,7 @@ describe('the openai client on the running server', () => {
     expect(await moneyOf(world.sql, poor.agentId)).toEqual(before);
   });
 
-  it('throws its own error classes for an unknown model and a key that is none', async () => {
+  it('the OpenAI client throws its own error classes for an unknown model and an invalid key', async () => {
     const unknown = await refused(rich.agentKey, (openai) =>
       openai.chat.completions.create({ model: 'local/guido', messages }),
     );

@@ -65,7 +65,7 @@ async function closed(agentId: number, usdcTransferred: string): Promise<CloseAn
 const EMPTY = { status: 'closed', spendableRaw: 0n, heldRaw: 0n, promisedRaw: 0n };
 
 describe('a close', () => {
-  it('pays the developer what deposits back, and answers with the transfer, also when it is repeated', async () => {
+  it('closing an agent pays the developer the balance that deposits back, and returns the transfer, also when repeated', async () => {
     const agent = await funded(2_500_000n);
     const before = await owned();
     const answer = await closed(agent.agentId, '2500000');
@@ -78,7 +78,7 @@ describe('a close', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('pays nothing for credit that no deposit backs', async () => {
+  it('closing an agent pays nothing for credit that no deposit backs', async () => {
     const credited = await developer.createAgent();
     await creditByAdmin(server.api, credited.agentId, 700_000n, 'unbacked');
     expect(await close(server.api, developer, credited.agentId)).toMatchObject({
@@ -96,7 +96,7 @@ describe('a close', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('leaves to the operator what was consumed, and pays by itself what work in flight gives back', async () => {
+  it('closing an agent leaves the consumed amount to the operator, and later pays out what its holds release', async () => {
     const agent = await funded(1_000_000n);
     const { agentId } = agent;
     await using ledger = await ledgerBeside(db.sql);
@@ -125,7 +125,7 @@ describe('a close', () => {
     { end: 'is taken by the vendor after all', taken: true, paidRaw: 70_000n },
     { end: 'is never taken', taken: false, paidRaw: 100_000n },
   ])(
-    'pays out nothing that is signed away: a payment under way $end',
+    'closing an agent pays out no money of a signed payment: a payment under way $end',
     async ({ taken, paidRaw }) => {
       await using vendor = await startEvilVendor(chain);
       const { agentId, agentKey, wallet } = await funded(100_000n);
@@ -152,7 +152,7 @@ describe('a close', () => {
     },
   );
 
-  it('pays by itself what is deposited later', async () => {
+  it('closing an agent pays out later deposits by itself', async () => {
     const agent = await funded(10_000n);
     await close(server.api, developer, agent.agentId);
     await isPaid(agent.agentId);
@@ -164,7 +164,7 @@ describe('a close', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('pays once, however many ask for it at the same time', async () => {
+  it('closing an agent pays once, however many requests race', async () => {
     const agent = await funded(555_000n);
     const before = await owned();
     const asked = Array.from({ length: 5 }, () => close(server.api, developer, agent.agentId));
@@ -175,7 +175,7 @@ describe('a close', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('may be the agent’s own', async () => {
+  it('closing an agent is open to the agent’s own key', async () => {
     const agent = await funded(123_000n);
     const ask = () =>
       server.api.call<CloseAnswer>('POST', '/v1/agents/close', {
@@ -189,7 +189,7 @@ describe('a close', () => {
     await expectAgreement(db.sql, chain);
   });
 
-  it('is watched: how many payouts the chain has not shown is a figure', async () => {
+  it('payouts that the chain has not confirmed are counted in the metrics', async () => {
     const waiting = async () => {
       const answer = await fetch(`${server.api.baseUrl}/metrics`, {
         headers: { 'x-admin-key': ADMIN_KEY },

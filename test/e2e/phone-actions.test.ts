@@ -92,7 +92,7 @@ const askedOf = (callId: string) => asked.filter((request) => request.callId ===
 
 describe.concurrent('side by side,', { timeout: 120_000 }, () => {
   describe('a call that a machine answers', () => {
-    it('is dropped at once where that is ordered', async () => {
+    it('a call that a machine answers is dropped at once when the call requests that', async () => {
       const { call, callId } = await placed(
         { answers: 'machine_end_beep', recognisedAtMs: 800 },
         { onMachine: 'hangup' },
@@ -105,7 +105,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       expect(hungUpByUs(call())).toBe(true);
     });
 
-    it('gets the message whole once its greeting is over, and then the line is dropped', async () => {
+    it('a call that a machine answers plays its whole message once the greeting is over, and then hangs up', async () => {
       const { call, callId } = await placed(
         { answers: 'machine_end_beep', recognisedAtMs: 2_500 },
         { onMachine: 'leave_message', machineMessage: 'One two three four five six seven.' },
@@ -123,7 +123,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       expect(askedOf(callId)).toEqual([]);
     });
 
-    it('goes on where nothing is ordered, and its receipt says who has answered', async () => {
+    it('a call that a machine answers goes on when the call requests nothing else, and its receipt says who answered', async () => {
       const { call, callId } = await placed(
         { answers: 'machine_end_beep', recognisedAtMs: 500 },
         { machineDetection: true },
@@ -138,7 +138,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       });
     });
 
-    it('is not taken for one where it is screened: who asks for a name gets an answer', async () => {
+    it('a call that a call-screening service answers goes on, and its keys reach the responder', async () => {
       const { call, callId } = await placed(
         { answers: 'unknown', recognisedAtMs: 500 },
         { onMachine: 'hangup' },
@@ -152,7 +152,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       expect(askedOf(callId)).toMatchObject([{ text: '[keypad] #' }]);
     });
 
-    it('is refused where there is nothing to leave, or a message that would never be said', async () => {
+    it('a call is refused when its machine message is missing, or would never be spoken', async () => {
       const { agentId, headers } = await placed({ answers: 'busy' });
       const refused = async (body: object) =>
         (
@@ -176,7 +176,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
   describe('a call that is transferred', () => {
     const action = { name: 'transfer_call', to: '+14155550900', summary: 'A <refund> & "more".' };
 
-    it('ends as one, once the person has heard the summary and is connected', async () => {
+    it('a transferred call ends as transferred once the callee has heard the summary and is connected', async () => {
       world.callees.set(action.to, { ringMs: 300, hangsUpAtMs: 1_500 });
       const { call, callId } = await placed({}, {}, [{ text: 'One moment.', action }]);
       await hears(call, 200);
@@ -197,7 +197,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       expect(hungUpByUs(call())).toBe(false);
     });
 
-    it('comes back under its id where the person is busy: both sides learn it, and it goes on', async () => {
+    it('a call whose transfer hears busy comes back under its id: caller and responder are told, and the call goes on', async () => {
       const to = '+14155550901';
       world.callees.set(to, { answers: 'busy', ringMs: 300 });
       const { call, callId, hangUp } = await placed({}, {}, [{ action: { ...action, to } }]);

@@ -76,7 +76,7 @@ async function soundOf(at: number) {
 const waitFor = <T>(look: () => T) => expect.poll(look, { timeout: 20_000, interval: 20 });
 
 describe('over Asterisk', () => {
-  it('a caller is greeted, asks, is answered, speaks over the answer and hangs up, and pays once', async () => {
+  it('an inbound call over Asterisk is greeted, answered, interrupted and hung up, and is charged once', async () => {
     const agent = await numbered('answerer');
     const channel = asterisk.ring(CALLER, agent.phoneNumber);
     const caller = await soundOf(0);
@@ -100,7 +100,7 @@ describe('over Asterisk', () => {
     expect(await checkInvariants(world.sql)).toEqual([]);
   }, 60_000);
 
-  it('an agent calls out over the trunk, is heard, and hangs up', async () => {
+  it('an outbound call over Asterisk is heard by the callee, and is hung up by the agent', async () => {
     const agent = await numbered('dialler');
     const body = { toNumber: CALLER };
     const placed = await ask(`${world.url}/v1/calls`, { headers: agent.headers, body });
@@ -124,7 +124,7 @@ describe('over Asterisk', () => {
     [1, 'dial_invalid'],
     [38, 'dial_failed'],
   ])(
-    'a call that ends by the cause %i is read as %s, and reported once',
+    'a call over Asterisk that ends by cause %i is reported once as %s',
     async (cause, endReason) => {
       const agent = await numbered(`cause ${cause}`);
       asterisk.callee = () => ({ cause });

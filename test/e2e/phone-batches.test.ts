@@ -56,7 +56,7 @@ const until = (look: () => unknown, expected: object) =>
   });
 
 describe('POST /v1/calls/batch', () => {
-  it('calls everybody, and tells how each call went and what it cost', async () => {
+  it('POST /v1/calls/batch calls every recipient, and reports the outcome and cost of each call', async () => {
     const { agentId, developer, get, headers, order, read } = await caller('batch');
     const busy = '+14155550180';
     const recipients = [...numbered(2), { to: busy }];
@@ -107,7 +107,7 @@ describe('POST /v1/calls/batch', () => {
     expect(await checkInvariants(world.sql)).toEqual([]);
   });
 
-  it('is refused whole, with the recipients that it cannot call', async () => {
+  it('POST /v1/calls/batch is refused whole, with the recipients that cannot be called', async () => {
     const { get, order } = await caller('refused');
     const recipients = [...numbered(1), { to: '911' }, { to: '+14155550100', model: 'no/model' }];
     expect(await order({ recipients })).toMatchObject({
@@ -124,7 +124,7 @@ describe('POST /v1/calls/batch', () => {
     expect((await get('')).body).toEqual({ batches: [], nextCursor: null });
   });
 
-  it('is refused for its size before its recipients are read', async () => {
+  it('POST /v1/calls/batch is refused for its size before its recipients are read', async () => {
     const { order } = await caller('large');
     const many = await order({ recipients: Array.from({ length: 1_001 }, () => 7) });
     expect(many.status).toBe(400);
@@ -147,7 +147,7 @@ describe('POST /v1/calls/batch', () => {
     }
   });
 
-  it('orders one batch under an Idempotency-Key', async () => {
+  it('POST /v1/calls/batch creates one batch under an Idempotency-Key', async () => {
     const { get, order } = await caller('keyed');
     const body = {
       recipients: numbered(1),
@@ -164,7 +164,7 @@ describe('POST /v1/calls/batch', () => {
 });
 
 describe('a batch', () => {
-  it('is read and stopped by its agent and by its developer, and by nobody else', async () => {
+  it('a batch of calls is read and stopped by its agent and by its developer, and by nobody else', async () => {
     const mine = await caller('mine');
     const other = await caller('other');
     const startAt = new Date(Date.now() + 3_600_000).toISOString();

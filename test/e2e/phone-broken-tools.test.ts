@@ -58,7 +58,7 @@ const BROKEN: readonly (readonly [string, readonly (readonly [string, RegExp])[]
 
 describe('a model that calls a function of a call', () => {
   it.each(BROKEN)(
-    'with %s as arguments reads why, the call goes on, and nothing of it is sent, kept or paid',
+    'a model that calls a function with %s as arguments is told why, and the call goes on with nothing sent, stored or paid',
     async (kind, broken) => {
       const call = await bench.talking(kind, [book()]);
       const before = shop.received.length;

@@ -48,7 +48,7 @@ const eventsOf = async (callId: string) =>
   ).map(({ name, payload }): Record<string, unknown> => ({ name, ...payload }));
 
 describe.concurrent('a call', () => {
-  it('is talked by a model of the catalogue, and its receipt is what the ledger took for each leg', async () => {
+  it("a phone call runs on a model of the catalogue, and its receipt has the ledger's charge for each leg", async () => {
     const agent = await caller('talker');
     callees.set(agent.number, new AskingCallee(await phoneSpeech('What is my balance?')));
     const placed = await agent.place({}, { 'x-svc-task-id': 'Errand' });
@@ -87,7 +87,7 @@ describe.concurrent('a call', () => {
     expect(await checkInvariants(world.sql)).toEqual([]);
   }, 120_000);
 
-  it('ends at the wish of its agent, and a second wish finds it ended', async () => {
+  it('a phone call ends when its agent hangs up, and a second hang-up finds it ended', async () => {
     const agent = await caller('hanger');
     const { callId } = (await agent.place()).body as { callId: string };
     await agent.until(callId, { status: 'in_progress', terminal: false });
@@ -101,7 +101,7 @@ describe.concurrent('a call', () => {
     expect(ended).toMatchObject({ name: 'call.ended', reason: 'agent_ended' });
   });
 
-  it('of another agent reads as one that rings, and cannot be ended', async () => {
+  it('a phone call of another agent reads as pending, and cannot be hung up', async () => {
     const [owner, other] = [await caller('owner'), await caller('other')];
     const { callId } = (await owner.place()).body as { callId: string };
     expect((await other.read(callId)).body).toEqual({
@@ -115,7 +115,7 @@ describe.concurrent('a call', () => {
     await owner.until(callId, { terminal: true });
   });
 
-  it('is placed once under one Idempotency-Key', async () => {
+  it('a phone call is placed once under one Idempotency-Key', async () => {
     const agent = await caller('repeater');
     const key = { 'idempotency-key': 'one call' };
     const [first, second] = [await agent.place({}, key), await agent.place({}, key)];
@@ -127,7 +127,7 @@ describe.concurrent('a call', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('ends by itself when its reserve is used up, and costs no more than that', async () => {
+  it('a phone call ends by itself when its hold is used up, and costs no more than that', async () => {
     const agent = await caller('small');
     const { callId } = (await agent.place({ maxSpendRaw: '19200' })).body as { callId: string };
     await agent.until(callId, { terminal: true, status: 'completed' });
@@ -155,12 +155,12 @@ describe.concurrent('a call is not placed', () => {
     expect(rows).toHaveLength(0);
   };
 
-  it('without a balance for a minute', async () => {
+  it('a phone call is not placed without a balance for one minute', async () => {
     const agent = await caller('poor', 1_000n);
     await refused(agent, agent.place(), { status: 403, body: { error: 'insufficient_balance' } });
   });
 
-  it('with a limit that does not cover a minute', async () => {
+  it('a phone call is not placed with a limit that does not cover one minute', async () => {
     const agent = await caller('stingy');
     await refused(agent, agent.place({ maxSpendRaw: '19199' }), {
       status: 400,
@@ -168,7 +168,7 @@ describe.concurrent('a call is not placed', () => {
     });
   });
 
-  it('to what is no number', async () => {
+  it('a phone call is not placed to an invalid number', async () => {
     const agent = await caller('misdialler');
     for (const toNumber of ['911', '4155550199', '+0123456789', 'sip:a@b']) {
       await refused(agent, agent.place({ toNumber }), {
@@ -178,14 +178,14 @@ describe.concurrent('a call is not placed', () => {
     }
   });
 
-  it('without a number to call from', async () => {
+  it('a phone call is not placed by an agent without a number', async () => {
     const agent = await world.fund('numberless');
     const headers = { authorization: `Bearer ${agent.agentKey}` };
     const answer = await ask(`${world.url}/v1/calls`, { headers, body: { toNumber: TO } });
     expect(answer).toMatchObject({ status: 409, body: { error: 'number_required' } });
   });
 
-  it('under a task whose policy is used up', async () => {
+  it('a phone call is not placed under a task whose policy is used up', async () => {
     const agent = await caller('capped');
     const policy = await ask(`${world.url}/v1/agents/policies`, {
       headers: agent.headers,
@@ -198,7 +198,7 @@ describe.concurrent('a call is not placed', () => {
     });
   });
 
-  it('beside as many as the agent may have', async () => {
+  it('a phone call is not placed beside the maximum of concurrent calls of the agent', async () => {
     const agent = await caller('busy', 20_000_000n);
     const placed = [await agent.place(), await agent.place(), await agent.place()];
     expect(placed.map(({ status }) => status)).toEqual([201, 201, 201]);
@@ -211,7 +211,7 @@ describe.concurrent('a call is not placed', () => {
   });
 });
 
-it.concurrent('a call whose task has less left than its reserve is refused at its answer, and costs nothing', async () => {
+it.concurrent('a phone call whose task has less left than the hold is refused at its answer, and costs nothing', async () => {
   const agent = await caller('task');
   await ask(`${world.url}/v1/agents/policies`, {
     headers: agent.headers,

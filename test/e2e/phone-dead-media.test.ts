@@ -28,22 +28,22 @@ async function endsDead(agent: Agent, callId: string): Promise<void> {
 }
 
 describe.concurrent('a call whose sound stops while its stream stands', () => {
-  it('ends where no sound came at all, and is billed for its opening alone', async () => {
+  it('a call whose stream carries no audio at all ends, and is billed for its opening alone', async () => {
     const agent = await world.caller('never', { faults: { stopsSoundAtMs: 0 } }, LONG);
     await endsDead(agent, await agent.place());
   }, 120_000);
 
-  it('ends within the greeting, and is billed to its last sound', async () => {
+  it('a call whose audio stops within the greeting ends, and is billed to its last audio', async () => {
     const agent = await world.caller('greeted', { faults: { stopsSoundAtMs: 800 } }, LONG);
     await endsDead(agent, await agent.place());
   }, 120_000);
 
-  it('ends within the notice that it is recorded', async () => {
+  it('a call whose audio stops within the recording notice ends', async () => {
     const agent = await world.caller('recorded', { faults: { stopsSoundAtMs: 500 } });
     await endsDead(agent, await agent.place({ record: true }));
   }, 120_000);
 
-  it('ends while it is recorded, after a conversation', async () => {
+  it('a call whose audio stops while it is recorded, after a conversation, ends', async () => {
     const faults: { stopsSoundAtMs?: number } = {};
     const agent = await world.caller('talked', { faults });
     const callId = await agent.talking({ record: true });
@@ -55,7 +55,7 @@ describe.concurrent('a call whose sound stops while its stream stands', () => {
     await endsDead(agent, callId);
   }, 120_000);
 
-  it('ends as hung up where the carrier says that it is over', async () => {
+  it('a call whose audio stops ends as hung up when the carrier reports the call as over', async () => {
     const agent = await world.caller('gone', {
       faults: { stopsSoundAtMs: 1_000, losesStatusCallbacks: true },
     });
@@ -67,7 +67,7 @@ describe.concurrent('a call whose sound stops while its stream stands', () => {
     await agent.until(callId, { status: 'completed', endReason: 'call_ended' });
   }, 120_000);
 
-  it('goes on where only silence comes, as from a line on hold', async () => {
+  it('a call goes on when its stream carries only silence, as from a phone line on hold', async () => {
     const agent = await world.caller('held');
     const callId = await agent.talking();
     await soon(() => expect(agent.lineOf().sinceAnswerMs()).toBeGreaterThan(5_000));

@@ -117,7 +117,7 @@ it('a call goes on at another process within 2 s when its own stops, under one i
   expect(await checkInvariants(sql)).toEqual([]);
 }, 120_000);
 
-it('a process that stops closes the stream of its carrier itself, once what a call has bought is written', async () => {
+it('a stopping process closes the media stream of the carrier itself, once the purchases of the call are written', async () => {
   const world = await startTwilioWorld({ environment: { DRAIN_SECONDS: '1' } });
   const agent = await world.caller('stopped', {}, GREETING);
   await agent.talking();
@@ -143,7 +143,7 @@ async function callAtFirst({ agent, first, second }: Awaited<ReturnType<typeof t
   return { callId, hangUp, read };
 }
 
-it('a hang-up that another process is asked for than the one that has the media is the reason in the row and in the receipt', async () => {
+it("a hang-up received by a process without the call's media is the end reason in the row and in the receipt", async () => {
   await using world = await twoServers(new QuietCallee());
   const { first, sql } = world;
   await using _ = first;
@@ -160,7 +160,7 @@ it.each([
   ['one hang-up', 1],
   ['every hang-up', 1_000],
 ])(
-  'a call ends within seconds of its hang-up at another process, which is 202, though the carrier fails %s',
+  'a hang-up received by another process is 202 and ends the call within seconds, though the carrier fails %s',
   async (_, fails) => {
     await using world = await twoServers(new QuietCallee());
     const { carrier, first, sql } = world;
@@ -174,7 +174,7 @@ it.each([
   120_000,
 );
 
-it('a call whose agent was stopped while no process had it is ended by the one that takes it over', async () => {
+it('a call whose agent was stopped while no process had the call is ended by the process that takes it over', async () => {
   await using world = await twoServers(new QuietCallee());
   const { agent, carrier, first, sql } = world;
   // Nothing of it is held anew, so that no refusal of a hold ends it.
@@ -196,7 +196,7 @@ it('a call whose agent was stopped while no process had it is ended by the one t
   expect(await callEvents(sql, callId)).toMatchObject([{ reason: 'suspended' }]);
 }, 120_000);
 
-it('a call that another process takes over is greeted where it was not, and its last question is answered', async () => {
+it('a call that another process takes over gets its missing greeting, and its last question is answered', async () => {
   await using world = await twoServers(new QuietCallee());
   const { carrier, first, sql } = world;
   const turnsOf = async (callId: string) =>
@@ -228,7 +228,7 @@ it('a call that another process takes over is greeted where it was not, and its 
   expect(await checkInvariants(sql)).toEqual([]);
 }, 120_000);
 
-it('a call that is being opened as its process stops goes on at another one', async () => {
+it('a call that is being opened when its process stops goes on at another process', async () => {
   await using world = await twoServers(new QuietCallee());
   const { agent, carrier, first, second, sql } = world;
   const headers = { authorization: `Bearer ${agent.agentKey}` };
@@ -267,7 +267,7 @@ async function stopFirstAt(
   return { stopped };
 }
 
-it('a notice that its process did not finish is told whole by the one that takes the call over, before anything is recorded', async () => {
+it('a recording notice that a stopped process left unfinished is spoken whole by the next process before recording', async () => {
   const callee = new QuietCallee();
   await using world = await twoServers(callee);
   const { agent, first, second, sql } = world;
@@ -298,7 +298,7 @@ it('a notice that its process did not finish is told whole by the one that takes
   expect(await checkInvariants(sql)).toEqual([]);
 }, 120_000);
 
-it('an answer that its process did not finish is finished by the one that takes the call over', async () => {
+it('an answer that a stopped process left unfinished is finished by the process that takes the call over', async () => {
   const callee = new QuietCallee();
   await using world = await twoServers(callee);
   const { sql } = world;

@@ -42,7 +42,7 @@ const says = (answer: object) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
 
-it('the secret of an inbound URL is told once, signs each request, and its answers decide about the calls', async () => {
+it("the secret of an inbound URL is shown once and signs each request, and the URL's responses accept or reject calls", async () => {
   const agent = await numbered('asked');
   const { body } = await agent.set({ inboundUrl: backend.url, beginMessage: 'Stored.' });
   expect(body).toMatchObject({ inboundUrl: `${backend.url}/` });

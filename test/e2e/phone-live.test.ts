@@ -60,7 +60,7 @@ const turnsOf = (stream: Awaited<ReturnType<typeof readEvents>>) =>
   stream.of('turn').map(({ data: { role, text } }) => `${role}: ${text}`);
 
 describe.concurrent('the events of a call', () => {
-  it('a reader that comes while a call rings follows its words, turns, cost and state to the end', async () => {
+  it('a reader of call events who joins while the call rings gets its words, turns, cost and state to the end', async () => {
     const agent = await caller('followed');
     const callId = await agent.place(
       new AskingCallee(await phoneSpeech('What is my balance?'), { answerFrames: 60 }),
@@ -88,7 +88,7 @@ describe.concurrent('the events of a call', () => {
     expect(stream.events.at(-1)?.type).toBe('status');
   }, 60_000);
 
-  it('a management key follows the calls of its own agents, and nobody else does', async () => {
+  it("a management key reads the events of its own agents' calls, and no other credential does", async () => {
     const [agent, other] = [await caller('shown'), await caller('stranger')];
     const callId = await agent.answered();
     await using stream = await readEvents(agent.at(callId, '/events'), agent.developer.headers);
@@ -104,7 +104,7 @@ describe.concurrent('the events of a call', () => {
     await stream.ended;
   });
 
-  it('a reader that comes again leaves out the turns that it has', async () => {
+  it('a reader of call events who reconnects does not get the turns again', async () => {
     const agent = await caller('again');
     const callId = await agent.answered();
     await using first = await readEvents(agent.at(callId, '/events'), agent.headers);
@@ -120,7 +120,7 @@ describe.concurrent('the events of a call', () => {
     await agent.hangUp(callId);
   });
 
-  it('a call has at most 8 readers at a time', async () => {
+  it('a call has at most 8 readers of its events at a time', async () => {
     const agent = await caller('crowd');
     const callId = await agent.answered();
     const streams = [];
@@ -142,7 +142,7 @@ describe.concurrent('the events of a call', () => {
     await Promise.all(streams.map(({ ended }) => ended));
   });
 
-  it('a stream ends within seconds once the key of its reader is revoked', async () => {
+  it('a stream of call events ends within seconds once the key of its reader is revoked', async () => {
     const agent = await caller('revoked');
     const { key, keyId } = await agent.developer.mintKey(agent.agentId);
     const callId = await agent.answered();
@@ -159,7 +159,7 @@ describe.concurrent('the events of a call', () => {
 });
 
 describe.concurrent('a command of a live call', () => {
-  it('a text is said once under one Idempotency-Key, and is paid by its characters', async () => {
+  it('a text command to a live call is spoken once under one Idempotency-Key, and is charged by its characters', async () => {
     const agent = await caller('sayer');
     const callId = await agent.answered();
     await using stream = await readEvents(agent.at(callId, '/events'), agent.headers);
@@ -183,7 +183,7 @@ describe.concurrent('a command of a live call', () => {
     expect(left).toHaveLength(0);
   });
 
-  it('a command of a call that rings, is over or is of another agent is refused in words', async () => {
+  it('a command to a call that rings, is over or is of another agent is refused with the reason', async () => {
     const [agent, other] = [await caller('early'), await caller('nosy')];
     const callId = await agent.answered();
     const text = { text: 'Hello.' };
@@ -209,7 +209,7 @@ describe.concurrent('a command of a live call', () => {
     await world.sql`update calls set status = 'completed', terminal = true where id = ${callId}`;
   });
 
-  it('a transfer to what may not be called is refused, and the call goes on', async () => {
+  it('a transfer to a number that may not be called is refused, and the call goes on', async () => {
     const agent = await caller('wrong');
     const callId = await agent.answered();
     for (const to of ['911', '+442071838750', 'sip:a@b']) {
@@ -224,7 +224,7 @@ describe.concurrent('a command of a live call', () => {
     await agent.hangUp(callId);
   });
 
-  it('a management key hangs up, and a call takes 200 commands at most', async () => {
+  it('a call takes 200 commands at most, and a management key can still hang it up', async () => {
     const agent = await caller('owner');
     const callId = await agent.answered();
     await world.sql`insert into call_commands (call_id, command, taken_at)
@@ -241,6 +241,6 @@ describe.concurrent('a command of a live call', () => {
   });
 });
 
-it('the books are right after all of this', async () => {
+it('the ledger invariants hold after all live call commands', async () => {
   expect(await checkInvariants(world.sql)).toEqual([]);
 });

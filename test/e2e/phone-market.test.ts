@@ -40,7 +40,7 @@ const heldOf = async (agentId: number): Promise<bigint> => {
 };
 
 describe('a purchase at the marketplace by a tool of a call', () => {
-  it('is sold once out of the reserve, within its limit and the caps, and stands in the report', async () => {
+  it("a marketplace purchase by a tool of a call is paid once from the call's hold, within limit and caps, and is in the report", async () => {
     const call = await bench.talking('market', [tool]);
     const before = await heldOf(call.agentId);
     const bought = await call.calls('c1', 'call_vendor', speech());

@@ -53,7 +53,7 @@ async function renter(amountRaw = 5_000_000n) {
 const refusal = ({ status, body }: Told) => [status, body.error];
 
 describe('a rented number', () => {
-  it('is bought, shown in every list, and released for good', async () => {
+  it('a rented number is bought, shown in every list, and released for good', async () => {
     const { agentId, buy, call, headers } = await renter();
     const listed = await call('GET', '/numbers');
     expect(listed.body).toEqual({ numbers: [], rentalRaw: '2000000' });
@@ -112,7 +112,7 @@ describe('a rented number', () => {
     expect(await moneyOf(world.sql, agentId)).toMatchObject({ spendable: 1_000_000n, held: 0n });
   });
 
-  it('is bought by the agent itself, with its key and its tags on the charge', async () => {
+  it('a rented number is bought by the agent itself, with its key and its tags on the charge', async () => {
     const { agentId, mintKey } = await renter();
     const { key, keyId } = await mintKey(agentId);
     const made = await to('/v1/numbers', {
@@ -135,7 +135,7 @@ describe('a rented number', () => {
     ]);
   });
 
-  it('goes with its agent: a close releases it', async () => {
+  it('a rented number is released when its agent is closed', async () => {
     const { agentId, buy, call } = await renter();
     await buy();
     expect((await call('POST', '/close')).body).toMatchObject({ status: 'closed' });
@@ -145,7 +145,7 @@ describe('a rented number', () => {
     expect(await moneyOf(world.sql, agentId)).toMatchObject({ spendable: 0n, held: 0n });
   });
 
-  it('is searched for in an area or anywhere, thirty times a minute', async () => {
+  it('a number is searched for in an area or anywhere, thirty times a minute', async () => {
     const { call } = await renter(0n);
     const found = await call('GET', '/numbers/search?areaCode=907');
     expect(found.status).toBe(200);
@@ -180,7 +180,7 @@ describe('a purchase is refused', () => {
     expect(await moneyOf(world.sql, agentId)).toMatchObject({ charged: 0n, held: 0n });
   });
 
-  it('with 402 by a balance, a policy and a spend limit, which names what is there', async () => {
+  it('a number purchase is refused with 402 by a balance, a policy or a spend limit, with the amount available', async () => {
     const { agentId, buy, call, credit } = await renter(1_999_999n);
     const poor = await buy();
     expect(refusal(poor)).toEqual([402, 'insufficient_balance']);
@@ -201,14 +201,14 @@ describe('a purchase is refused', () => {
     expect((await buy()).status).toBe(201);
   });
 
-  it('with 403 where the phone service of the account is suspended', async () => {
+  it('a number purchase is refused with 403 when the phone service of the account is suspended', async () => {
     const { accountId, buy } = await renter();
     await world.sql`insert into telephony_suspensions (account_id, reason)
       values (${accountId}, 'carrier_usage')`;
     expect(refusal(await buy())).toEqual([403, 'telephony_suspended']);
   });
 
-  it('with 404 for the agent of another developer, as is everything of its numbers', async () => {
+  it('a number purchase is refused with 404 for an agent of another developer, as is every number route', async () => {
     const owner = await renter();
     const { number } = (await owner.buy()).body as { number: { id: number } };
     const { headers } = await renter(0n);
@@ -228,7 +228,7 @@ describe('a purchase is refused', () => {
     expect(refusal(await owner.call('GET', '/numbers/2147483647'))).toEqual([404, 'not_found']);
   });
 
-  it('with 409 and the number that is there, before anything of its body is read', async () => {
+  it('a number purchase is refused with 409 and the existing number, before its body is read', async () => {
     const { buy } = await renter();
     const { number } = (await buy()).body;
     for (const body of [{}, { areaCode: 'x' }, { areaCode: '415' }]) {
@@ -238,7 +238,7 @@ describe('a purchase is refused', () => {
     }
   });
 
-  it('with 409 where no such number is for sale, and where another agent has it', async () => {
+  it('a number purchase is refused with 409 when no such number is for sale, or another agent has it', async () => {
     const [one, two] = [await renter(), await renter()];
     const phoneNumber = '+12065550123';
     expect((await one.buy({ phoneNumber })).status).toBe(201);
@@ -249,7 +249,7 @@ describe('a purchase is refused', () => {
     ]);
   });
 
-  it('with 409 for an agent that is suspended, closed or not provisioned yet', async () => {
+  it('a number purchase is refused with 409 for an agent that is suspended, closed or not provisioned yet', async () => {
     const { agentId, buy, call } = await renter();
     await call('PATCH', '/status', { status: 'suspended' });
     expect(refusal(await buy())).toEqual([409, 'agent_unavailable']);
@@ -260,7 +260,7 @@ describe('a purchase is refused', () => {
     expect(refusal(await buy())).toEqual([409, 'agent_not_ready']);
   });
 
-  it('with 502 where the carrier does not sell it, and nothing is charged', async () => {
+  it('a number purchase is refused with 502 when the carrier does not sell it, and nothing is charged', async () => {
     await using numbers = await startNumberWorld();
     const agent = await numbers.agent(5_000_000n);
     const { sql, carrier } = numbers;
@@ -283,7 +283,7 @@ describe('a purchase is refused', () => {
 });
 
 describe('a server without a carrier', () => {
-  it('answers 503 on every route of the phone, and says so in its capabilities', async () => {
+  it('a server without a carrier answers 503 on every phone route, and says so in its capabilities', async () => {
     await using silent = await startWorld({ PHONE_CARRIER: 'none' });
     const developer = await newDeveloper(silent.api, 'silent');
     const agentId = await developer.createAgent('caller');

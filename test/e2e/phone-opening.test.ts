@@ -86,7 +86,7 @@ const eventsOf = async (callId: string) =>
   ).map(({ name }) => name);
 
 describe('a voice whose model only a key of the developer’s own opens', () => {
-  it('answers its calls with that key, for the fee', async () => {
+  it("a call whose voice model only the developer's own key can buy is answered with that key, for the fee", async () => {
     const text = JSON.stringify({ choices: [{ delta: { content: 'Your balance is five.' } }] });
     const last = JSON.stringify({
       choices: [{ delta: {}, finish_reason: 'stop' }],
@@ -115,7 +115,7 @@ describe('a voice whose model only a key of the developer’s own opens', () => 
   }, 120_000);
 
   it.each(['acme/talker', 'acme/gone'])(
-    'places no call where no key opens it (%s), and nothing rings',
+    'a call is not placed, and nothing rings, when no key can buy its voice model (%s)',
     async (model) => {
       const agent = await talksWith(model, await funded(`keyless ${model.slice(5)}`));
       expect(await agent.place()).toMatchObject({
@@ -142,13 +142,13 @@ describe('a call that is answered and does not open', () => {
     expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(0n);
   };
 
-  it('since its reserve holds no turn of its model ends once, costs nothing, and is told once', () =>
+  it('an answered call whose hold covers no turn of its model ends once, costs nothing, and is reported once', () =>
     failed('dear/talker', { maxSpendRaw: '19200' }, 'reserve_exhausted'));
 
-  it('since nothing can ask its model ends at once, and not when it is swept', () =>
+  it('an answered call whose model cannot be reached ends at once, without waiting for the sweep', () =>
     failed('mute/talker', {}, 'error'));
 
-  it('since its end was asked for meanwhile was never answered: nothing is billed, and call.rejected is told once', async () => {
+  it('a call that is hung up while it opens counts as unanswered: nothing is billed, and call.rejected is sent once', async () => {
     const agent = await talksWith(null, await funded('hasty'));
     let unlock = () => {};
     const unlocked = new Promise<void>((resolve) => {

@@ -113,7 +113,7 @@ describe.concurrent('a call with its own words', () => {
     expect(await agent.rows()).toEqual([]);
   });
 
-  it('a webhook gets the variables and the metadata of its call, and a prompt of its own for it is refused', async () => {
+  it('a call with a webhook responder takes variables and metadata, and refuses a prompt of its own', async () => {
     await using webhook = await startVoiceWebhook();
     const agent = await caller('hooked');
     await world.sql`insert into voice_settings (agent_id, voice_mode, webhook_url)

@@ -35,7 +35,7 @@ async function expectSettled(agentId: number): Promise<bigint> {
 }
 
 describe('a purchase by a tool of a call', () => {
-  it('is paid to the vendor once out of the reserve, whatever the model repeats, and stands in the report', async () => {
+  it("a purchase by a call's tool is paid once from the call's hold, even if the model repeats it, and is in the report", async () => {
     const call = await bench.talking('buys once', [vendorTool()]);
     const url = bench.vendor.sell({
       priceRaw: PRICE_RAW,
@@ -59,7 +59,7 @@ describe('a purchase by a tool of a call', () => {
     expect(report.receipt.toolsRaw).toBe(`${PRICE_RAW}`);
   });
 
-  it('at a host that is not on its list is refused without a connection', async () => {
+  it("a purchase by a call's tool at a host that is not on its list is refused without a connection", async () => {
     const call = await bench.talking('elsewhere', [vendorTool()]);
     const url = bench.vendor.sell({ priceRaw: PRICE_RAW });
     const other = url.replace('127.0.0.1', 'localhost');
@@ -78,7 +78,7 @@ describe('a purchase by a tool of a call', () => {
     await expectSettled(call.agentId);
   });
 
-  it('above its limit, above the reserve, or above a cap of the agent is refused, and holds nothing', async () => {
+  it("a purchase by a call's tool above its limit, above the call's hold or above a cap is refused, and holds nothing", async () => {
     const wide = vendorTool({ maxCostRaw: '900000' });
     const limited = await bench.talking('limited', [vendorTool()]);
     const dear = bench.vendor.sell({ priceRaw: 20_001n });
@@ -115,7 +115,7 @@ describe('a purchase by a tool of a call', () => {
     }
   });
 
-  it('under way when the caller hangs up is settled once, and the report has it; until then the caller hears the filler', async () => {
+  it('a purchase under way when the caller hangs up is settled once and reported, and the caller hears a filler until then', async () => {
     const call = await bench.talking('leaves', [vendorTool({ filler: 'I ask the shop.' })]);
     const url = bench.vendor.sell({
       priceRaw: PRICE_RAW,
@@ -140,7 +140,7 @@ describe('a purchase by a tool of a call', () => {
     expect([receipt.toolsRaw, receipt.totalRaw]).toEqual([`${PRICE_RAW}`, `${charged}`]);
   });
 
-  it('of a thought costs its tokens alone: what was held for more is the reserve of the call again', async () => {
+  it("a purchase of model text by a call's tool costs its tokens alone, and the rest returns to the call's hold", async () => {
     const tools = [{ type: 'service', name: 'think', maxCostRaw: '5000' }];
     const call = await bench.talking('thinks', tools);
     const before = await heldOf(call.agentId);

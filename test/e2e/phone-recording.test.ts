@@ -53,7 +53,7 @@ const bytesOf = async (url: string, headers: Record<string, string>) => {
 };
 
 describe.concurrent('a call over Twilio', () => {
-  it('is recorded after the notice, charged from there, reported once, and read by agent and developer', async () => {
+  it('a call over Twilio is recorded after the notice, charged from there, reported once, and read by agent and developer', async () => {
     const agent = await caller('recorded');
     const callId = await agent.place({ record: true, analysis: 'rules' });
     await soon(() => expect(agent.lineOf().recordings).toHaveLength(1));
@@ -132,7 +132,7 @@ describe.concurrent('a call over Twilio', () => {
     expect(await checkInvariants(world.sql)).toEqual([]);
   }, 120_000);
 
-  it('is not recorded where the far side hangs up during the notice', async () => {
+  it('a call over Twilio is not recorded when the callee hangs up during the notice', async () => {
     const agent = await caller('impatient');
     const callId = await agent.place({ toNumber: TO_IMPATIENT, record: true });
     await agent.until(callId, { terminal: true });
@@ -142,7 +142,7 @@ describe.concurrent('a call over Twilio', () => {
     expect((await agent.get(`${callId}/recording`)).status).toBe(404);
   }, 120_000);
 
-  it('from outside is recorded and reported where the agent is set so', async () => {
+  it('an inbound call over Twilio is recorded and reported when the settings of its agent say so', async () => {
     const agent = await caller('answerer');
     expect(await agent.voice({ recordCalls: true, reportCalls: true })).toMatchObject({
       status: 200,

@@ -14,7 +14,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]();
 });
 
-it('an application that speaks before its call does is heard after the greeting, and may end the call', async () => {
+it('a ConversationRelay app that sends text before the call opens is heard after the greeting, and may end the call', async () => {
   const called = webhookCall(world, { name: 'relayed', webhookUrl: app.url, withinMs: 60_000 });
   const session = await app.session();
   session.say({ type: 'text', token: 'Good day.', last: true }, { type: 'end' });

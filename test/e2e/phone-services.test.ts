@@ -13,7 +13,7 @@ const service = (name: string, more: object = {}) => ({ type: 'service', name, .
 const FREE = ['recall', 'remember', 'balance', 'estimate'].map((name) => service(name));
 
 describe('the services of this server in a call', () => {
-  it('are offered to the model with the schemas of their MCP tools, and answer what those answer', async () => {
+  it("services of this server are offered to a call's model with the schemas of their MCP tools, and give the same results", async () => {
     const call = await bench.talking('served', FREE);
     const left = await call.calls('c1', 'balance', {});
     expect(left).toMatchObject({ name: 'balance', outcome: 'done', costRaw: 0n });
@@ -36,7 +36,7 @@ describe('the services of this server in a call', () => {
     expect(await checkInvariants(bench.world.sql)).toEqual([]);
   });
 
-  it('keep a text that a later call recalls, and no other agent', async () => {
+  it('the memory service in a call stores a text that a later call recalls, and no other agent can', async () => {
     const call = await bench.talking('remembering', FREE);
     const kept = await call.calls('c1', 'remember', { texts: ['Ann takes her tea with lemon.'] });
     expect(kept.outcome).toBe('done');
@@ -55,7 +55,7 @@ describe('the services of this server in a call', () => {
     await other.hangsUp();
   });
 
-  it('refuse what a hostile model sends, in a sentence that the model reads, and the call goes on', async () => {
+  it('services in a call refuse the input of a hostile model with a sentence that the model reads, and the call goes on', async () => {
     const call = await bench.talking('hostile', FREE);
     const bad = [
       ['recall', { query: 7 }, /query/],
@@ -79,7 +79,7 @@ describe('the services of this server in a call', () => {
     await other.hangsUp();
   });
 
-  it('are refused to the model of an agent that is stopped, as on the routes', async () => {
+  it('services in a call are refused to the model of a stopped agent, as on the HTTP routes', async () => {
     const call = await bench.talking('stopped', [service('balance')]);
     await bench.world.sql`update agents set status = 'suspended' where id = ${call.agentId}`;
     const made = await call.calls('c1', 'balance', {});

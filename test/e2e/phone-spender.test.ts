@@ -70,7 +70,7 @@ const reasonOf = async (callId: string): Promise<unknown> => {
 };
 
 describe('a call of a key that was rotated', () => {
-  it('is refused at its answer where its reserve is more than the budget of the line of keys', async () => {
+  it("a call of a rotated key is refused at its answer when its hold exceeds the budget of the key's rotations", async () => {
     const agent = await caller('rotated');
     const key = await agent.rotatedKey(100_000n);
     const callId = await place(key, 2_000_000n);
@@ -79,7 +79,7 @@ describe('a call of a key that was rotated', () => {
     expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(0n);
   });
 
-  it('counts against that budget with all that it costs', async () => {
+  it("a call of a rotated key counts its whole cost against the budget of the key's rotations", async () => {
     const agent = await caller('counted');
     const key = await agent.rotatedKey(100_000n);
     const callId = await place(key, 60_000n);
@@ -93,7 +93,7 @@ describe('a call of a key that was rotated', () => {
   });
 });
 
-it('a call has the cap that the worth of its task gives it', async () => {
+it('a call has the cap that the value of its task gives it', async () => {
   const agent = await caller('valued');
   const made = await ask(`${world.url}/v1/agents/policies`, {
     headers: { authorization: `Bearer ${agent.agentKey}` },

@@ -38,7 +38,7 @@ it.each([
   ['PHONE_STT_MODEL', { PHONE_STT_MODEL: 'local/grammar' }],
   ['PHONE_MONTHLY_CARRIER_LIMIT_USD', { ...TELNYX, PHONE_MONTHLY_CARRIER_LIMIT_USD: '500' }],
 ])(
-  'a server refuses to start and names %s where its calls could not go as it is set',
+  'a server whose settings would break every call refuses to start, and names %s',
   async (variable, environment) => {
     const started = start(environment);
     await started.then(
@@ -50,7 +50,7 @@ it.each([
   },
 );
 
-it('a server without a carrier starts whatever the models of calls are', async () => {
+it('a server without a carrier starts with any call models', async () => {
   await using server = await start({ PHONE_CARRIER: 'none', PHONE_TTS_MODEL: 'none/such' });
   expect(server.port).toBeGreaterThan(0);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe.concurrent('a call over Telnyx', () => {
-  it('survives a broken socket, webhooks that come twice, reordered and forged, and a failed hang-up', async () => {
+  it('a call over Telnyx survives a broken socket, webhooks that are repeated, reordered and forged, and a failed hang-up', async () => {
     const faults = {
       dropsSocketAtMs: 800,
       duplicatesCallbacks: true,
@@ -42,7 +42,7 @@ describe.concurrent('a call over Telnyx', () => {
     for (const { status } of forged) expect(status).toBe(403);
   }, 120_000);
 
-  it('of which nothing is reported ends with its stream', async () => {
+  it('a call over Telnyx without any status webhooks ends with its stream', async () => {
     const faults = { losesStatusCallbacks: true };
     const agent = await world.caller('unreported', { faults });
     const callId = await agent.talking();
@@ -50,7 +50,7 @@ describe.concurrent('a call over Telnyx', () => {
   }, 120_000);
 
   it.each(['busy', 'no-answer', 'failed'] as const)(
-    'that is %s costs nothing',
+    'a call over Telnyx that is %s costs nothing',
     (answers) => expectUnansweredFree(world, answers),
     120_000,
   );
@@ -65,7 +65,7 @@ describe.concurrent('a stranger', () => {
       body,
     });
 
-  it('reports nothing as the carrier with any of 20 forged signatures', async () => {
+  it('a stranger with any of 20 forged signatures cannot report as Telnyx', async () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const at = now();
     const good = world.sim.sign(at, BODY);
@@ -109,7 +109,7 @@ describe.concurrent('a stranger', () => {
     expect((await post(at, good)).status).toBe(200);
   }, 120_000);
 
-  it('opens no media stream without the token of the call that it names', async () => {
+  it('a stranger without the token of the call opens no Telnyx media stream', async () => {
     const opens = async (path: string, headers: Record<string, string> = {}) =>
       (await refusal(`${world.wsUrl}${path}`, [], headers)).status;
     const media = '/v1/telephony/telnyx/media';
@@ -133,7 +133,7 @@ describe.concurrent('a stranger', () => {
 
 // One after the other: each takes a recogniser, and a second one would have to be loaded.
 describe('a conversation over Telnyx', () => {
-  it('is bought, dialled, heard in unordered frames, answered, and settled once', async () => {
+  it('a conversation over Telnyx is bought, dialled, heard in unordered frames, answered, and settled once', async () => {
     const agent = await world.caller('talker', { faults: { reordersFrames: true } });
     const callId = await agent.talking();
     await talk(agent.lineOf(), question);
@@ -145,7 +145,7 @@ describe('a conversation over Telnyx', () => {
     expect(agent.lineOf().streams.map(({ refusedChunks }) => refusedChunks)).toEqual([0]);
   }, 120_000);
 
-  it('comes in over a line in A-law, is answered, and costs the inbound rate', async () => {
+  it('an inbound conversation over Telnyx in A-law is answered, and costs the inbound rate', async () => {
     const agent = await world.caller('answerer');
     const ringing = world.sim.ring(agent.phoneNumber, TO, {
       line: { encoding: 'PCMA', chunkMs: 60 },

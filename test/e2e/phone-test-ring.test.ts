@@ -39,7 +39,7 @@ async function numbered(name: string, amountRaw = 5_000_000n) {
 }
 
 describe('a stranger on the loopback carrier', () => {
-  it('is answered by the agent of the number, at the inbound price, as events report it', async () => {
+  it('a test ring is answered by the agent of the number, at the inbound price, and reported by events', async () => {
     const agent = await numbered('answerer');
     const rung = await agent.ring({ from: '+12125550142' });
     const parties = { from: '+12125550142', to: agent.phoneNumber };
@@ -57,7 +57,7 @@ describe('a stranger on the loopback carrier', () => {
     expectInboundRate(ended?.payload);
   }, 30_000);
 
-  it('is answered with all that is left where that is less than the ceiling of a call', async () => {
+  it('a test ring is answered with the whole balance when that is less than the maximum hold of a call', async () => {
     const agent = await numbered('modest', 300_000n);
     const rung = await agent.ring();
     expect(rung.body.callId).not.toBeNull();
@@ -68,7 +68,7 @@ describe('a stranger on the loopback carrier', () => {
     expectInboundRate(ended?.payload);
   }, 30_000);
 
-  it('is refused where the balance covers no minute, which call.rejected reports', async () => {
+  it('a test ring is refused when the balance covers no minute, and call.rejected reports that', async () => {
     const agent = await numbered('poor', 1_000n);
     expect(await agent.ring()).toMatchObject({ status: 202, body: { callId: null } });
     expect(await agent.events()).toMatchObject([
@@ -76,7 +76,7 @@ describe('a stranger on the loopback carrier', () => {
     ]);
   });
 
-  it('has a number, and rings no number that was given back or is of another account', async () => {
+  it('a test ring needs a valid caller number, and rings no number that was released or is of another account', async () => {
     const [agent, other] = [await numbered('owner'), await numbered('other')];
     expect(await agent.ring({ from: 'anonymous' })).toMatchObject({
       status: 400,

@@ -62,7 +62,7 @@ describe.each([
     return { agent, callId };
   }
 
-  it.concurrent('is billed until both are gone, once, and its carrier bounds it by the reserve', async () => {
+  it.concurrent('a transferred call is billed once, until both parties are gone, and the carrier limits its length by the hold', async () => {
     const { agent, callId } = await transferred('0910', { hangsUpAtMs: 4_000 });
     const [held] = await world.sql<{ raw: bigint }[]>`
       select amount_raw as raw from holds where id = ${callId}`;
@@ -85,7 +85,7 @@ describe.each([
     expect(Number(receipt.ttsRaw)).toBeGreaterThan(0);
   }, 120_000);
 
-  it.concurrent('is hung up by its agent', async () => {
+  it.concurrent('a transferred call is hung up by its agent', async () => {
     const { agent, callId } = await transferred('0911', { hangsUpAtMs: 3_600_000 });
     await agent.hangUp(callId);
     await soon(() => expect(agent.lineOf().isOver).toBe(true));
@@ -93,7 +93,7 @@ describe.each([
     await agent.settledOnce(callId);
   }, 120_000);
 
-  it.concurrent('is hung up once its agent is suspended', async () => {
+  it.concurrent('a transferred call is hung up once its agent is suspended', async () => {
     const { agent, callId } = await transferred('0912', { hangsUpAtMs: 3_600_000 });
     await world.sql`update agents set status = 'suspended' where id = ${agent.agentId}`;
     await soon(() => expect(agent.lineOf().isOver).toBe(true));

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe.concurrent('a call over Twilio', () => {
-  it('is bought, dialled, answered and talked, and ends with the carrier', async () => {
+  it('a call over Twilio is bought, dialled, answered and talked, and ends with the carrier', async () => {
     const agent = await world.caller('talker');
     const callId = await agent.talking();
     await talk(agent.lineOf(), question);
@@ -38,7 +38,7 @@ describe.concurrent('a call over Twilio', () => {
     expect(line).toMatchObject({ cost_raw: RENTAL_RAW });
   }, 120_000);
 
-  it('comes in, is answered by the agent of the number, and costs the inbound rate', async () => {
+  it('an inbound call over Twilio is answered by the agent of the number, and costs the inbound rate', async () => {
     const agent = await world.caller('answerer');
     const ringing = world.sim.ring(agent.phoneNumber, TO);
     await soon(() => expect(ringing.heardBytes.length).toBeGreaterThan(1_000));
@@ -48,7 +48,7 @@ describe.concurrent('a call over Twilio', () => {
 });
 
 describe.concurrent('a call survives', () => {
-  it('a socket that breaks in the middle: it goes on under its id before its line is given up', async () => {
+  it('a call over Twilio survives a socket that breaks: it goes on under its id before its line is given up', async () => {
     const agent = await world.caller(
       'broken',
       { faults: { dropsSocketAtMs: 1_500 } },
@@ -60,7 +60,7 @@ describe.concurrent('a call survives', () => {
     expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
   }, 120_000);
 
-  it('a socket that is lost unnoticed: it goes on with the one that replaces it, longer than a lost line would', async () => {
+  it('a call over Twilio survives a silently lost socket: the replacement carries it beyond the deadline of a lost line', async () => {
     const agent = await world.caller(
       'half-open',
       { faults: { losesSocketAtMs: 1_500 } },
@@ -74,7 +74,7 @@ describe.concurrent('a call survives', () => {
     expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
   }, 120_000);
 
-  it('callbacks that come twice, out of order and forged', async () => {
+  it('a call over Twilio survives callbacks that are repeated, out of order and forged', async () => {
     const faults = { duplicatesCallbacks: true, reordersCallbacks: true, forgesCallbacks: true };
     const agent = await world.caller('doubled', { faults });
     const callId = await agent.talking();
@@ -87,7 +87,7 @@ describe.concurrent('a call survives', () => {
     for (const { isForged, status } of posted) expect(status === 403).toBe(isForged);
   }, 120_000);
 
-  it('marks that come late and twice', async () => {
+  it('a call over Twilio survives marks that come late and twice', async () => {
     const faults = { markDelayMs: 400, doublesMarks: true };
     const agent = await world.caller('marked', { faults }, 'A greeting of quite some words.');
     const callId = await agent.talking();
@@ -96,13 +96,13 @@ describe.concurrent('a call survives', () => {
     expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
   }, 120_000);
 
-  it('a carrier that fails to hang up', async () => {
+  it('a call over Twilio survives a carrier that fails to hang up', async () => {
     const agent = await world.caller('stuck', { faults: { failsHangUps: 1 } });
     const callId = await agent.talking();
     expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
   }, 120_000);
 
-  it('an answering machine, which is noted beside it', async () => {
+  it('a call over Twilio survives an answering machine, which is noted with the call', async () => {
     const agent = await world.caller('machine', {
       answers: 'machine_end_beep',
       recognisedAtMs: 300,
@@ -113,7 +113,7 @@ describe.concurrent('a call survives', () => {
     expect(await agent.endedHere(callId)).toMatchObject({ reason: 'agent_ended' });
   }, 120_000);
 
-  it('a carrier that reports nothing of it', async () => {
+  it('a call over Twilio survives a carrier that reports nothing', async () => {
     const faults = { losesStatusCallbacks: true };
     const agent = await world.caller('unreported', { faults });
     const callId = await agent.talking();
@@ -123,12 +123,12 @@ describe.concurrent('a call survives', () => {
 
 describe.concurrent('a call that nobody answers', () => {
   it.each(['busy', 'no-answer', 'failed'] as const)(
-    '(%s) is over and costs nothing',
+    'an unanswered call over Twilio (%s) is over and costs nothing',
     (answers) => expectUnansweredFree(world, answers),
     120_000,
   );
 
-  it('by media, though it was picked up, costs nothing once the carrier has ended it', async () => {
+  it('a call over Twilio that is picked up without media costs nothing once the carrier has ended it', async () => {
     const faults = { opensNoStream: true };
     const agent = await world.caller('mute', { hangsUpAtMs: 1_000, faults });
     const callId = await agent.place();
@@ -141,14 +141,14 @@ describe.concurrent('a stranger', () => {
   const opens = async (path: string, headers: Record<string, string> = {}) =>
     (await refusal(`${world.wsUrl}${path}`, [], headers)).status;
 
-  it('opens no media stream', async () => {
+  it('a stranger opens no Twilio media stream', async () => {
     expect(await opens('/v1/telephony/twilio/media')).toBe(403);
     const signed = { 'x-twilio-signature': 'AAAAAAAAAAAAAAAAAAAAAAAAAAA=' };
     expect(await opens('/v1/telephony/twilio/media', signed)).toBe(403);
     expect(await opens('/v1/telephony/telnyx/media')).toBe(503);
   });
 
-  it('reports nothing as the carrier, whatever it sends', async () => {
+  it('a stranger cannot report as Twilio, whatever the request', async () => {
     const form = 'CallSid=CA1&CallStatus=completed';
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const hook of ['voice', 'status', 'machine', 'recording', 'usage', 'x']) {
@@ -168,7 +168,7 @@ describe.concurrent('a stranger', () => {
   });
 });
 
-it('a purchase whose answer was lost is found again, and is bought and paid once', async () => {
+it('a number purchase whose response was lost is found again, and is bought and paid once', async () => {
   world.sim.faults.losesPurchaseAnswers = 1;
   const agent = await world.fund('losing agent', 10_000_000n);
   const headers = { authorization: `Bearer ${agent.agentKey}` };

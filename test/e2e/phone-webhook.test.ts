@@ -38,7 +38,7 @@ async function called(name: string, answer: Answer) {
   return { asked, ended: ended?.payload ?? {}, ...placed };
 }
 
-it('a backend is asked with what the caller said, and what it answers is spoken to its end', async () => {
+it('a webhook gets the words of the caller, and its answer is spoken to the end', async () => {
   const { agent, asked, callId, ended, from } = await called('webhooked', (response) => {
     response.setHeader('content-type', 'application/x-ndjson');
     response.write('{"text":"Let me see","interim":true}\n');
@@ -74,7 +74,7 @@ it.each([
   ],
   ['an empty answer', 'empty', (response: ServerResponse) => response.end('\n')],
 ] as const)(
-  'a backend with %s ends the call as llm_refused',
+  'a webhook with %s ends the call as llm_refused',
   async (_, name, refuse) => {
     const { ended } = await called(name, refuse);
     expect(ended.reason).toBe('llm_refused');

@@ -6,7 +6,7 @@ import { newDeveloper, startWorld } from '../support/whole-world.ts';
 const BODY =
   '{"id":12345678901234567890,"share":1.0,"list":[9007199254740993,{"tiny":1e-7}],"plain":7}';
 
-it('a vendor is sent the numbers of a body with the digits that they came with', async () => {
+it('the proxy sends the numbers of a body to the vendor with their exact digits', async () => {
   const seen: string[] = [];
   const vendor = await listenOnLoopback(
     createServer((request, response) => {

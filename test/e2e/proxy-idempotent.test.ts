@@ -31,7 +31,7 @@ async function wholeOf(answer: Response) {
   return { status: answer.status, headers, body: await answer.text() };
 }
 
-it('a key replays the paid answer byte for byte, multi-value headers included, and nothing is paid again', async () => {
+it('an Idempotency-Key replays the paid response byte for byte, multi-value headers included, and pays nothing again', async () => {
   const agent = await bench.payer('repeating', 100_000n);
   const url = bench.vendor.sell({
     priceRaw: 10_000n,
@@ -67,7 +67,7 @@ it('a key replays the paid answer byte for byte, multi-value headers included, a
   expect(bench.vendor.nonces(url)).toHaveLength(2);
 });
 
-it('of twenty at once under one key one is sent, and the others are told to wait', async () => {
+it('of twenty concurrent proxy requests under one Idempotency-Key one is sent, and the others are told to wait', async () => {
   const agent = await bench.payer('crowding', 100_000n);
   const url = bench.vendor.sell({
     priceRaw: 10_000n,
@@ -86,7 +86,7 @@ it('of twenty at once under one key one is sent, and the others are told to wait
   expect(bench.vendor.nonces(url)).toHaveLength(1);
 });
 
-it('a client that leaves after the payment finds the answer under its key', async () => {
+it("a client that leaves after the payment finds the vendor's response under its Idempotency-Key", async () => {
   const agent = await bench.payer('leaving', 100_000n);
   const url = bench.vendor.sell({
     priceRaw: 10_000n,
@@ -106,7 +106,7 @@ it('a client that leaves after the payment finds the answer under its key', asyn
   expect(bench.vendor.nonces(url)).toHaveLength(1);
 });
 
-it('an ambiguous end is replayed with the same reservation', async () => {
+it('an ambiguous payment is replayed under its Idempotency-Key with the same reservation', async () => {
   const agent = await bench.payer('unsure', 100_000n);
   const url = bench.vendor.sell({
     priceRaw: 10_000n,
@@ -121,7 +121,7 @@ it('an ambiguous end is replayed with the same reservation', async () => {
   expect(await fundsOf(bench.world.sql, agent.agentId)).toMatchObject({ held: 10_000n });
 });
 
-it('a body that breaks off after the payment is told as ambiguous under a key', async () => {
+it('a vendor body that breaks off after the payment is reported as ambiguous under an Idempotency-Key', async () => {
   const agent = await bench.payer('broken', 100_000n);
   const url = bench.vendor.sell({
     priceRaw: 10_000n,
@@ -134,7 +134,7 @@ it('a body that breaks off after the payment is told as ambiguous under a key', 
   ]);
 });
 
-it('what a vendor answers passes as it is: statuses, no body, binary, and the agent’s own headers without payments', async () => {
+it("the proxy passes on a vendor's status, empty or binary body, and the agent’s own headers except payment headers", async () => {
   const agent = await bench.payer('plain', 100_000n);
   for (const status of [204, 304, 404, 500, 418]) {
     const url = bench.vendor.sell({ unpaid: { answer: { kind: 'answer', status, body: '' } } });

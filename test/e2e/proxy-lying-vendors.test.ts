@@ -83,7 +83,7 @@ const UNPAYABLE: readonly (readonly [string, () => ChallengeShape, Record<string
 ];
 
 describe('a challenge that lies', () => {
-  it.each(UNPAYABLE)('with %s is not paid', async (_, shape, told) => {
+  it.each(UNPAYABLE)("a vendor's challenge with %s is not paid", async (_, shape, told) => {
     const url = bench.vendor.sell({ unpaid: asks(shape()) });
     const refused = await agent.fetch(url);
     expect(refused.status).toBe(502);
@@ -95,7 +95,7 @@ describe('a challenge that lies', () => {
     await expectUntouched(url);
   });
 
-  it('without any challenge is told to be missing one', async () => {
+  it('a 402 without any challenge is reported as lacking one', async () => {
     const unpaid = asks({ version: 1, form: 'body', body: '<html>pay up</html>' });
     const url = bench.vendor.sell({ unpaid });
     const refused = await agent.fetch(url);
@@ -106,7 +106,7 @@ describe('a challenge that lies', () => {
     await expectUntouched(url);
   });
 
-  it('on a 200 is passed through like any other answer', async () => {
+  it('a challenge on a 200 is passed through like any other response', async () => {
     const url = bench.vendor.sell({ unpaid: asks({ status: 200 }) });
     const told = await agent.fetch(url);
     expect([
@@ -117,7 +117,7 @@ describe('a challenge that lies', () => {
     await expectUntouched(url);
   });
 
-  it('beyond the balance is refused with what is available', async () => {
+  it('a challenge beyond the balance is refused with the amount available', async () => {
     const url = bench.vendor.sell({ priceRaw: FUNDS + 1n });
     const refused = await agent.fetch(url);
     expect([refused.status, refused.body]).toMatchObject([
@@ -127,7 +127,7 @@ describe('a challenge that lies', () => {
     await expectUntouched(url);
   });
 
-  it('in a head of 100 KB is not read, and not paid', async () => {
+  it('a challenge in headers of 100 KB is not read, and not paid', async () => {
     const headers = Array.from(
       { length: 100 },
       (_, i) => [`x-pad-${i}`, 'a'.repeat(1_024)] as const,
@@ -154,7 +154,7 @@ describe('before anything is paid', () => {
     await expectUntouched(url);
   });
 
-  it('a redirect is handed on and not followed', async () => {
+  it('a redirect of an unpaid vendor is passed on and not followed', async () => {
     const location = `${bench.vendor.origin}/private`;
     const url = bench.vendor.sell({ unpaid: { answer: { kind: 'redirect', location } } });
     const told = await fetch(`${bench.world.url}/v1/proxy/fetch`, {
@@ -168,7 +168,7 @@ describe('before anything is paid', () => {
     await expectUntouched(url);
   });
 
-  it('a bomb of zeros passes as the few bytes it is', async () => {
+  it('a compressed body of zeros is passed on without being decompressed', async () => {
     const url = bench.vendor.sell({ unpaid: { answer: { kind: 'bomb', megabytes: 200 } } });
     const answer = await fetch(`${bench.world.url}/v1/proxy/fetch`, {
       method: 'POST',

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-it('a vendor that asks for a payment gets it once, and the agent its answer with the price', async () => {
+it('a vendor that demands a payment gets it once, and the agent gets the response with the price', async () => {
   const { vendor, world, chain } = bench;
   const agent = await bench.payer('plain', 50_000n);
   const url = vendor.sell({ priceRaw: 10_000n, paid: BATTERY.clean });

@@ -35,7 +35,7 @@ const VENDORS = [
 ] as const;
 
 describe.each(VENDORS)('a published vendor of %s', (name, start, paymentHeader, receiptHeader) => {
-  it('gets its price once, and the agent its answer with the receipt', async () => {
+  it('a published vendor gets its price once, and the agent gets its response with the receipt', async () => {
     const { chain, world } = bench;
     await using vendor = await start(chain, { priceRaw: PRICE_RAW });
     const agent = await bench.payer(name, DEPOSIT_RAW);
@@ -82,7 +82,7 @@ describe.each(VENDORS)('a published vendor of %s', (name, start, paymentHeader, 
   });
 });
 
-it('a vendor that settles first and then fails is an ambiguous end, and the chain has the payment', async () => {
+it('a vendor that settles and then fails makes the payment ambiguous, and the chain then settles it', async () => {
   const { chain, world } = bench;
   await using vendor = await startExpressVendor(chain, { upfront: true, priceRaw: PRICE_RAW });
   const agent = await bench.payer('upfront', DEPOSIT_RAW);
@@ -99,7 +99,7 @@ it('a vendor that settles first and then fails is an ambiguous end, and the chai
 });
 
 // The last one: the chain's time is ahead afterwards, and vendors go by the clock of their own.
-it('a vendor that fails before it settles is the same to the agent, until the chain gives the money back', async () => {
+it('a vendor that fails before it settles makes the payment ambiguous, until the chain shows it expired', async () => {
   const { chain, world } = bench;
   await using vendor = await startExpressVendor(chain, { priceRaw: PRICE_RAW });
   const agent = await bench.payer('not settled', DEPOSIT_RAW);

@@ -29,13 +29,13 @@ describe('a request that is wrong in itself', () => {
     ['an odd method', { url: 'https://vendor.example/', method: 'BREW' }],
     ['headers that are a list', { url: 'https://vendor.example/', headers: ['a'] }],
     ['a header with a line break', { url: 'https://vendor.example/', headers: { a: 'b\r\nc: d' } }],
-  ])('is told so: %s', async (_, body) => {
+  ])('an invalid proxy request is refused with the reason: %s', async (_, body) => {
     const refused = await agent.ask('/v1/proxy/fetch', { body });
     expect([refused.status, refused.body.error]).toEqual([400, 'Invalid request']);
     expect(refused.body.details).toHaveLength(1);
   });
 
-  it('is refused for its credential before anything else', async () => {
+  it('a proxy request is refused for its credential before anything else', async () => {
     const url = `${bench.world.url}/v1/proxy/fetch`;
     const none = await ask(url, { body: {} });
     expect([none.status, none.body.error]).toEqual([
@@ -46,20 +46,20 @@ describe('a request that is wrong in itself', () => {
     expect([owner.status, owner.body.error]).toEqual([401, 'wrong_credential_type']);
   });
 
-  it('to a place that is not called is told why, and nothing is sent', async () => {
+  it('a proxy request to a blocked destination is told why, and nothing is sent', async () => {
     const refused = await agent.fetch('http://169.254.169.254/latest/meta-data/');
     expect([refused.status, refused.body.error]).toEqual([400, 'blocked_destination']);
     expect(refused.headers.get('x-svc-payment')).toBeNull();
   });
 
-  it('to a port where no server listens reads as unreachable', async () => {
+  it('a proxy request to a port without a server reads as unreachable', async () => {
     const refused = await agent.fetch('http://127.0.0.1:9/');
     expect(refused.body.error).toMatch(/blocked_destination|Failed to reach target URL/);
   });
 });
 
 describe('spend controls', () => {
-  it('refuse a host that is on no list before anything is sent to it', async () => {
+  it('the allowlist refuses a host that is not on it before anything is sent to the host', async () => {
     const payer = await bench.payer('listed');
     await payer.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'host' } });
     const url = bench.vendor.sell();
@@ -71,7 +71,7 @@ describe('spend controls', () => {
     expect(bench.vendor.seen(url)).toEqual([]);
   });
 
-  it('refuse a payee that is on no list after the price is known and before anything is signed', async () => {
+  it('the allowlist refuses a payee that is not on it after the price is known and before anything is signed', async () => {
     const payer = await bench.payer('payee-listed');
     await payer.ask('/v1/agents/allowlist-mode', { method: 'PUT', body: { mode: 'vendor' } });
     const url = bench.vendor.sell();
@@ -80,7 +80,7 @@ describe('spend controls', () => {
     expect(bench.vendor.nonces(url)).toEqual([]);
   });
 
-  it('cap a vendor by its wallet, say which policy it was, and can stop the agent', async () => {
+  it('a vendor cap counts by wallet, is named in its refusal, and can suspend the agent', async () => {
     const payer = await bench.payer('capped');
     const url = bench.vendor.sell({ priceRaw: 10_000n });
     const first = await payer.fetch(url);
@@ -112,7 +112,7 @@ describe('spend controls', () => {
     expect([after.status, after.body.error]).toEqual([403, 'agent_suspended']);
   });
 
-  it('refuse before the first request where a cap is used up', async () => {
+  it('a used-up cap refuses a proxy request before the first vendor request', async () => {
     const payer = await bench.payer('used-up');
     await payer.ask('/v1/agents/spend-limit', { method: 'PUT', body: { limitRaw: '10000' } });
     const url = bench.vendor.sell({ priceRaw: 10_000n });
@@ -128,7 +128,7 @@ describe('spend controls', () => {
     expect((await payer.fetch(url)).body).toMatchObject({ available: '0', required: '10000' });
   });
 
-  it('a kill switch that is used up suspends its agent at the next call, whether or not that call costs', async () => {
+  it('a used-up kill switch suspends its agent at the next call, whether or not that call costs', async () => {
     const payer = await bench.payer('switched');
     const url = bench.vendor.sell({ priceRaw: 10_000n });
     const { host } = new URL(url);
@@ -162,7 +162,7 @@ describe('spend controls', () => {
     expect(row).toEqual({ status: 'suspended', suspended_reason: `policy:${id}` });
   });
 
-  it('scale with what the task is worth, and are told of on the paid answer', async () => {
+  it('a cap scales with the value of the task, and is shown on the paid response', async () => {
     const payer = await bench.payer('valued');
     const headers = { 'x-svc-task-id': 'T1' };
     await policy(
@@ -202,7 +202,7 @@ describe('the two balances', () => {
     expect((await payer.fetch(small)).status).toBe(200);
   });
 
-  it('of many payments at once exactly those pass that the wallet covers', async () => {
+  it('concurrent payments pass exactly as far as the wallet covers them', async () => {
     const payer = await bench.payer('racing', 50_000n);
     const url = bench.vendor.sell({
       priceRaw: 10_000n,
@@ -216,7 +216,7 @@ describe('the two balances', () => {
   });
 });
 
-it('with the chain away what is free goes on, what costs is refused, and nothing is released', async () => {
+it('with the chain away free calls go on, paid calls are refused, and no payment is released', async () => {
   await using way = await startRpcProxy(bench.chain.url);
   await using world = await startWorld(payingEnvironment(way.url));
   const { sql } = world;

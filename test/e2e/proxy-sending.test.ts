@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-it('a payment under way reads sent while its vendor takes its time, and pending from the answer on', async () => {
+it('a payment reads as sent while its vendor is responding, and as pending after the response', async () => {
   const { vendor } = bench;
   const agent = await bench.payer('slow', 50_000n);
   const url = vendor.sell({ paid: { ...UNSETTLED, gated: true } });
@@ -26,7 +26,7 @@ it('a payment under way reads sent while its vendor takes its time, and pending 
   expect((await agent.ask(path)).body).toMatchObject({ state: 'pending_settlement', sentAt });
 });
 
-it('a payment that is answered at once tells when it was sent, too', async () => {
+it('a payment that gets its response at once still has its sending time', async () => {
   const { vendor } = bench;
   const agent = await bench.payer('quick', 50_000n);
   const url = vendor.sell({ paid: UNSETTLED });
@@ -37,7 +37,7 @@ it('a payment that is answered at once tells when it was sent, too', async () =>
   expect(Date.parse(String(told.sentAt)) - Date.parse(String(told.reservedAt))).toBeLessThan(1_000);
 });
 
-it('many payments under way at once are nothing that the process warns of', async () => {
+it('many concurrent payments cause no process warning', async () => {
   const warnings: Error[] = [];
   const hear = (warning: Error) => warnings.push(warning);
   process.on('warning', hear);

@@ -10,7 +10,7 @@ const AGENTS = 9;
 const CALLS = 228;
 const ORIGINS = 12;
 
-it('ten of ten paid calls succeed while nine agents without money hold all connections that they get', async () => {
+it('ten of ten paid calls succeed while nine agents without money hold every connection that they can get', async () => {
   let held = 0;
   const slow = createServer(() => {
     held += 1;

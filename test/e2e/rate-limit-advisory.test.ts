@@ -177,7 +177,7 @@ describe('the rate-limit advisory of an answer', () => {
     for (const peer of [peers.cheap, peers.dear]) peer.headers = {};
   });
 
-  it('is the same for every modality, whole and streamed, and an SDK can read it', async () => {
+  it('the rate-limit advisory is the same for every modality, whole and streamed, and an SDK can read it', async () => {
     const provider = { chat: 'cheap', vectors: 'cheap', stream: 'streams', speech: 'voice' };
     for (const [what, answer] of Object.entries(await everyAnswer(openai))) {
       expect([what, advisoryOf(answer.headers)]).toEqual([
@@ -199,7 +199,7 @@ describe('the rate-limit advisory of an answer', () => {
     expect(advisoryOf(response.headers)).toMatchObject({ provider: 'cheap', ...TIGHTEST });
   });
 
-  it('is read from the other dialect too, and stands on a refusal that is relayed', async () => {
+  it("the rate-limit advisory is read from Anthropic's headers too, and is on a relayed refusal", async () => {
     const reset = new Date(Date.now() + 30_000).toISOString();
     const headers = {
       'anthropic-ratelimit-requests-limit': '50',
@@ -232,7 +232,7 @@ describe('the rate-limit advisory of an answer', () => {
     expect(advisoryOf(refused.headers)).toEqual(told);
   });
 
-  it('says how long to wait when every source has failed and one of them said so', async () => {
+  it('the rate-limit advisory gives the waiting time when every source has failed and one reported it', async () => {
     peers.cheap.faults.push({ kind: 'status', status: 429, headers: { 'retry-after': '17' } });
     peers.dear.faults.push({ kind: 'status', status: 500 });
     const failed = await chat('spared');
@@ -252,7 +252,7 @@ describe('the rate-limit advisory of an answer', () => {
     expect(late?.retry_after_seconds).toBeLessThanOrEqual(60);
   });
 
-  it('is of the source that served, and not of one that was passed over', async () => {
+  it('the rate-limit advisory is that of the source that served, and not of a failed one', async () => {
     peers.cheap.faults.push({ kind: 'status', status: 429, headers: { 'retry-after': '17' } });
     peers.dear.headers = TOLD;
     const served = await chat('spared');
@@ -265,7 +265,7 @@ describe('the rate-limit advisory of an answer', () => {
     });
   });
 
-  it('is not there where the upstream tells nothing that can be believed', async () => {
+  it('the rate-limit advisory is absent when the upstream reports no plausible limits', async () => {
     for (const odd of ['-1', 'NaN', '9'.repeat(10_000), ['5', '5'], 'no\tnumber']) {
       peers.cheap.headers = { 'x-ratelimit-remaining-tokens': odd };
       const answer = await chat('alone');
@@ -280,7 +280,7 @@ describe('the rate-limit advisory of an answer', () => {
 });
 
 describe('the rate-limit advisory that is switched off', () => {
-  it('leaves no trace in any answer, whatever the upstream tells', async () => {
+  it('the rate-limit advisory, when switched off, is absent from every response', async () => {
     const { world, openai, chat } = await startTold({});
     await using _ = world;
     const answers = Object.values(await everyAnswer(openai));

@@ -52,7 +52,7 @@ async function rowsOf({ agentId }: Buyer): Promise<Row[]> {
 }
 
 describe('the parts of a realtime session that routers sell', () => {
-  it('are paid one by one from the wallet of the agent, and the session for their margins', async () => {
+  it("the routers of a realtime session are each paid from the agent's wallet, and the session is charged their margins", async () => {
     const { behind, direct } = bench;
     behind.ears.script.push(jsonAnswer({ text: 'how are you' }));
     const buyer = await bench.buyer('all three');
@@ -83,7 +83,7 @@ describe('the parts of a realtime session that routers sell', () => {
     expect(direct.seen).toHaveLength(asked);
   });
 
-  it('are charged with their margin where the caller leaves while they are being paid', async () => {
+  it('the routers of a realtime session are charged with their margin when the caller leaves during a payment', async () => {
     const { streams } = bench.behind;
     const pieces = answer(['All is well.']);
     streams.play({ pieces, everyMs: 200 });
@@ -100,7 +100,7 @@ describe('the parts of a realtime session that routers sell', () => {
     streams.play({ pieces });
   });
 
-  it('are so, too, where it is the voice that is being paid', async () => {
+  it("the router of a session's speech is charged with its margin when the caller leaves during its payment", async () => {
     const { speech } = bench.behind;
     const { contentType, sound } = speech;
     speech.plays.push(async (response) => {
@@ -117,7 +117,7 @@ describe('the parts of a realtime session that routers sell', () => {
     expect(margins).toMatchObject({ rail: 'x402-router', cost: 2n * MARGIN_RAW });
   });
 
-  it('are asked for at the next source where a router fails unpaid', async () => {
+  it('a realtime session tries the next source when a router fails unpaid', async () => {
     const buyer = await bench.buyer('down');
     const client = await connect(buyer, { model: 'evil/down' });
     say(client, 'hello');
@@ -129,7 +129,7 @@ describe('the parts of a realtime session that routers sell', () => {
     expect(await rowsOf(buyer)).toEqual([]);
   });
 
-  it('are asked for at no other source where a router was paid and does not deliver', async () => {
+  it('a realtime session tries no other source when a router was paid and does not deliver', async () => {
     const buyer = await bench.buyer('dies');
     const asked = bench.direct.seen.length;
     const client = await connect(buyer, { model: 'evil/dies' });
@@ -148,7 +148,7 @@ describe('the parts of a realtime session that routers sell', () => {
     expect(bench.direct.seen).toHaveLength(asked);
   });
 
-  it('leave books that agree with themselves', async () => {
+  it('the ledger invariants hold after the router payments of realtime sessions', async () => {
     expect(await checkInvariants(bench.world.sql)).toEqual([]);
   });
 });

@@ -55,7 +55,7 @@ async function connect(world: WholeWorld, key: string): Promise<RealtimeClient> 
 }
 
 describe('the whole server before an upstream of realtime sessions', () => {
-  it('lets the official client converse over TLS, charged what its turns came to', async () => {
+  it('the official client converses over TLS with an upstream realtime session, and is charged for its turns', async () => {
     const { cert, key } = selfSigned(['127.0.0.1']);
     const file = (name: string, text: string) => {
       writeFileSync(join(directory, name), text);
@@ -115,7 +115,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     }
   });
 
-  it('has a turn in the journal before the client hears of it', async () => {
+  it('a relayed realtime session journals a turn before the client receives its end', async () => {
     await using world = await start();
     const agent = await world.fund('journaled');
     const client = await connect(world, agent.agentKey);
@@ -130,7 +130,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     expect((await settledMoney(world.sql, agent.agentId)).charged).toBe(COST);
   });
 
-  it('asks the upstream first for what a client secret fixes, whatever its holder sends', async () => {
+  it('a relayed realtime session first sends the settings of a client secret upstream, before any client message', async () => {
     await using world = await start();
     const agent = await world.fund('lender');
     const session = { type: 'realtime', model: 'acme/voice', instructions: 'Be brief.' };
@@ -151,7 +151,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     await peer.closed;
   });
 
-  it('leaves to the upstream what only that can judge of a session, and sends it whole', async () => {
+  it('a client secret for a relayed session may have settings that only the upstream can check, which get them whole', async () => {
     await using world = await start();
     const agent = await world.fund('lender');
     const make = (session: object) =>
@@ -200,7 +200,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
       expect((await make(refused)).status).toBe(400);
   });
 
-  it('opens the upstream with the key that the developer has stored, for the fee', async () => {
+  it("a relayed realtime session opens the upstream with the developer's stored key, for the fee", async () => {
     await using world = await start();
     const { agentId, key } = await agentWithStoredKey(world, 'acme', 'sk-of-the-developer');
     const client = await connect(world, key);
@@ -215,7 +215,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     expect(postings).toHaveLength(1);
   });
 
-  it('stops a turn that outlasts its drain, and hears the upstream out', async () => {
+  it("a draining server cancels a turn that outlasts the drain, and waits for the upstream's usage", async () => {
     const world = await start({ DRAIN_SECONDS: '1' });
     const agent = await world.fund('drained');
     const client = await connect(world, agent.agentKey);

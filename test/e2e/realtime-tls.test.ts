@@ -68,7 +68,7 @@ const said = (text: string): RealtimeClientEvent => ({
   item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
 });
 
-it('holds a text turn, a spoken turn and a function call with the official client over TLS, paid to the unit', async () => {
+it('the official client holds a text turn, a spoken turn and a function call over TLS, charged to the raw unit', async () => {
   const agent = await world.fund('official', FUNDS);
   const question = await synthesise('What is two plus two?', RATE);
   const { realtime, errors, of, send, until } = connect(agent.agentKey);

@@ -26,7 +26,7 @@ async function speak(session: RealtimeSession, pcm: Int16Array): Promise<void> {
   }
 }
 
-it('a vendor-made client asks aloud, is answered aloud with its balance, and pays what the ledger says', async () => {
+it("OpenAI's realtime client asks aloud, hears its balance, and is charged as the ledger says", async () => {
   const agent = await world.fund('caller', FUNDS);
   const question = await synthesise('What is my balance?', RATE);
   const url = `${world.wsUrl}/v1/realtime?model=local/realtime`;

@@ -43,7 +43,7 @@ async function liveAgent(name: string) {
 
 describe('stopping an agent', () => {
   for (const { name, status, code, stop } of WAYS_TO_STOP) {
-    it(`by ${name} closes its sockets with 1008 and ends its phone call within two seconds, and refuses its next call`, async () => {
+    it(`stopping an agent by ${name} closes its sockets with 1008, ends its phone call in two seconds and refuses its next`, async () => {
       const agent = await liveAgent(name.replaceAll(' ', '-'));
       const sockets = await openBoth(world.wsUrl, agent.key);
       sockets.transcription.ws.send(SOUND);

@@ -92,7 +92,7 @@ const bestLikeness = (read: readonly number[], said: readonly number[]): number 
   Math.max(...Array.from({ length: 7 }, (_, late) => likeness(read.slice(late), said)));
 
 describe('local/flite through the openai client', () => {
-  it('writes a WAV file that says its true length, and costs what the ledger took', async () => {
+  it('local/flite writes a WAV file with its true length, at the price that the ledger charges', async () => {
     const { response, cost, file } = await bought({ response_format: 'wav' });
     expect(response.headers.get('content-type')).toBe('audio/wav');
     expect(response.headers.get('x-svc-payment')).toBe('gateway');
@@ -107,7 +107,7 @@ describe('local/flite through the openai client', () => {
     expectSpeech(wavSamples(wav));
   });
 
-  it('sends the same sound as pcm', async () => {
+  it('local/flite sends the same audio as pcm', async () => {
     const { response, file } = await bought({ response_format: 'pcm' });
     expect(response.headers.get('content-type')).toBe('audio/pcm');
     const samples = samplesOf(file);
@@ -116,7 +116,7 @@ describe('local/flite through the openai client', () => {
     expect(file.equals(wav.file.subarray(44))).toBe(true);
   });
 
-  it('answers mp3 where no format is named, as the vendor does', async () => {
+  it('local/flite answers mp3 when no format is named, as the vendor does', async () => {
     const { response, file } = await bought({});
     expect(response.headers.get('content-type')).toBe('audio/mpeg');
     expect(await decodeSound(file)).toMatchObject({ codec: 'mp3', sampleRateHz: 24_000 });
@@ -128,7 +128,7 @@ describe('local/flite through the openai client', () => {
     ['aac', 'audio/aac'],
     ['flac', 'audio/flac'],
   ] as const)(
-    'writes %s that others read as the same speech, at the same price',
+    'local/flite writes %s that other decoders read as the same speech, at the same price',
     async (format, type) => {
       const { cost, file: pcm } = await bought({ response_format: 'pcm' });
       const { cost: encodedCost, file, response } = await bought({ response_format: format });
@@ -148,13 +148,13 @@ describe('local/flite through the openai client', () => {
     },
   );
 
-  it('speaks faster when told so', async () => {
+  it('local/flite speaks faster on request', async () => {
     const slow = await bought({ response_format: 'pcm' });
     const fast = await bought({ response_format: 'pcm', speed: 2 });
     expect(fast.file.length).toBeLessThan(0.7 * slow.file.length);
   });
 
-  it('sends events whose sound is the same', async () => {
+  it('local/flite sends server-sent events with the same audio', async () => {
     const plain = await bought({ response_format: 'pcm' });
     const { response, file } = await bought({ response_format: 'pcm', stream_format: 'sse' });
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -173,7 +173,7 @@ describe('local/flite through the openai client', () => {
   });
 
   it.each(['mp3', 'opus', 'aac'] as const)(
-    'sends %s while it is still being made',
+    'local/flite sends %s while it is still being made',
     async (response_format) => {
       const longest = 'All work and no play. '.repeat(200).slice(0, 4_000);
       const response = await openai.audio.speech.create({
@@ -192,7 +192,7 @@ describe('local/flite through the openai client', () => {
     },
   );
 
-  it('refuses a text without a sound, and costs nothing', async () => {
+  it('local/flite refuses a text without anything to speak, and charges nothing', async () => {
     const before = await moneyOf(world.sql, rich.agentId);
     const thrown = await openai.audio.speech
       .create({ model: 'local/flite', input: '…!', voice: 'alloy' })
@@ -203,7 +203,7 @@ describe('local/flite through the openai client', () => {
     expect([held, spendable]).toEqual([0n, before.spendable]);
   });
 
-  it('speaks the longest text that there may be, and no longer one', async () => {
+  it('local/flite speaks a text of the maximum length, and refuses a longer one', async () => {
     const longest = 'All work and no play. '.repeat(200).slice(0, 4_096);
     const { cost, file } = await bought({ input: longest, response_format: 'wav' });
     expect(cost).toBe(BigInt(Math.ceil(4_096 * 1.05)));

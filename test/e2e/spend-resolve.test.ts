@@ -24,7 +24,7 @@ const resolve = (
 type Headers = Readonly<Record<string, string>>;
 
 describe('the limit chain', () => {
-  it('has the caps of the agent and of its team by id, and the balance last', async () => {
+  it('the limit chain has the caps of the agent and of its team by id, and the balance last', async () => {
     await using agent = await aware.agentWith(1_000_000n);
     const accountId = await aware.accountOf(agent.agentId);
     const daily = { kind: 'api', matchKey: '.acme.test', calendarUnit: 'day' } as const;
@@ -101,7 +101,7 @@ describe('the limit chain', () => {
     await aware.world.sql`update policies set revoked_at = now() where id = ${team}`;
   });
 
-  it('is told to a key that only reads', async () => {
+  it('the limit chain is readable with a read-only key', async () => {
     await using agent = await aware.agentWith(1n);
     const { key } = await aware.world.api.call<{ key: string }>('POST', '/v1/developer/keys', {
       headers: await aware.developer.sign(),
@@ -112,7 +112,7 @@ describe('the limit chain', () => {
     expect(asked).toMatchObject({ status: 403, body: { error: 'read_only_key' } });
   });
 
-  it('is not visible to another developer', async () => {
+  it('the limit chain is not visible to another developer', async () => {
     await using agent = await aware.agentWith(1n);
     const absent = { status: 404, body: { error: 'not_found' } };
     expect(await chainOf(agent.agentId, stranger.headers)).toMatchObject(absent);
@@ -133,7 +133,7 @@ describe('the limit chain', () => {
 describe('what would become of a payment', () => {
   const question = { host: 'api.acme.test', amountRaw: '1000' };
 
-  it('is approved with what binds it, and moves nothing', async () => {
+  it('a spend resolve approves a payment with the limit that binds it, and moves no money', async () => {
     await using agent = await aware.agentWith(1_000_000n);
     await aware.policy(agent.agentId, { kind: 'api', matchKey: 'api.acme.test', limitRaw: 5_000n });
     const before = await moneyOf(aware.world.sql, agent.agentId);
@@ -151,7 +151,7 @@ describe('what would become of a payment', () => {
     expect(await moneyOf(aware.world.sql, agent.agentId)).toEqual(before);
   });
 
-  it('is declined in the words that the call would be refused with, by every control', async () => {
+  it('a spend resolve declines with the error that the call would get, for every control', async () => {
     await using agent = await aware.agentWith(10_000n);
     const { agentId } = agent;
     const decline = async (body: object) => {
@@ -211,7 +211,7 @@ describe('what would become of a payment', () => {
     expect(await decline({})).toMatchObject({ error: 'agent_suspended' });
   });
 
-  it('counts a rotated key under the budget of its line, and knows no key that is gone', async () => {
+  it('a spend resolve counts a rotated key under the budget of its first key, and refuses a key that is gone', async () => {
     await using agent = await aware.agentWith(10_000n);
     const path = `/v1/developer/agents/${agent.agentId}/keys/${agent.keyId}/rotate`;
     const rotated = await aware.to(path, { method: 'POST', headers: aware.developer.headers });
@@ -230,7 +230,7 @@ describe('what would become of a payment', () => {
     }
   });
 
-  it('is not open to another developer', async () => {
+  it('a spend resolve is refused to another developer', async () => {
     await using agent = await aware.agentWith(1n);
     const absent = { status: 404, body: { error: 'not_found' } };
     expect(await resolve(agent.agentId, question, stranger.headers)).toMatchObject(absent);
@@ -268,7 +268,7 @@ describe('what would become of a payment', () => {
     expect(told.body.details).toMatchObject([{ path: [path], message: expect.any(String) }]);
   });
 
-  it('can be asked of the largest amount there is', async () => {
+  it('a spend resolve accepts the largest possible amount', async () => {
     await using agent = await aware.agentWith(1n);
     const told = await resolve(agent.agentId, { ...question, amountRaw: LARGE });
     expect(told.body).toMatchObject({ decline: { required: LARGE } });

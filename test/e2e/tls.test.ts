@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe('a server with a certificate', () => {
-  it('serves the official clients over https and wss', async () => {
+  it('a server with a certificate serves the official clients over https and wss', async () => {
     await using world = await startWorld(TLS);
     expect(world.url).toMatch(/^https:/);
     const agent = await world.fund('caller', 1_000_000n);
@@ -80,13 +80,13 @@ describe('a server with a certificate', () => {
     expect(money.charged).toBeGreaterThan(0n);
   });
 
-  it('does not speak in the clear', async () => {
+  it('a server with a certificate does not answer plain HTTP', async () => {
     await using world = await startWorld(TLS);
     const clear = world.url.replace('https:', 'http:');
     await expect(undiciFetch(`${clear}/v1/health`)).rejects.toThrow();
   });
 
-  it('does not start on files that are none, naming the variable and what is wrong', async () => {
+  it('a server with an invalid certificate or key file does not start, and names the variable and the fault', async () => {
     const other = file('other.pem', selfSigned(['127.0.0.1']).key);
     await expect(startWorld({ ...TLS, TLS_KEY_FILE: other })).rejects.toThrow(
       /TLS_KEY_FILE .*is not the key of the certificate/,

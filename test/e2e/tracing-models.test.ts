@@ -58,7 +58,7 @@ const post = (path: string, body: object, headers: Record<string, string> = {}) 
   bench.traced(agent.agentKey, path, { body, headers });
 
 describe('the trace of a purchase', () => {
-  it('has the tokens, the finish reason and the cost of a chat that comes whole', async () => {
+  it('the trace of a chat has its tokens, its finish reason and its cost', async () => {
     const traced = await post('/v1/chat/completions', {
       model: 'acme/whole',
       messages,
@@ -91,7 +91,7 @@ describe('the trace of a purchase', () => {
     expect((await latestCharge()).posting).toContain(attempt.attributes['svc.hold.id']);
   });
 
-  it('has the cached tokens of a stream, its first chunk, and ends with its last', async () => {
+  it('the trace of a streamed chat has its cached tokens and its first chunk, and ends with the last chunk', async () => {
     const usage = {
       prompt_tokens: 20,
       completion_tokens: 8,
@@ -121,7 +121,7 @@ describe('the trace of a purchase', () => {
     expect(lastSeconds).toBeGreaterThan(firstSeconds + 0.05);
   });
 
-  it('has an attempt for each source that was asked, the failed one with its failure', async () => {
+  it('the trace of a purchase has an attempt for each source called, the failed one with its failure', async () => {
     bench.bad.faults.push({ kind: 'status', status: 503 });
     const traced = await post('/v1/chat/completions', {
       model: 'acme/fallback',
@@ -144,7 +144,7 @@ describe('the trace of a purchase', () => {
     expect(failed?.attributes['svc.hold.id']).toBe(delivered?.attributes['svc.hold.id']);
   });
 
-  it('is the same behind the Messages dialect, whole and streamed', async () => {
+  it('the trace of a purchase is the same behind the Messages dialect, whole and streamed', async () => {
     const body = { model: 'acme/claude', messages, max_tokens: 2_000 };
     const whole = await onlyAttempt(await post('/v1/messages', body));
     expect(whole.attributes).toMatchObject({
@@ -165,7 +165,7 @@ describe('the trace of a purchase', () => {
     expect(chat.attributes['gen_ai.response.finish_reasons']).toEqual(['stop']);
   });
 
-  it('is the same behind the Responses dialect', async () => {
+  it('the trace of a purchase is the same behind the Responses dialect', async () => {
     const attempt = await onlyAttempt(
       await post('/v1/responses', { model: 'acme/responses', input: SECRET_WORDS }),
     );
@@ -176,7 +176,7 @@ describe('the trace of a purchase', () => {
     });
   });
 
-  it('has the units of speech, transcription and embeddings', async () => {
+  it('the trace of a purchase has the units of speech, transcription and embeddings', async () => {
     const speech = await onlyAttempt(
       await post('/v1/audio/speech', { model: 'acme/voice', input: SECRET_WORDS, voice: 'alloy' }),
     );
@@ -205,7 +205,7 @@ describe('the trace of a purchase', () => {
     });
   });
 
-  it('of a call that is refused has the status, and no attempt', async () => {
+  it('the trace of a refused call has the status, and no attempt', async () => {
     const poor = await bench.world.fund('poor', 1n);
     const { answer, server } = await bench.traced(poor.agentKey, '/v1/chat/completions', {
       body: { model: 'acme/whole', messages },
@@ -221,7 +221,7 @@ describe('the context of a trace', () => {
   const parent = `00-${traceId}-00f067aa0ba902b7-01`;
   const body = { model: 'acme/whole', messages, max_tokens: 16 };
 
-  it('is that of the caller, with its state, and goes to no upstream', async () => {
+  it('the trace context is that of the caller, with its state, and goes to no upstream', async () => {
     const { answer, server } = await post('/v1/chat/completions', body, {
       traceparent: parent,
       tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE',
@@ -235,7 +235,7 @@ describe('the context of a trace', () => {
     expect(bench.whole.seen.at(-1)?.headers).not.toHaveProperty('traceparent');
   });
 
-  it('of a caller who does not sample is followed: nothing is recorded or named', async () => {
+  it('the trace context of an unsampled caller is followed: no span is recorded or named', async () => {
     const { headers, status } = await fetch(`${bench.world.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
@@ -251,7 +251,7 @@ describe('the context of a trace', () => {
     expect(bench.collector.spans.filter((span) => span.traceId === 'ab'.repeat(16))).toEqual([]);
   });
 
-  it('that is malformed begins a trace of its own, and the request is served', async () => {
+  it('a malformed trace context starts a new trace, and the request is served', async () => {
     for (const traceparent of [
       '00-short',
       `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
@@ -264,7 +264,7 @@ describe('the context of a trace', () => {
   });
 });
 
-it('no span has words, keys or addresses of a caller', async () => {
+it('no span contains words, keys or addresses of a caller', async () => {
   const kept = JSON.stringify(bench.collector.spans, (_, value) =>
     typeof value === 'bigint' ? String(value) : value,
   );

@@ -16,7 +16,7 @@ afterAll(async () => {
   await collector[Symbol.asyncDispose]();
 });
 
-it('a paid call is a span with its vendor, its hold and what the ledger has; a free one cost nothing', async () => {
+it('a paid call is traced as a span with its vendor, its hold and its charge, and a failed call has no cost', async () => {
   const { vendor } = bench;
   const agent = await bench.payer('traced', 50_000n);
   const secret = 'token=s3cr3t';

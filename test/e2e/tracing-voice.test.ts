@@ -47,7 +47,7 @@ function expectChain(turn: CollectedSpan, stages: readonly CollectedSpan[]): voi
 const isStage = ({ kind, name }: CollectedSpan) => kind === 'internal' && name !== 'voice turn';
 
 describe('the trace of a cascade', () => {
-  it('has a session, its turn, the stages of that and what each stage bought', async () => {
+  it('the trace of a cascade has the session, its turn, the stages of the turn and the purchase of each stage', async () => {
     const { collector, ears, streams, world } = bench;
     ears.script.push(jsonAnswer({ text: 'how are you' }));
     streams.play({ pieces: answer(['All is well.']), everyMs: 10 });
@@ -109,7 +109,7 @@ describe('the trace of a cascade', () => {
 });
 
 describe('the trace of a phone call', () => {
-  it('has the call above its turns, and its webhook may continue it', async () => {
+  it('the trace of a phone call has the call above its turns, and its webhook may continue the trace', async () => {
     const { collector, world } = bench;
     const before = collector.spans.length;
     const { port } = responder.address() as AddressInfo;

@@ -35,7 +35,7 @@ function brokenAac(): Buffer {
 
 describe('the local recogniser', () => {
   it.each([undefined, 'mp3', 'opus', 'aac', 'flac', 'wav'] as const)(
-    'reads what the speech route speaks as %s',
+    'the local recogniser transcribes the output of the speech route as %s',
     async (response_format) => {
       const wanted = { model: 'local/flite', voice: 'alloy', input: SENTENCE };
       const spoken = await openai.audio.speech.create(
@@ -58,7 +58,7 @@ describe('the local recogniser', () => {
     ['speech.mp3', 2.787],
     ['speech.ogg', 2.787],
     ['speech.opus', 2.787],
-  ])('reads %s, and bills the %d s that were decoded', async (name, seconds) => {
+  ])('the local recogniser transcribes %s, and bills the %d s that were decoded', async (name, seconds) => {
     const heard = await transcribe(soundVector(name), 'a name that says nothing');
     expect(heard).toMatchObject({ text: SENTENCE, duration: seconds, usage: { seconds } });
     const [charge] = await world.sql<{ seconds: number }[]>`
@@ -67,7 +67,7 @@ describe('the local recogniser', () => {
     expect(charge?.seconds).toBe(seconds);
   });
 
-  it("reads a browser's recording in Deepgram's protocol too", async () => {
+  it("the local recogniser transcribes a browser's recording in Deepgram's protocol too", async () => {
     const { media } = deepgramAt({ url: world.url, apiKey: agent.agentKey }).listen.v1;
     const heard = await media.transcribeFile(soundVector('recorder.webm'), {
       model: 'local/pocketsphinx',
@@ -82,7 +82,7 @@ describe('the local recogniser', () => {
     ['WAV with GSM', soundVector('gsm.wav'), 'Send PCM'],
     ['an MP4 cut before its directory', soundVector('speech.m4a').subarray(0, 9_000), 'movie box'],
     ['Vorbis that claims ten hours', vorbisFile(44_100n * 36_000n), 'at most 600 s'],
-  ])('refuses %s in one sentence, and charges nothing', async (_, bytes, reason) => {
+  ])('the local recogniser refuses %s in one sentence, and charges nothing', async (_, bytes, reason) => {
     const before = await world.sql`select id from charges where agent_id = ${agent.agentId}`;
     const refused = await transcribe(bytes, 'sound.mp3').catch((error: unknown) => error);
     expect(refused).toMatchObject({

@@ -35,7 +35,7 @@ const refusal = ({ status, body }: Told) => [status, body.error];
 describe('the voice settings of an agent', () => {
   const MODEL = 'openai/gpt-5.4-mini';
 
-  it('have defaults, are changed flat and shown nested and flat', async () => {
+  it('the voice settings of an agent have defaults, are changed as flat fields, and are shown nested and flat', async () => {
     const { call } = await owner();
     const off = { recordCalls: false, reportCalls: false, tools: [] };
     expect((await call('GET', '/voice')).body).toEqual({
@@ -76,7 +76,7 @@ describe('the voice settings of an agent', () => {
     expect((await call('GET', '/voice')).body).not.toHaveProperty('inboundUrl');
   });
 
-  it('keep how the agent listens and speaks, as it was set last', async () => {
+  it('the voice settings of an agent keep the last turn detection, language and voice that were set', async () => {
     const { call } = await owner();
     const conversation = {
       turnDetection: { mode: 'patient', onNumberMs: 2_000 },
@@ -97,7 +97,7 @@ describe('the voice settings of an agent', () => {
     expect(body).not.toHaveProperty('keyterms');
   });
 
-  it('need a public URL in webhook mode, and lose it only with the mode', async () => {
+  it('the voice settings of an agent need a public URL in webhook mode, which can be removed only with the mode', async () => {
     const { call } = await owner();
     const patch = async (body: unknown) => refusal(await call('PATCH', '/voice', body));
     expect(await patch({ voiceMode: 'webhook' })).toEqual([400, 'webhook_url_required']);
@@ -126,13 +126,13 @@ describe('the voice settings of an agent', () => {
     [{ model: 'no/such' }, 'invalid_model'],
     [{ beginMessage: 'x'.repeat(1_501) }, 'invalid_voice'],
     [{ turnDetection: { minSilenceMs: 50 } }, 'invalid_voice'],
-  ])('are refused with 400 as %j', async (body, error) => {
+  ])('the voice settings of an agent are refused with 400 as %j', async (body, error) => {
     const { call } = await owner();
     expect(refusal(await call('PATCH', '/voice', body))).toEqual([400, error]);
     expect((await call('GET', '/voice')).body).toMatchObject({ voiceMode: 'hosted' });
   });
 
-  it('are out of the reach of another developer, and stay as they are once the agent is closed', async () => {
+  it('the voice settings of an agent are invisible to another developer, and cannot be changed once the agent is closed', async () => {
     const first = await owner();
     const { headers } = await owner();
     const path = `/v1/developer/agents/${first.agentId}/voice`;

@@ -42,7 +42,7 @@ async function owner(name: string) {
 }
 
 describe('a webhook', () => {
-  it('is created with its secret, and read without it ever after', async () => {
+  it('a webhook is created with its secret, which no later read shows', async () => {
     const { call, url } = await owner('reads');
     const made = await call('POST', PATH, { url, events: ['key.*', 'key.*', 'agent.created'] });
     expect(made.status).toBe(201);
@@ -89,13 +89,13 @@ describe('a webhook', () => {
     ['invalid_scope', { scope: 'loan', scopeValue: 'x' }],
     ['Invalid request', { url: `https://example.com/${'x'.repeat(2_048)}` }],
     ['Invalid request', { description: 'x'.repeat(257) }],
-  ])('is refused with %s where it cannot be (%#)', async (error, change) => {
+  ])('an invalid webhook is refused with %s (%#)', async (error, change) => {
     const { call, url } = refusing;
     const refused = await call('POST', PATH, { url, events: ['*'], ...change });
     expect([refused.status, refused.body.error]).toEqual([400, error]);
   });
 
-  it('is one of ten at the most, however many are made at once', async () => {
+  it('an account has at most ten webhooks, however many are created at once', async () => {
     const { call, url } = await owner('many');
     const made = await Promise.all(
       Array.from({ length: 14 }, () => call('POST', PATH, { url, events: ['*'] })),
@@ -110,7 +110,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('changes its place and its events, and never its scope', async () => {
+  it('a webhook can change its URL and its events, and never its scope', async () => {
     const { call, register } = await owner('changes');
     const { id } = await register();
     const patched = await call('PATCH', `${PATH}/${id}`, { events: ['call.*'], description: 'd' });
@@ -122,7 +122,7 @@ describe('a webhook', () => {
     expect((await call('DELETE', `${PATH}/${id}`)).body.error).toBe('Webhook not found');
   });
 
-  it('is not visible to another developer in any route', async () => {
+  it('a webhook is not visible to another developer in any route', async () => {
     const { register } = await owner('mine');
     const { id } = await register();
     const other = await owner('other');
@@ -143,7 +143,7 @@ describe('a webhook', () => {
 });
 
 describe('an event', () => {
-  it('arrives signed in both schemes, as an unmodified receiver verifies them', async () => {
+  it('an event arrives signed in both schemes, and an unmodified receiver verifies it', async () => {
     const { createAgent, received, register } = await owner('signed');
     const { secret } = await register({ events: ['agent.created'] });
     const agentId = await createAgent('one');
@@ -160,7 +160,7 @@ describe('an event', () => {
     expect(() => new Webhook(secret).verify(`${one.body} `, headers)).toThrow();
   });
 
-  it('reaches the endpoints whose events and scope mean it, and no others', async () => {
+  it('an event reaches the endpoints whose events and scope include it, and no others', async () => {
     const { call, createAgent, headers, received, register } = await owner('scoped');
     const agents = async () =>
       (await ask(`${world.url}/v1/developer/agents`, { headers })).body.agents as {
@@ -184,7 +184,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is retried after a failure, under its delivery id and a fresh signature, and shown in the log', async () => {
+  it('an event is retried after a failure, under its delivery id and a fresh signature, and shown in the log', async () => {
     const { call, createAgent, received, register } = await owner('retried');
     const { id, secret } = await register({ events: ['agent.created'] });
     receiver.answers(({ path }, response) => {
@@ -220,7 +220,7 @@ describe('an event', () => {
     await expect.poll(log).toMatchObject({ status: 'success', attempt: 2, error: null });
   });
 
-  it('is read by position without an endpoint', async () => {
+  it('an event can be read by position without an endpoint', async () => {
     const { call, createAgent } = await owner('feed');
     await createAgent('one');
     const read = async (after: unknown) =>
@@ -238,7 +238,7 @@ describe('an event', () => {
 });
 
 describe('the end of the feed', () => {
-  it('is a position that what has happened is before, and what happens next is behind', async () => {
+  it('the latest position of the event feed lies after all past events and before the next one', async () => {
     const { call, createAgent } = await owner('latest');
     const feed = async (query: string) =>
       (await call('GET', `/v1/developer/events?${query}`)).body as {
@@ -259,7 +259,7 @@ describe('the end of the feed', () => {
 });
 
 describe('a test event', () => {
-  it('answers 200 with what came of it, and is never retried', async () => {
+  it('a test event answers 200 with the outcome of its delivery, and is never retried', async () => {
     const { call, register } = await owner('tests');
     const { id } = await register();
     receiver.answers((_, response) => response.writeHead(200).end());
@@ -276,7 +276,7 @@ describe('a test event', () => {
     receiver.answers((_, response) => response.writeHead(200).end());
   });
 
-  it('may be sent ten times a minute', async () => {
+  it('a test event may be sent ten times a minute', async () => {
     const { call, register } = await owner('eager');
     const { id } = await register();
     const answers: number[] = [];
@@ -288,7 +288,7 @@ describe('a test event', () => {
 });
 
 describe('the secret of a webhook', () => {
-  it('is replaced at once in one scheme, and signs for a day longer in the other', async () => {
+  it('a rotated webhook secret replaces the old one at once in one scheme, and signs beside it for a day in the other', async () => {
     const { call, received, register } = await owner('rotates');
     const { id, secret } = await register();
     const rotated = (await call('POST', `${PATH}/${id}/rotate-secret`)).body.secret as string;
@@ -310,7 +310,7 @@ describe('the secret of a webhook', () => {
 });
 
 describe('the catalogue of events', () => {
-  it('has the 30 events in their categories, each with the schema of its payload', async () => {
+  it('the catalogue of events has the 30 events in their categories, each with the schema of its payload', async () => {
     const { call } = await owner('catalogue');
     const { events } = (await call('GET', `${PATH}/events`)).body as {
       events: { name: string; category: string; scope: string; schema: { properties: object } }[];
@@ -328,7 +328,7 @@ describe('the catalogue of events', () => {
 });
 
 describe('the log of all deliveries', () => {
-  it('is read page by page, newest first, and narrowed by its filters', async () => {
+  it('the log of all deliveries is read page by page, newest first, and can be filtered', async () => {
     const { call, register } = await owner('log');
     const { id } = await register();
     for (let n = 0; n < 5; n++) await call('POST', `${PATH}/${id}/test`);
