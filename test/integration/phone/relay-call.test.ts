@@ -35,7 +35,7 @@ describe('what an application of ConversationRelay says unasked', () => {
     expect(w.turns.slice(1)).toEqual(['assistant: Hello there.', 'assistant: How can I help?']);
   });
 
-  it('a ConversationRelay app that disconnects while its unrequested message is heard ends the call', async () => {
+  it('a ConversationRelay app that sends invalid messages while its unrequested message is heard ends the call as refused', async () => {
     await using w = await relayCall();
     await w.tells(text(LONG, true));
     await w.passes(100);

@@ -43,7 +43,7 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     expect(wordsOf(await second)).toBe('Nine to five');
   });
 
-  it('a ConversationRelay app gets the words of a caller who interrupts an answer once', async () => {
+  it('a ConversationRelay app gets each utterance once, even if the caller interrupts the answer', async () => {
     await using w = await relayResponderWorld();
     const app = await w.app.session();
     await app.heard();

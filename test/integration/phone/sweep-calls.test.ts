@@ -77,7 +77,7 @@ describe('a call that no process ends', () => {
     expect(shortfall).toBeDefined();
   });
 
-  it('a call is left to its own process while that process lives', async () => {
+  it('a call that has ended at the carrier is left to its living process at first, and settled by the sweeper later', async () => {
     const agent = await world.agent();
     const { callId, carrierCallId } = await world.call(agent, { answered: true });
     await world.record(carrierCallId, 'completed', 1);
@@ -95,7 +95,7 @@ describe('a call that no process ends', () => {
     ['canceled', 'pending', 'dial_canceled'],
     ['failed', 'failed', 'dial_failed'],
   ] as const)(
-    'an unanswered call whose process is lost (%s) is over as %s, and costs nothing',
+    'an unanswered call that no process ends (%s) is over as %s, and costs nothing',
     async (said, status, reason) => {
       const agent = await world.agent();
       const { callId, carrierCallId } = await world.call(agent);
@@ -126,7 +126,7 @@ describe('a call that no process ends', () => {
     expect(await world.ended(callId)).toEqual([]);
   });
 
-  it('a call whose process is lost and that the carrier does not know has failed', async () => {
+  it('an unanswered call that no process ends and that the carrier does not know has failed', async () => {
     const { callId } = await world.call(await world.agent());
     await world.sweep();
     expect(await world.row(callId)).toMatchObject({ status: 'failed', terminal: true });
