@@ -209,7 +209,7 @@ describe('money kept for a task', () => {
     expect((await raise('1')).status).toBe(200);
   });
 
-  it('money is pre-borrowed once for a task, even when many requests race', async () => {
+  it('concurrent pre-borrow requests reserve no more than the balance, and one amount per task', async () => {
     const { ask, refused } = controls.on;
     const { agentId, path, headers } = await controls.on.agent(1_000n);
     const told = await Promise.all(
