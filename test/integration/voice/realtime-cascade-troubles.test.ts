@@ -45,7 +45,7 @@ describe('a realtime session of several models in trouble', () => {
     ['reports an error', `data: ${JSON.stringify({ error: { message: 'overloaded' } })}\n\n`],
     ['reports an error as text', 'data: {"error":"overloaded"}\n\n'],
     ['ends with an error', finishEvent('error')],
-  ])('fails a response whose model %s, however well the stream ends', async (_, event) => {
+  ])('a cascade session fails a response whose model %s, even if the stream ends normally', async (_, event) => {
     const { chat, connect } = await start();
     chat.play({ pieces: [textEvent('Good day. '), event, textEvent('And so'), DONE] });
     const client = await connect();
