@@ -174,7 +174,7 @@ describe('a purchase is refused', () => {
     [undefined, 'area_code_required'],
     [{ areaCode: '012' }, 'invalid_area_code'],
     [{ phoneNumber: '5550100' }, 'invalid_phone_number'],
-  ])('with 400 where it asks for %j', async (body, error) => {
+  ])('a number purchase is refused with 400 when its body is %j', async (body, error) => {
     const { agentId, buy } = await renter();
     expect(refusal(await buy(body ?? ''))).toEqual([400, error]);
     expect(await moneyOf(world.sql, agentId)).toMatchObject({ charged: 0n, held: 0n });

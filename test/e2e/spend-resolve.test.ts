@@ -262,7 +262,7 @@ describe('what would become of a payment', () => {
     ['a key in words', { keyId: '7' }, 'keyId'],
     ['a broken key', { keyId: 1.5 }, 'keyId'],
     ['the key zero', { keyId: 0 }, 'keyId'],
-  ])('cannot be asked with %s', async (_, bad, path) => {
+  ])('a spend resolve with an invalid field is refused: %s', async (_, bad, path) => {
     const told = await resolve(1, { ...question, ...bad }, stranger.headers);
     expect([told.status, told.body.error]).toEqual([400, 'Invalid request']);
     expect(told.body.details).toMatchObject([{ path: [path], message: expect.any(String) }]);
