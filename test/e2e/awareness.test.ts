@@ -143,19 +143,22 @@ describe('what an agent is told of its money', () => {
     });
   });
 
-  it.each(['credit-remaining', 'loan-state'])('an awareness route requires an agent key: %s', async (path) => {
-    expect(await aware.to(`/v1/agents/${path}`)).toMatchObject({
-      status: 401,
-      body: { error: 'Missing or invalid Authorization header' },
-    });
-    expect(
-      await aware.to(`/v1/agents/${path}`, { headers: aware.developer.headers }),
-    ).toMatchObject({ status: 401, body: { error: 'wrong_credential_type' } });
-    expect(await aware.to(`/v1/agents/${path}`, { headers: bearer('svc_none') })).toMatchObject({
-      status: 401,
-      body: { error: 'Invalid API key' },
-    });
-  });
+  it.each(['credit-remaining', 'loan-state'])(
+    'an awareness route requires an agent key: %s',
+    async (path) => {
+      expect(await aware.to(`/v1/agents/${path}`)).toMatchObject({
+        status: 401,
+        body: { error: 'Missing or invalid Authorization header' },
+      });
+      expect(
+        await aware.to(`/v1/agents/${path}`, { headers: aware.developer.headers }),
+      ).toMatchObject({ status: 401, body: { error: 'wrong_credential_type' } });
+      expect(await aware.to(`/v1/agents/${path}`, { headers: bearer('svc_none') })).toMatchObject({
+        status: 401,
+        body: { error: 'Invalid API key' },
+      });
+    },
+  );
 
   it('the awareness routes refuse an agent that is suspended or closed', async () => {
     const agent = await aware.agentWith(10n);

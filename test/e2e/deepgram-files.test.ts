@@ -191,18 +191,21 @@ describe('a refusal in the words of the vendor', () => {
     ['no such model', 404, 'NOT_FOUND', 'model_not_found'],
     ['what is no sound', 400, 'Bad Request', 'invalid_request'],
     ['a file that is too long', 413, 'PAYLOAD_TOO_LARGE', 'payload_too_large'],
-  ])("Deepgram's client gets the vendor's error format for %s", async (what, statusCode, err_code, error) => {
-    const { shopper } = await open(`refused ${what}`, what === 'no money' ? 1n : undefined);
-    const apiKey = what === 'a wrong key' ? `svc_${'0'.repeat(64)}` : shopper.key;
-    const { media } = deepgramAt({ url: market.world.url, apiKey }).listen.v1;
-    const isNoSound = what === 'what is no sound';
-    const sound = isNoSound ? Buffer.from('no sound at all') : FILE;
-    const file = what === 'a file that is too long' ? Buffer.alloc(26 * 1024 * 1024) : sound;
-    const model = what === 'no such model' ? 'nova-99' : 'local/pocketsphinx';
-    const refused = await refusedWith(media.transcribeFile(file, { model }));
-    expect(refused).toMatchObject({ statusCode, body: { ...shape, err_code, error } });
-    expect(await chargesOf(shopper.agentId)).toEqual([]);
-  });
+  ])(
+    "Deepgram's client gets the vendor's error format for %s",
+    async (what, statusCode, err_code, error) => {
+      const { shopper } = await open(`refused ${what}`, what === 'no money' ? 1n : undefined);
+      const apiKey = what === 'a wrong key' ? `svc_${'0'.repeat(64)}` : shopper.key;
+      const { media } = deepgramAt({ url: market.world.url, apiKey }).listen.v1;
+      const isNoSound = what === 'what is no sound';
+      const sound = isNoSound ? Buffer.from('no sound at all') : FILE;
+      const file = what === 'a file that is too long' ? Buffer.alloc(26 * 1024 * 1024) : sound;
+      const model = what === 'no such model' ? 'nova-99' : 'local/pocketsphinx';
+      const refused = await refusedWith(media.transcribeFile(file, { model }));
+      expect(refused).toMatchObject({ statusCode, body: { ...shape, err_code, error } });
+      expect(await chargesOf(shopper.agentId)).toEqual([]);
+    },
+  );
 
   it("Deepgram's client gets a refusal for an unsupported option that would change the transcript or its recipient", async () => {
     const { media, shopper } = await open('not done');

@@ -152,10 +152,13 @@ describe("Deepgram's own client against POST /v2/speak", () => {
     [{ callback: 'https://a.example' }, 400, 'Bad Request'],
     [{ sample_rate: 11_025, encoding: 'linear16' }, 400, 'Bad Request'],
     [{ text: 'x'.repeat(4_097) }, 400, 'Bad Request'],
-  ] as const)('POST /v2/speak refuses an invalid option and charges nothing (%#)', async (wish, statusCode, err_code) => {
-    const { agent, audio } = await start(`refused ${Object.keys(wish)[0]} ${statusCode}`);
-    const refused = await refusedWith(audio.generate({ text: TEXT, model: MODEL, ...wish }));
-    expect(refused).toMatchObject({ statusCode, body: { err_code } });
-    expect(await paid(agent.agentId)).toMatchObject({ characters: 0 });
-  });
+  ] as const)(
+    'POST /v2/speak refuses an invalid option and charges nothing (%#)',
+    async (wish, statusCode, err_code) => {
+      const { agent, audio } = await start(`refused ${Object.keys(wish)[0]} ${statusCode}`);
+      const refused = await refusedWith(audio.generate({ text: TEXT, model: MODEL, ...wish }));
+      expect(refused).toMatchObject({ statusCode, body: { err_code } });
+      expect(await paid(agent.agentId)).toMatchObject({ characters: 0 });
+    },
+  );
 });

@@ -59,16 +59,19 @@ describe("a text by Deepgram's own client", () => {
     [{ encoding: 'opus' }, 'audio/ogg', undefined],
     [{ encoding: 'flac' }, 'audio/flac', undefined],
     [{ encoding: 'mulaw', container: 'none' }, 'audio/mulaw;rate=8000;channels=1', undefined],
-  ] as const)("Deepgram's client gets speech in the format that it requests: %o", async (wish, type, wav) => {
-    const { audio } = await open(nameOf('made', wish));
-    const { data, rawResponse } = await audio
-      .generate({ text: TEXT, model: 'local/flite', ...wish })
-      .withRawResponse();
-    expect(rawResponse.headers.get('content-type')).toBe(type);
-    const bytes = new Uint8Array(await data.arrayBuffer());
-    expect(bytes.length).toBeGreaterThan(2_000);
-    if (wav !== undefined) expect(parseWav(bytes)).toMatchObject({ kind: 'parsed', ...wav });
-  });
+  ] as const)(
+    "Deepgram's client gets speech in the format that it requests: %o",
+    async (wish, type, wav) => {
+      const { audio } = await open(nameOf('made', wish));
+      const { data, rawResponse } = await audio
+        .generate({ text: TEXT, model: 'local/flite', ...wish })
+        .withRawResponse();
+      expect(rawResponse.headers.get('content-type')).toBe(type);
+      const bytes = new Uint8Array(await data.arrayBuffer());
+      expect(bytes.length).toBeGreaterThan(2_000);
+      if (wav !== undefined) expect(parseWav(bytes)).toMatchObject({ kind: 'parsed', ...wav });
+    },
+  );
 
   it.each([
     [{ encoding: 'mp3', container: 'wav' }, 'container'],
@@ -78,13 +81,16 @@ describe("a text by Deepgram's own client", () => {
     [{ callback: 'https://a.example' }, 'callback'],
     [{ text: '' }, 'text'],
     [{ text: 'x'.repeat(4_097) }, 'text'],
-  ] as const)("a speech request of Deepgram's client with an invalid format is refused (%#)", async (wish, word) => {
-    const { audio, charges } = await open(nameOf(`refused ${word}`, wish));
-    expect(
-      await refusedWith(audio.generate({ text: TEXT, model: 'local/flite', ...wish })),
-    ).toMatchObject({ statusCode: 400 });
-    expect(await charges()).toEqual([]);
-  });
+  ] as const)(
+    "a speech request of Deepgram's client with an invalid format is refused (%#)",
+    async (wish, word) => {
+      const { audio, charges } = await open(nameOf(`refused ${word}`, wish));
+      expect(
+        await refusedWith(audio.generate({ text: TEXT, model: 'local/flite', ...wish })),
+      ).toMatchObject({ statusCode: 400 });
+      expect(await charges()).toEqual([]);
+    },
+  );
 
   it("a speech request of Deepgram's client goes to the vendor under the name of its voice", async () => {
     const { audio, charges } = await open('aura');

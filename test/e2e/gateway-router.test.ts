@@ -203,10 +203,13 @@ describe('before anything is signed the next source is asked', () => {
     expect(bench.router.handled).toHaveLength(handled);
   });
 
-  it.each(['down', 'mute'])('the next source is called before anything is signed when the router is %s', async (script) => {
-    await directly(await bench.buyer(script), `evil/${script}`);
-    expect(bench.seenBy(script)).toHaveLength(1);
-  });
+  it.each(['down', 'mute'])(
+    'the next source is called before anything is signed when the router is %s',
+    async (script) => {
+      await directly(await bench.buyer(script), `evil/${script}`);
+      expect(bench.seenBy(script)).toHaveLength(1);
+    },
+  );
 
   it("the next source is called on this server's account when the agent's wallet does not cover the router", async () => {
     const { agentKey, agentId } = await bench.world.fund('credited only', DEPOSIT_RAW);

@@ -58,14 +58,17 @@ describe('the local recogniser', () => {
     ['speech.mp3', 2.787],
     ['speech.ogg', 2.787],
     ['speech.opus', 2.787],
-  ])('the local recogniser transcribes %s, and bills the %d s that were decoded', async (name, seconds) => {
-    const heard = await transcribe(soundVector(name), 'a name that says nothing');
-    expect(heard).toMatchObject({ text: SENTENCE, duration: seconds, usage: { seconds } });
-    const [charge] = await world.sql<{ seconds: number }[]>`
+  ])(
+    'the local recogniser transcribes %s, and bills the %d s that were decoded',
+    async (name, seconds) => {
+      const heard = await transcribe(soundVector(name), 'a name that says nothing');
+      expect(heard).toMatchObject({ text: SENTENCE, duration: seconds, usage: { seconds } });
+      const [charge] = await world.sql<{ seconds: number }[]>`
       select (usage->>'audio_second')::float8 as seconds from charges
       where agent_id = ${agent.agentId} order by id desc limit 1`;
-    expect(charge?.seconds).toBe(seconds);
-  });
+      expect(charge?.seconds).toBe(seconds);
+    },
+  );
 
   it("the local recogniser transcribes a browser's recording in Deepgram's protocol too", async () => {
     const { media } = deepgramAt({ url: world.url, apiKey: agent.agentKey }).listen.v1;
@@ -82,18 +85,21 @@ describe('the local recogniser', () => {
     ['WAV with GSM', soundVector('gsm.wav'), 'Send PCM'],
     ['an MP4 cut before its directory', soundVector('speech.m4a').subarray(0, 9_000), 'movie box'],
     ['Vorbis that claims ten hours', vorbisFile(44_100n * 36_000n), 'at most 600 s'],
-  ])('the local recogniser refuses %s in one sentence, and charges nothing', async (_, bytes, reason) => {
-    const before = await world.sql`select id from charges where agent_id = ${agent.agentId}`;
-    const refused = await transcribe(bytes, 'sound.mp3').catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      status: 400,
-      error: {
-        type: 'invalid_request_error',
-        param: 'file',
-        message: expect.stringContaining(reason),
-      },
-    });
-    const after = await world.sql`select id from charges where agent_id = ${agent.agentId}`;
-    expect(after).toHaveLength(before.length);
-  });
+  ])(
+    'the local recogniser refuses %s in one sentence, and charges nothing',
+    async (_, bytes, reason) => {
+      const before = await world.sql`select id from charges where agent_id = ${agent.agentId}`;
+      const refused = await transcribe(bytes, 'sound.mp3').catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        status: 400,
+        error: {
+          type: 'invalid_request_error',
+          param: 'file',
+          message: expect.stringContaining(reason),
+        },
+      });
+      const after = await world.sql`select id from charges where agent_id = ${agent.agentId}`;
+      expect(after).toHaveLength(before.length);
+    },
+  );
 });

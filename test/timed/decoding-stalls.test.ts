@@ -69,12 +69,15 @@ async function hear(file: Buffer): Promise<string | undefined> {
 }
 
 describe('a file that is made to be hard to decode', () => {
-  it.each(Object.entries(ATTACKS))('a file that is made hard to decode does not stall the event loop: %s', async (_, [file, reason]) => {
-    const hearing = async () => {
-      const told = await hear(file);
-      if (reason === undefined) expect(told).toBeUndefined();
-      else expect(told).toMatch(reason);
-    };
-    expect(await usualStallMs(MOST_STALL_MS, hearing)).toBeLessThan(MOST_STALL_MS);
-  });
+  it.each(Object.entries(ATTACKS))(
+    'a file that is made hard to decode does not stall the event loop: %s',
+    async (_, [file, reason]) => {
+      const hearing = async () => {
+        const told = await hear(file);
+        if (reason === undefined) expect(told).toBeUndefined();
+        else expect(told).toMatch(reason);
+      };
+      expect(await usualStallMs(MOST_STALL_MS, hearing)).toBeLessThan(MOST_STALL_MS);
+    },
+  );
 });

@@ -212,15 +212,18 @@ describe('a chunked request', () => {
     ['bare line feeds', `2\n{}\n0\n\n`],
     ['no line end behind its data', `2\r\n{}XX0\r\n\r\n`],
     ['a proper end', WHOLE],
-  ])('a request behind a chunked request in the same packet is not served: %s', async (_what, body) => {
-    await using edge = await start();
-    served.small = 0;
-    const socket = await RawSocket.open(edge.port);
-    socket.send(chunked(body) + rawRequest('GET /small').repeat(3));
-    await rest(100);
-    socket.destroy();
-    expect(served.small).toBe(0);
-  });
+  ])(
+    'a request behind a chunked request in the same packet is not served: %s',
+    async (_what, body) => {
+      await using edge = await start();
+      served.small = 0;
+      const socket = await RawSocket.open(edge.port);
+      socket.send(chunked(body) + rawRequest('GET /small').repeat(3));
+      await rest(100);
+      socket.destroy();
+      expect(served.small).toBe(0);
+    },
+  );
 
   it('a request that comes later on the connection of a chunked request is not served', async () => {
     await using edge = await start();

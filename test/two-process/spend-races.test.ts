@@ -19,24 +19,27 @@ afterAll(async () => {
 });
 
 describe('a thousand calls at once, half of them in another process', () => {
-  it.each(RACE_KINDS)('exactly 100 of 1,000 concurrent calls over two processes pass: $name', async (kind) => {
-    const { agents, policyId } = await prepareRace(database.sql, kind, CALLS, ROOM);
-    const shared = { target: database.target, agents, upstreamUrl: upstream.baseUrl };
-    await using a = await gatewayProcess({ ...shared, nodeId: 'a' });
-    await using b = await gatewayProcess({ ...shared, nodeId: 'b' });
-    upstream.seen.length = 0;
-    const statuses = await raceCalls([a.url, b.url], agents, CALLS, RACE_HEADERS);
-    const after = await afterRace(database.sql, agents, policyId);
-    expect(Object.fromEntries(statuses)).toEqual({ 200: ROOM, 402: CALLS - ROOM });
-    // What is refused is refused before anything goes upstream, and what passed has its line.
-    expect(upstream.seen).toHaveLength(ROOM);
-    const spentRaw = PRICE_RAW * BigInt(ROOM);
-    expect(after).toEqual({
-      heldRaw: 0n,
-      settledRaw: policyId === undefined ? 0n : spentRaw,
-      chargedRaw: spentRaw,
-      charges: ROOM,
-      violations: [],
-    });
-  });
+  it.each(RACE_KINDS)(
+    'exactly 100 of 1,000 concurrent calls over two processes pass: $name',
+    async (kind) => {
+      const { agents, policyId } = await prepareRace(database.sql, kind, CALLS, ROOM);
+      const shared = { target: database.target, agents, upstreamUrl: upstream.baseUrl };
+      await using a = await gatewayProcess({ ...shared, nodeId: 'a' });
+      await using b = await gatewayProcess({ ...shared, nodeId: 'b' });
+      upstream.seen.length = 0;
+      const statuses = await raceCalls([a.url, b.url], agents, CALLS, RACE_HEADERS);
+      const after = await afterRace(database.sql, agents, policyId);
+      expect(Object.fromEntries(statuses)).toEqual({ 200: ROOM, 402: CALLS - ROOM });
+      // What is refused is refused before anything goes upstream, and what passed has its line.
+      expect(upstream.seen).toHaveLength(ROOM);
+      const spentRaw = PRICE_RAW * BigInt(ROOM);
+      expect(after).toEqual({
+        heldRaw: 0n,
+        settledRaw: policyId === undefined ? 0n : spentRaw,
+        chargedRaw: spentRaw,
+        charges: ROOM,
+        violations: [],
+      });
+    },
+  );
 });

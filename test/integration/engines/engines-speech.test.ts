@@ -190,12 +190,15 @@ describe('local/grammar', () => {
     ],
     [`#JSGF V1.0; grammar x; public <x> = ${'('.repeat(3_000)}one${')*'.repeat(3_000)};`, 'levels'],
     [`#JSGF V1.0; grammar x; public <x> = ${'('.repeat(16)}one${')+'.repeat(16)};`, 'at most'],
-  ])('local/grammar refuses a bad grammar with the reason, and stays usable (%#)', async (grammar, why) => {
-    const { listener } = listening();
-    const opened = engines.stt.grammar.open({ sampleRateHz: 16_000, listener, grammar });
-    await expect(opened).rejects.toThrow(EngineInputRefused);
-    await expect(opened).rejects.toThrow(why);
-  });
+  ])(
+    'local/grammar refuses a bad grammar with the reason, and stays usable (%#)',
+    async (grammar, why) => {
+      const { listener } = listening();
+      const opened = engines.stt.grammar.open({ sampleRateHz: 16_000, listener, grammar });
+      await expect(opened).rejects.toThrow(EngineInputRefused);
+      await expect(opened).rejects.toThrow(why);
+    },
+  );
 });
 
 describe('local/flite and local/guide', () => {
@@ -203,23 +206,30 @@ describe('local/flite and local/guide', () => {
     'What is my balance?',
     'How much money do I have left?',
     'Can you tell me my balance please?',
-  ])('a "%s" spoken by local/flite is transcribed, and local/guide answers it with the true balance', async (question) => {
-    const spoken: Int16Array[] = [];
-    const { signal } = new AbortController();
-    for await (const chunk of engines.tts.flite.speak({ text: question, voice: 'alloy', signal })) {
-      expect(chunk.sampleRateHz).toBe(16_000);
-      spoken.push(chunk.pcm);
-    }
-    const pcm = Int16Array.from(spoken.flatMap((part) => [...part]));
-    const heard = await recognise(pcm, 16_000);
-    const { text } = await engines.guide.reply({
-      messages: [{ role: 'user', content: heard }],
-      facts,
-      maxTokens: 100,
-      nowMs: 0,
-    });
-    expect(text).toContain('4 dollars and 99 cents, exactly 4.992650 USDC');
-  });
+  ])(
+    'a "%s" spoken by local/flite is transcribed, and local/guide answers it with the true balance',
+    async (question) => {
+      const spoken: Int16Array[] = [];
+      const { signal } = new AbortController();
+      for await (const chunk of engines.tts.flite.speak({
+        text: question,
+        voice: 'alloy',
+        signal,
+      })) {
+        expect(chunk.sampleRateHz).toBe(16_000);
+        spoken.push(chunk.pcm);
+      }
+      const pcm = Int16Array.from(spoken.flatMap((part) => [...part]));
+      const heard = await recognise(pcm, 16_000);
+      const { text } = await engines.guide.reply({
+        messages: [{ role: 'user', content: heard }],
+        facts,
+        maxTokens: 100,
+        nowMs: 0,
+      });
+      expect(text).toContain('4 dollars and 99 cents, exactly 4.992650 USDC');
+    },
+  );
 
   it('local/flite speaks in each of its voices, faster when requested, and handles any text', async () => {
     const seconds = async (text: string, voice: string, speed?: number) => {

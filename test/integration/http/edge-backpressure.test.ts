@@ -102,35 +102,38 @@ describe('a socket with messages that wait', () => {
   it.each([
     ['in the clear', 'ws'],
     ['over TLS', 'wss'],
-  ] as const)('a socket %s with waiting messages is read no further while others are, and loses no message', async (_, scheme) => {
-    const line = new StoppedLine(systemClock);
-    const tls = scheme === 'wss' ? tlsFiles() : undefined;
-    edge = await startEdge({ sockets: [socket], line, tls });
-    const [client, other] = [await connect(scheme), await connect(scheme)];
-    // 14 MiB: the system keeps some, and the budget of the socket is 16.
-    const messages = numbered(224, 64 * KIB);
-    for (const message of messages) client.ws.send(message);
-    await expect.poll(() => line.waiting.length).toBeGreaterThan(4);
-    let isRead = false;
-    const answer = pong(client).then(() => {
-      isRead = true;
-    });
-    for (let i = 0; i < 20; i++) await pong(other);
-    expect(isRead).toBe(false);
-    // Of one read of the library there may be 512 KiB, and as much as the system keeps where it comes at once.
-    expect(line.bytes).toBeLessThan(10 * MIB);
-    const stopped = line.waiting.length;
-    for (let i = 0; i < 20; i++) await pong(other);
-    expect(line.waiting).toHaveLength(stopped);
+  ] as const)(
+    'a socket %s with waiting messages is read no further while others are, and loses no message',
+    async (_, scheme) => {
+      const line = new StoppedLine(systemClock);
+      const tls = scheme === 'wss' ? tlsFiles() : undefined;
+      edge = await startEdge({ sockets: [socket], line, tls });
+      const [client, other] = [await connect(scheme), await connect(scheme)];
+      // 14 MiB: the system keeps some, and the budget of the socket is 16.
+      const messages = numbered(224, 64 * KIB);
+      for (const message of messages) client.ws.send(message);
+      await expect.poll(() => line.waiting.length).toBeGreaterThan(4);
+      let isRead = false;
+      const answer = pong(client).then(() => {
+        isRead = true;
+      });
+      for (let i = 0; i < 20; i++) await pong(other);
+      expect(isRead).toBe(false);
+      // Of one read of the library there may be 512 KiB, and as much as the system keeps where it comes at once.
+      expect(line.bytes).toBeLessThan(10 * MIB);
+      const stopped = line.waiting.length;
+      for (let i = 0; i < 20; i++) await pong(other);
+      expect(line.waiting).toHaveLength(stopped);
 
-    line.goOn();
-    await answer;
-    await expect.poll(() => heard.length).toBe(224);
-    expect(heard).toEqual(numbers(224));
-    expect(closed).toEqual([]);
-    client.ws.close(1000);
-    await expect.poll(() => closed).toEqual([1000]);
-  });
+      line.goOn();
+      await answer;
+      await expect.poll(() => heard.length).toBe(224);
+      expect(heard).toEqual(numbers(224));
+      expect(closed).toEqual([]);
+      client.ws.close(1000);
+      await expect.poll(() => closed).toEqual([1000]);
+    },
+  );
 
   it('a socket that is not read because messages wait can be closed from either side', async () => {
     const line = new StoppedLine(systemClock);

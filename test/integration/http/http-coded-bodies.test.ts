@@ -48,17 +48,20 @@ describe('a request body with a Content-Encoding', () => {
     ['gzip', zlib.gzipSync],
     ['deflate', zlib.deflateSync],
     ['br', zlib.brotliCompressSync],
-  ] as const)('a request body with Content-Encoding %s is read like the same body without encoding', async (coding, compress) => {
-    const text = JSON.stringify({ text: 'é'.repeat(100_000) });
-    expect(await send('/json', coding, compress(text))).toMatchObject({
-      status: 200,
-      said: { chars: 100_000 },
-    });
-    expect(await send('/stream', coding, compress(text))).toMatchObject({
-      status: 200,
-      said: { bytes: 200_011 },
-    });
-  });
+  ] as const)(
+    'a request body with Content-Encoding %s is read like the same body without encoding',
+    async (coding, compress) => {
+      const text = JSON.stringify({ text: 'é'.repeat(100_000) });
+      expect(await send('/json', coding, compress(text))).toMatchObject({
+        status: 200,
+        said: { chars: 100_000 },
+      });
+      expect(await send('/stream', coding, compress(text))).toMatchObject({
+        status: 200,
+        said: { bytes: 200_011 },
+      });
+    },
+  );
 
   it('a request body in an unsupported Content-Encoding answers 415 with the supported ones', async () => {
     const answer = await send('/json', 'compress', 'x');

@@ -97,18 +97,23 @@ describe('a vendor that does not deliver costs nothing', () => {
   it.each([
     ['assemblyai', { id: 'a', status: 'queued', upload_url: 'cdn:a' }, '/transcript/a'],
     ['speechmatics', { id: 'a', job: { status: 'running' } }, '/jobs/a?force=true'],
-  ])('a transcription that never finishes costs nothing, and its job is deleted at %s', async (vendor, waiting, path) => {
-    const agent = await market.shopper(`waiting for ${vendor}`);
-    const asked = market.peer.heard.length;
-    const said = { body: JSON.stringify(waiting) };
-    market.peer.faults.push(...Array.from({ length: 8 }, () => ({ kind: 'says', said }) as const));
-    const never = await agent.buy(`/v1/stt/${vendor}`, { audioUrl: market.sound(1_000) });
-    market.peer.faults.length = 0;
-    expect([never.status, never.headers.get('x-svc-payment')]).toEqual([502, null]);
-    const deleted = market.peer.heard.slice(asked).filter(({ method }) => method === 'DELETE');
-    expect(deleted.map(({ url }) => url.pathname + url.search)).toEqual([path]);
-    await expectTold(agent, 1_000_000n, never);
-  });
+  ])(
+    'a transcription that never finishes costs nothing, and its job is deleted at %s',
+    async (vendor, waiting, path) => {
+      const agent = await market.shopper(`waiting for ${vendor}`);
+      const asked = market.peer.heard.length;
+      const said = { body: JSON.stringify(waiting) };
+      market.peer.faults.push(
+        ...Array.from({ length: 8 }, () => ({ kind: 'says', said }) as const),
+      );
+      const never = await agent.buy(`/v1/stt/${vendor}`, { audioUrl: market.sound(1_000) });
+      market.peer.faults.length = 0;
+      expect([never.status, never.headers.get('x-svc-payment')]).toEqual([502, null]);
+      const deleted = market.peer.heard.slice(asked).filter(({ method }) => method === 'DELETE');
+      expect(deleted.map(({ url }) => url.pathname + url.search)).toEqual([path]);
+      await expectTold(agent, 1_000_000n, never);
+    },
+  );
 
   it('a transcription whose vendor gives the file up is refused with 422 and costs nothing', async () => {
     const agent = await market.shopper('given up');

@@ -99,16 +99,19 @@ describe('a reply of the database that is lost', () => {
     ['before anybody works on the job', async () => {}],
     ['while the vendor begins', () => world.main.step()],
     ['after the job has ended', () => world.finish()],
-  ])('a lost database reply %s does not free the hold of an accepted document job', async (_, meanwhile) => {
-    const agent = await world.agent();
-    const process = await world.aProcess(undefined, { behind: "set step = 'queued'", meanwhile });
-    const answer = await world.submitAt(process, agent);
-    expect(answer.status).toBe(202);
-    await world.finish();
-    await expectEnded(world, agent, PRICE[3], ['completed']);
-    const done = await readJobOf(world, agent, resultOf(answer).jobId);
-    expect([done.costRaw, done.text]).toEqual(['18976', expect.stringContaining('A document')]);
-  });
+  ])(
+    'a lost database reply %s does not free the hold of an accepted document job',
+    async (_, meanwhile) => {
+      const agent = await world.agent();
+      const process = await world.aProcess(undefined, { behind: "set step = 'queued'", meanwhile });
+      const answer = await world.submitAt(process, agent);
+      expect(answer.status).toBe(202);
+      await world.finish();
+      await expectEnded(world, agent, PRICE[3], ['completed']);
+      const done = await readJobOf(world, agent, resultOf(answer).jobId);
+      expect([done.costRaw, done.text]).toEqual(['18976', expect.stringContaining('A document')]);
+    },
+  );
 
   it('a database reply lost while a document job is withdrawn leaves its hold to the next process', async () => {
     const agent = await world.agent();

@@ -76,18 +76,21 @@ describe('a vendor', () => {
   it.each([
     ['refuses the document', 422, 'vendor_refused'],
     ['refuses the account', 403, 'vendor_unavailable'],
-  ] as const)('a document vendor that %s at the start fails the job for nothing', async (_, status, code) => {
-    const agent = await world.agent();
-    const { jobId } = resultOf(await world.submit(agent));
-    world.peer.faults.push({ step: 'start', kind: 'status', status });
-    await world.finish();
-    expect(await readJobOf(world, agent, jobId)).toMatchObject({
-      status: 'failed',
-      costRaw: '0',
-      error: { code },
-    });
-    await expectEnded(world, agent, 0n, ['failed']);
-  });
+  ] as const)(
+    'a document vendor that %s at the start fails the job for nothing',
+    async (_, status, code) => {
+      const agent = await world.agent();
+      const { jobId } = resultOf(await world.submit(agent));
+      world.peer.faults.push({ step: 'start', kind: 'status', status });
+      await world.finish();
+      expect(await readJobOf(world, agent, jobId)).toMatchObject({
+        status: 'failed',
+        costRaw: '0',
+        error: { code },
+      });
+      await expectEnded(world, agent, 0n, ['failed']);
+    },
+  );
 
   it('a document vendor that does not confirm the start is not started again, and the job fails', async () => {
     const agent = await world.agent();

@@ -145,23 +145,26 @@ describe('the door', () => {
       400,
       'Invalid request',
     ],
-  ])('a proxied marketplace call with %s is answered with its error for nothing', async (_, path, wish, status, error) => {
-    const agent = await market.shopper('wrong', 100_000n);
-    const text = JSON.stringify(wish)
-      .replace('SOUND', market.sound(100))
-      .replace('NOTHING', market.sound(1).replace('.wav', ''));
-    const asked = market.peer.heard.length;
-    const told = await agent.buy(path, typeof wish === 'string' ? wish : text);
-    expect([told.status, told.body.error]).toEqual([status, error]);
-    expect(told.body.message ?? told.body.detail).toBeTruthy();
-    expect(told.headers.get('x-svc-payment')).toBe('passthrough');
-    expect(told.headers.get('x-svc-cost-usdc')).toBe('0');
-    expect(market.peer.heard).toHaveLength(asked);
-    expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({
-      spendable: 100_000n,
-      held: 0n,
-    });
-  });
+  ])(
+    'a proxied marketplace call with %s is answered with its error for nothing',
+    async (_, path, wish, status, error) => {
+      const agent = await market.shopper('wrong', 100_000n);
+      const text = JSON.stringify(wish)
+        .replace('SOUND', market.sound(100))
+        .replace('NOTHING', market.sound(1).replace('.wav', ''));
+      const asked = market.peer.heard.length;
+      const told = await agent.buy(path, typeof wish === 'string' ? wish : text);
+      expect([told.status, told.body.error]).toEqual([status, error]);
+      expect(told.body.message ?? told.body.detail).toBeTruthy();
+      expect(told.headers.get('x-svc-payment')).toBe('passthrough');
+      expect(told.headers.get('x-svc-cost-usdc')).toBe('0');
+      expect(market.peer.heard).toHaveLength(asked);
+      expect(await moneyOf(market.world.sql, agent.agentId)).toMatchObject({
+        spendable: 100_000n,
+        held: 0n,
+      });
+    },
+  );
 
   it('the marketplace host takes POST alone', async () => {
     const agent = await market.shopper('getting');

@@ -88,15 +88,18 @@ const STT: readonly [vendor: string, ms: number, raw: number, more?: Record<stri
 ];
 
 describe('transcripts of each vendor', () => {
-  it.each(STT)('the marketplace sells a transcript of %s for %d ms at %d raw %j', async (vendor, ms, raw, more) => {
-    const audioUrl = market.sound(ms);
-    const told = await agent.buy(`/v1/stt/${vendor}`, { audioUrl, ...more });
-    expect([told.status, told.body.error]).toEqual([200, undefined]);
-    const { result } = told.body as { result: Record<string, unknown> };
-    expect(result.text).toMatch(/^heard [0-9a-f]{16}\.?$/);
-    expect(told.headers.get('x-svc-cost-usdc')).toBe(String(raw));
-    expect(told.headers.get('x-svc-payment')).toBe('internal');
-  });
+  it.each(STT)(
+    'the marketplace sells a transcript of %s for %d ms at %d raw %j',
+    async (vendor, ms, raw, more) => {
+      const audioUrl = market.sound(ms);
+      const told = await agent.buy(`/v1/stt/${vendor}`, { audioUrl, ...more });
+      expect([told.status, told.body.error]).toEqual([200, undefined]);
+      const { result } = told.body as { result: Record<string, unknown> };
+      expect(result.text).toMatch(/^heard [0-9a-f]{16}\.?$/);
+      expect(told.headers.get('x-svc-cost-usdc')).toBe(String(raw));
+      expect(told.headers.get('x-svc-payment')).toBe('internal');
+    },
+  );
 });
 
 describe('options of a transcript', () => {
@@ -145,12 +148,15 @@ describe('options of a transcript', () => {
       { model: 'bulbul:v2' },
       'model: is no model of Sarvam any more (https://docs.sarvam.ai/api/api-guides-tutorials/text-to-speech/how-to/choose-a-model); it must be one of bulbul:v3',
     ],
-  ])('unsupported options of %s are refused with their name and not ignored: %j', async (path, more, message) => {
-    const wish = path.startsWith('stt') ? { audioUrl: market.sound(1_500) } : { text: TEXT };
-    const told = await agent.buy(`/v1/${path}`, { ...wish, ...more });
-    expect([told.status, told.body.message]).toEqual([400, message]);
-    expect(told.headers.get('x-svc-cost-usdc')).toBe('0');
-  });
+  ])(
+    'unsupported options of %s are refused with their name and not ignored: %j',
+    async (path, more, message) => {
+      const wish = path.startsWith('stt') ? { audioUrl: market.sound(1_500) } : { text: TEXT };
+      const told = await agent.buy(`/v1/${path}`, { ...wish, ...more });
+      expect([told.status, told.body.message]).toEqual([400, message]);
+      expect(told.headers.get('x-svc-cost-usdc')).toBe('0');
+    },
+  );
 });
 
 describe('what else Sarvam sells', () => {
@@ -166,12 +172,15 @@ describe('what else Sarvam sells', () => {
     ['translate', 24, { translated_text: 'in hi-IN' }],
     ['transliterate', 24, { transliterated_text: 'other letters' }],
     ['lid', 4.2169, { language_code: 'hi-IN', script_code: 'Deva' }],
-  ])('Sarvam sells its %s service for a text at the published price', async (service, usd, result) => {
-    const codes = { source_language_code: 'en-IN', target_language_code: 'hi-IN' };
-    const told = await agent.buy(`/v1/${service}/sarvam`, { input: TEXT, ...codes });
-    expect(told.body).toMatchObject({ result });
-    expect(told.headers.get('x-svc-cost-usdc')).toBe(String(spoken(usd)));
-  });
+  ])(
+    'Sarvam sells its %s service for a text at the published price',
+    async (service, usd, result) => {
+      const codes = { source_language_code: 'en-IN', target_language_code: 'hi-IN' };
+      const told = await agent.buy(`/v1/${service}/sarvam`, { input: TEXT, ...codes });
+      expect(told.body).toMatchObject({ result });
+      expect(told.headers.get('x-svc-cost-usdc')).toBe(String(spoken(usd)));
+    },
+  );
 });
 
 describe('the engines of this process', () => {

@@ -101,19 +101,22 @@ describe('what was bought for an item', () => {
   it.each([
     ['another model for facts', { inferModel: 'acme/words-2' }],
     ['none', {}],
-  ])('bought facts are used by a server that has %s, and reported at their price', async (_, later) => {
-    const local = { usual: 'test/words' };
-    await using w = await sellingMemory({ ...inferring, ...local, fundsRaw: RICH });
-    answering(w, FACTS);
-    await bought(w, { ...inferring, ...local, infer: true });
-    await goOn(w, await w.another({ ...local, ...later }));
-    expect(await w.items()).toMatchObject([{ status: 'completed', costRaw: FACTS_COST }]);
-    expect(await w.chunks()).toEqual(FACTS);
-    expect(asked(w)).toEqual(['facts']);
-    expect(await kept(w)).toBe(0);
-    const [row] = await w.sql`select inferred_by from memory_items`;
-    expect(row).toEqual({ inferred_by: WORDS });
-  });
+  ])(
+    'bought facts are used by a server that has %s, and reported at their price',
+    async (_, later) => {
+      const local = { usual: 'test/words' };
+      await using w = await sellingMemory({ ...inferring, ...local, fundsRaw: RICH });
+      answering(w, FACTS);
+      await bought(w, { ...inferring, ...local, infer: true });
+      await goOn(w, await w.another({ ...local, ...later }));
+      expect(await w.items()).toMatchObject([{ status: 'completed', costRaw: FACTS_COST }]);
+      expect(await w.chunks()).toEqual(FACTS);
+      expect(asked(w)).toEqual(['facts']);
+      expect(await kept(w)).toBe(0);
+      const [row] = await w.sql`select inferred_by from memory_items`;
+      expect(row).toEqual({ inferred_by: WORDS });
+    },
+  );
 
   it('bought facts are used at the next attempt when the purchase fails after its delivery', async () => {
     await using w = await sellingMemory({

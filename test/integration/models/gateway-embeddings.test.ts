@@ -237,16 +237,19 @@ describe('a source of embeddings that fails', () => {
     ['silence', { kind: 'silence' }],
   ] as const;
 
-  it.each(failures)('an embeddings source is passed over and not paid after %s', async (_, fault) => {
-    await using w = await world();
-    w.first.faults.push(fault);
-    const { headers, json } = await w.embed();
-    expect(json).toMatchObject({ data: [{ embedding: vectorOf(0) }] });
-    expect(headers.get('x-svc-attempts')).toBe('2');
-    expect(headers.get('x-svc-cost-usdc')).toBe('10500');
-    expect(w.ledger.charges).toHaveLength(1);
-    await w.balanced();
-  });
+  it.each(failures)(
+    'an embeddings source is passed over and not paid after %s',
+    async (_, fault) => {
+      await using w = await world();
+      w.first.faults.push(fault);
+      const { headers, json } = await w.embed();
+      expect(json).toMatchObject({ data: [{ embedding: vectorOf(0) }] });
+      expect(headers.get('x-svc-attempts')).toBe('2');
+      expect(headers.get('x-svc-cost-usdc')).toBe('10500');
+      expect(w.ledger.charges).toHaveLength(1);
+      await w.balanced();
+    },
+  );
 
   it('embeddings whose only source fails cost nothing', async () => {
     await using w = await world();

@@ -128,16 +128,19 @@ describe('a call that the caller’s own provider key pays for', () => {
   it.each([
     ['moonshot', { type: 'builtin_function', function: { name: '$web_search' } }],
     ['zai', { type: 'web_search', web_search: { enable: true } }],
-  ])('a call with the caller’s own provider key may use a tool that %s runs, which the pool refuses', async (_, tool) => {
-    await using w = await world();
-    const refused = await w.ask(MODEL, {}, { tools: [tool] });
-    expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ error: { param: 'tools[0]' } });
-    expect(w.acme.seen).toEqual([]);
-    expect((await w.ask(MODEL, brought, { tools: [tool] })).status).toBe(200);
-    expect(w.acme.seen).toMatchObject([{ body: { tools: [tool] } }]);
-    await w.balanced(FEE);
-  });
+  ])(
+    'a call with the caller’s own provider key may use a tool that %s runs, which the pool refuses',
+    async (_, tool) => {
+      await using w = await world();
+      const refused = await w.ask(MODEL, {}, { tools: [tool] });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ error: { param: 'tools[0]' } });
+      expect(w.acme.seen).toEqual([]);
+      expect((await w.ask(MODEL, brought, { tools: [tool] })).status).toBe(200);
+      expect(w.acme.seen).toMatchObject([{ body: { tools: [tool] } }]);
+      await w.balanced(FEE);
+    },
+  );
 
   it('streamed chats and embeddings with the caller’s own provider key cost the same fixed fee', async () => {
     await using w = await world();

@@ -230,12 +230,15 @@ describe('a streamed chat answer', () => {
     ['more than was held', { ...USAGE, completion_tokens: 100_000, total_tokens: 101_200 }],
     ['nonsense', { prompt_tokens: -1, completion_tokens: 'x' }],
     ['nothing', {}],
-  ])('a streamed chat whose usage is %s is charged once, and its hold is closed', async (_, usage) => {
-    upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(usage), DONE] });
-    const { bytes } = await stream();
-    expect(costOf(bytes)).toBe(await books());
-    expect(ledger.charges).toHaveLength(1);
-  });
+  ])(
+    'a streamed chat whose usage is %s is charged once, and its hold is closed',
+    async (_, usage) => {
+      upstream.play({ pieces: [...wordEvents(WORDS), usageEvent(usage), DONE] });
+      const { bytes } = await stream();
+      expect(costOf(bytes)).toBe(await books());
+      expect(ledger.charges).toHaveLength(1);
+    },
+  );
 });
 
 describe('an upstream that breaks', () => {

@@ -24,72 +24,75 @@ const THINKING = [
 ];
 
 describe('Anthropic’s SDK, of OpenAI’s models', () => {
-  it.each(THINKING)('Anthropic’s SDK over OpenAI’s Responses calls tools of %s, and sends their results', async (name) => {
-    await using w = await openAiWorld();
-    const model = `openai/${name}`;
-    const args = '{"city":"Oslo"}';
-    w.upstream.play({
-      items: [{ think: 'sealed' }, { say: ['Let me ', 'see.'] }, { call: 'weather', args }],
-    });
-    const params = { ...asked, model, tools: [WEATHER] };
-    const called = await w.claude.messages.create(params);
-    const call = { type: 'tool_use', id: 'call_12', name: 'weather', input: { city: 'Oslo' } };
-    expect(called).toMatchObject({
-      id: 'msg_up1',
-      model,
-      stop_reason: 'tool_use',
-      content: [{ type: 'text', text: 'Let me see.' }, call],
-      usage: { input_tokens: 1_200, output_tokens: 400 },
-    });
-    expect(await w.claude.messages.stream(params).finalMessage()).toMatchObject({
-      id: 'msg_up2',
-      model,
-      stop_reason: 'tool_use',
-      content: [
-        { type: 'text', text: 'Let me see.' },
-        { ...call, id: 'call_22' },
-      ],
-      usage: { output_tokens: 400 },
-    });
-    w.upstream.play({ items: [{ say: ['Rain.'] }], status: 'incomplete' });
-    const answered = await w.claude.messages.create({
-      ...params,
-      tool_choice: { type: 'tool' as const, name: 'weather' },
-      system: 'Be brief.',
-      messages: [
-        ...messages,
-        { role: 'assistant', content: called.content },
-        {
-          role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: 'call_12', content: 'It rains.' }],
-        },
-      ],
-    });
-    expect(answered).toMatchObject({
-      stop_reason: 'max_tokens',
-      content: [{ type: 'text', text: 'Rain.' }],
-    });
-    const { input_schema: parameters } = WEATHER;
-    expect(w.upstream.seen.at(-1)).toEqual({
-      path: '/v1/responses',
-      body: {
-        model: name,
-        max_output_tokens: 1_000,
-        store: false,
-        stream: false,
-        tools: [{ type: 'function', name: 'weather', parameters, strict: false }],
-        tool_choice: { type: 'function', name: 'weather' },
-        input: [
-          { type: 'message', role: 'system', content: 'Be brief.' },
-          { type: 'message', role: 'user', content: 'Good morning?' },
-          { type: 'message', role: 'assistant', content: 'Let me see.' },
-          { type: 'function_call', call_id: 'call_12', name: 'weather', arguments: args },
-          { type: 'function_call_output', call_id: 'call_12', output: 'It rains.' },
+  it.each(THINKING)(
+    'Anthropic’s SDK over OpenAI’s Responses calls tools of %s, and sends their results',
+    async (name) => {
+      await using w = await openAiWorld();
+      const model = `openai/${name}`;
+      const args = '{"city":"Oslo"}';
+      w.upstream.play({
+        items: [{ think: 'sealed' }, { say: ['Let me ', 'see.'] }, { call: 'weather', args }],
+      });
+      const params = { ...asked, model, tools: [WEATHER] };
+      const called = await w.claude.messages.create(params);
+      const call = { type: 'tool_use', id: 'call_12', name: 'weather', input: { city: 'Oslo' } };
+      expect(called).toMatchObject({
+        id: 'msg_up1',
+        model,
+        stop_reason: 'tool_use',
+        content: [{ type: 'text', text: 'Let me see.' }, call],
+        usage: { input_tokens: 1_200, output_tokens: 400 },
+      });
+      expect(await w.claude.messages.stream(params).finalMessage()).toMatchObject({
+        id: 'msg_up2',
+        model,
+        stop_reason: 'tool_use',
+        content: [
+          { type: 'text', text: 'Let me see.' },
+          { ...call, id: 'call_22' },
         ],
-      },
-    });
-    await w.balanced();
-  });
+        usage: { output_tokens: 400 },
+      });
+      w.upstream.play({ items: [{ say: ['Rain.'] }], status: 'incomplete' });
+      const answered = await w.claude.messages.create({
+        ...params,
+        tool_choice: { type: 'tool' as const, name: 'weather' },
+        system: 'Be brief.',
+        messages: [
+          ...messages,
+          { role: 'assistant', content: called.content },
+          {
+            role: 'user',
+            content: [{ type: 'tool_result', tool_use_id: 'call_12', content: 'It rains.' }],
+          },
+        ],
+      });
+      expect(answered).toMatchObject({
+        stop_reason: 'max_tokens',
+        content: [{ type: 'text', text: 'Rain.' }],
+      });
+      const { input_schema: parameters } = WEATHER;
+      expect(w.upstream.seen.at(-1)).toEqual({
+        path: '/v1/responses',
+        body: {
+          model: name,
+          max_output_tokens: 1_000,
+          store: false,
+          stream: false,
+          tools: [{ type: 'function', name: 'weather', parameters, strict: false }],
+          tool_choice: { type: 'function', name: 'weather' },
+          input: [
+            { type: 'message', role: 'system', content: 'Be brief.' },
+            { type: 'message', role: 'user', content: 'Good morning?' },
+            { type: 'message', role: 'assistant', content: 'Let me see.' },
+            { type: 'function_call', call_id: 'call_12', name: 'weather', arguments: args },
+            { type: 'function_call_output', call_id: 'call_12', output: 'It rains.' },
+          ],
+        },
+      });
+      await w.balanced();
+    },
+  );
 
   it('Anthropic’s SDK over OpenAI’s Responses sends the nearest effort, and none when thinking is disabled', async () => {
     await using w = await openAiWorld();

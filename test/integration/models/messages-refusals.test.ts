@@ -248,17 +248,20 @@ describe('what costs more than tokens, where the pool pays', () => {
         ],
       },
     ],
-  ])('a Messages field that costs more than tokens is refused by its name in the pool: %s', async (param, wish) => {
-    await using w = await anthropicWorld();
-    const asked = { model: 'acme/claude-1', max_tokens: 100, messages, ...wish };
-    for (const path of ['/messages', '/messages/count_tokens']) {
-      const response = await w.gateway.request(path, { body: asked });
-      expect([path, response.status]).toEqual([path, 400]);
-      expect(await response.json()).toMatchObject({ error: { param } });
-    }
-    expect(w.upstream.seen).toEqual([]);
-    await w.balanced();
-  });
+  ])(
+    'a Messages field that costs more than tokens is refused by its name in the pool: %s',
+    async (param, wish) => {
+      await using w = await anthropicWorld();
+      const asked = { model: 'acme/claude-1', max_tokens: 100, messages, ...wish };
+      for (const path of ['/messages', '/messages/count_tokens']) {
+        const response = await w.gateway.request(path, { body: asked });
+        expect([path, response.status]).toEqual([path, 400]);
+        expect(await response.json()).toMatchObject({ error: { param } });
+      }
+      expect(w.upstream.seen).toEqual([]);
+      await w.balanced();
+    },
+  );
 
   it('a Messages field that costs more than tokens is relayed with the caller’s own provider key', async () => {
     await using w = await anthropicWorld();

@@ -211,15 +211,18 @@ describe('a refusal of the upstream', () => {
     [403, OpenAI.PermissionDeniedError],
     [404, OpenAI.NotFoundError],
     [422, OpenAI.UnprocessableEntityError],
-  ])('the openai client throws the upstream’s refusal %i unchanged, after one request, and is not charged', async (status, kind) => {
-    relays(status);
-    const { error, requests } = await failing({});
-    expect(error).toBeInstanceOf(kind);
-    expect(error).toMatchObject({ status, code: 'told', type: 'server_error' });
-    expect(error.headers?.get('x-svc-payment')).toBe('passthrough');
-    expect(requests).toBe(1);
-    expect(ledger.consumedRaw(AGENT)).toBe(0n);
-  });
+  ])(
+    'the openai client throws the upstream’s refusal %i unchanged, after one request, and is not charged',
+    async (status, kind) => {
+      relays(status);
+      const { error, requests } = await failing({});
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject({ status, code: 'told', type: 'server_error' });
+      expect(error.headers?.get('x-svc-payment')).toBe('passthrough');
+      expect(requests).toBe(1);
+      expect(ledger.consumedRaw(AGENT)).toBe(0n);
+    },
+  );
 
   it('the openai client retries an upstream’s 409 as often as configured, and is charged nothing', async () => {
     relays(409);

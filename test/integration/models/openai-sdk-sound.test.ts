@@ -76,18 +76,21 @@ const ANSWERS: readonly [TranscriptFormat, string, string | object, bigint][] = 
 ];
 
 describe('audio.transcriptions of the openai client', () => {
-  it.each(ANSWERS)('the openai client gets a transcription in %s as its upstream wrote it', async (format, type, answer, price) => {
-    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
-    upstream.play({ headers: { 'content-type': type }, pieces: [body] });
-    const { data, response } = await openai.audio.transcriptions
-      .create({ file: createReadStream(recording), model: EARS, response_format: format })
-      .withResponse();
-    expect(data).toEqual(answer);
-    expect(response.headers.get('content-type')).toContain(type);
-    expect(response.headers.get('x-svc-cost-usdc')).toBe(String(price));
-    expect(upstream.seen.at(-1)).toMatchObject({ model: 'vendor', response_format: format });
-    expect(await charged()).toBe(price);
-  });
+  it.each(ANSWERS)(
+    'the openai client gets a transcription in %s as its upstream wrote it',
+    async (format, type, answer, price) => {
+      const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+      upstream.play({ headers: { 'content-type': type }, pieces: [body] });
+      const { data, response } = await openai.audio.transcriptions
+        .create({ file: createReadStream(recording), model: EARS, response_format: format })
+        .withResponse();
+      expect(data).toEqual(answer);
+      expect(response.headers.get('content-type')).toContain(type);
+      expect(response.headers.get('x-svc-cost-usdc')).toBe(String(price));
+      expect(upstream.seen.at(-1)).toMatchObject({ model: 'vendor', response_format: format });
+      expect(await charged()).toBe(price);
+    },
+  );
 
   it('the openai client’s transcription forwards every option of the client', async () => {
     upstream.play({ headers: { 'content-type': JSON_TYPE }, pieces: [JSON.stringify(WORDS)] });
@@ -123,20 +126,23 @@ describe('audio.transcriptions of the openai client', () => {
   it.each([
     ['json', [DELTA, DELTA, DONE]],
     ['diarized_json', [DELTA, SPOKEN, DONE]],
-  ] as const)('the openai client gets a transcription as a stream of events in %s', async (format, events) => {
-    upstream.play({ pieces: events.map(eventOf) });
-    const stream = await openai.audio.transcriptions.create({
-      file: createReadStream(recording),
-      model: EARS,
-      stream: true,
-      response_format: format,
-    });
-    const heard: unknown[] = [];
-    for await (const event of stream) heard.push(event);
-    expect(heard).toEqual(events);
-    expect(upstream.seen.at(-1)).toMatchObject({ stream: 'true', response_format: format });
-    expect(await charged()).toBe(BY_ITS_WORD);
-  });
+  ] as const)(
+    'the openai client gets a transcription as a stream of events in %s',
+    async (format, events) => {
+      upstream.play({ pieces: events.map(eventOf) });
+      const stream = await openai.audio.transcriptions.create({
+        file: createReadStream(recording),
+        model: EARS,
+        stream: true,
+        response_format: format,
+      });
+      const heard: unknown[] = [];
+      for await (const event of stream) heard.push(event);
+      expect(heard).toEqual(events);
+      expect(upstream.seen.at(-1)).toMatchObject({ stream: 'true', response_format: format });
+      expect(await charged()).toBe(BY_ITS_WORD);
+    },
+  );
 
   it('the openai client throws when its transcription stream breaks off, after the text that arrived', async () => {
     upstream.play({ pieces: [eventOf(DELTA)], ends: 'cut' });

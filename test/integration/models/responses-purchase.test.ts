@@ -24,24 +24,27 @@ describe('a response under an Idempotency-Key', () => {
     ['streamed', CHAT_MODEL, true],
     ['whole', OWN_MODEL, false],
     ['streamed', OWN_MODEL, true],
-  ])('a response under an Idempotency-Key is bought once, %s of %s, and replayed byte for byte', async (_, model, stream) => {
-    world.chat.play(({ stream: isStream }) =>
-      isStream === true
-        ? { pieces: [...wordEvents(['Hi']), 'data: [DONE]\n\n'] }
-        : {
-            headers: { 'content-type': 'application/json' },
-            pieces: ['{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}'],
-          },
-    );
-    const headers = { 'idempotency-key': `key ${model} ${stream}` };
-    const first = await (await post({ model, input: 'x', stream }, headers)).text();
-    const chargedRaw = await world.charged();
-    expect(chargedRaw).toBeGreaterThan(0n);
-    const again = await post({ model, input: 'x', stream }, headers);
-    expect(await again.text()).toBe(first);
-    expect(await world.charged()).toBe(chargedRaw);
-    expect(world.own.seen.length + world.chat.seen.length).toBe(1);
-  });
+  ])(
+    'a response under an Idempotency-Key is bought once, %s of %s, and replayed byte for byte',
+    async (_, model, stream) => {
+      world.chat.play(({ stream: isStream }) =>
+        isStream === true
+          ? { pieces: [...wordEvents(['Hi']), 'data: [DONE]\n\n'] }
+          : {
+              headers: { 'content-type': 'application/json' },
+              pieces: ['{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}'],
+            },
+      );
+      const headers = { 'idempotency-key': `key ${model} ${stream}` };
+      const first = await (await post({ model, input: 'x', stream }, headers)).text();
+      const chargedRaw = await world.charged();
+      expect(chargedRaw).toBeGreaterThan(0n);
+      const again = await post({ model, input: 'x', stream }, headers);
+      expect(await again.text()).toBe(first);
+      expect(await world.charged()).toBe(chargedRaw);
+      expect(world.own.seen.length + world.chat.seen.length).toBe(1);
+    },
+  );
 });
 
 describe('thoughts in the input of an upstream that keeps nothing', () => {

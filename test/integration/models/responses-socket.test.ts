@@ -277,19 +277,25 @@ describe('the rate limit of a connection', () => {
     // The upgrade is the first request under the limit of own keys.
     ['of own keys', 'acme', { byokPerMinute: 3, gatewayPerMinute: 1_000 }],
     ['of the pool, where no own key serves', 'open', { byokPerMinute: 1_000, gatewayPerMinute: 2 }],
-  ])('a WebSocket connection has the rate limit %s for an account with own keys, as POST has', async (_, provider, rateLimits) => {
-    const storedKeys = { [provider]: 'sk-own' };
-    await using limited = await responsesWorld({ sql: database.sql, rateLimits, storedKeys });
-    limited.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
-    const client = await connect(limited);
-    for (let message = 0; message < 2; message++) {
+  ])(
+    'a WebSocket connection has the rate limit %s for an account with own keys, as POST has',
+    async (_, provider, rateLimits) => {
+      const storedKeys = { [provider]: 'sk-own' };
+      await using limited = await responsesWorld({ sql: database.sql, rateLimits, storedKeys });
+      limited.chat.play({ pieces: [...wordEvents(WORDS), usageEvent(), DONE] });
+      const client = await connect(limited);
+      for (let message = 0; message < 2; message++) {
+        client.create();
+        await client.completed();
+      }
       client.create();
-      await client.completed();
-    }
-    client.create();
-    expect(await client.refused()).toMatchObject({ status: 429, error: { code: 'rate_limited' } });
-    expect(limited.chat.seen).toHaveLength(2);
-  });
+      expect(await client.refused()).toMatchObject({
+        status: 429,
+        error: { code: 'rate_limited' },
+      });
+      expect(limited.chat.seen).toHaveLength(2);
+    },
+  );
 });
 
 it('purchases over a WebSocket connection are traced as spans of its handshake', async () => {

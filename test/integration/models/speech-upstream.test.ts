@@ -111,22 +111,25 @@ const TYPES = {
 };
 
 describe('POST /v1/audio/speech', () => {
-  it.each(SPEECH_FORMATS)('speech in %s is relayed unchanged, with its content type and its price', async (format) => {
-    await using w = await world();
-    w.first.contentType = TYPES[format];
-    const response = await w.speak({ response_format: format });
-    expect(await bytesOf(response)).toEqual(w.first.sound);
-    expect(response.headers.get('content-type')).toBe(TYPES[format]);
-    expect(response.headers.get('x-svc-cost-usdc')).toBe(String(PRICE));
-    expect(response.headers.get('x-svc-payment-amount')).toBe('0.000174');
-    expect(response.headers.get('x-svc-payment')).toBe('gateway');
-    expect(response.headers.get('x-svc-model')).toBe(MODEL);
-    expect(response.headers.get('x-svc-attempts')).toBeNull();
-    expect(await w.charged()).toBe(PRICE);
-    expect(w.ledger.charges).toEqual([
-      expect.objectContaining({ status: 'success', usage: { character: 11 } }),
-    ]);
-  });
+  it.each(SPEECH_FORMATS)(
+    'speech in %s is relayed unchanged, with its content type and its price',
+    async (format) => {
+      await using w = await world();
+      w.first.contentType = TYPES[format];
+      const response = await w.speak({ response_format: format });
+      expect(await bytesOf(response)).toEqual(w.first.sound);
+      expect(response.headers.get('content-type')).toBe(TYPES[format]);
+      expect(response.headers.get('x-svc-cost-usdc')).toBe(String(PRICE));
+      expect(response.headers.get('x-svc-payment-amount')).toBe('0.000174');
+      expect(response.headers.get('x-svc-payment')).toBe('gateway');
+      expect(response.headers.get('x-svc-model')).toBe(MODEL);
+      expect(response.headers.get('x-svc-attempts')).toBeNull();
+      expect(await w.charged()).toBe(PRICE);
+      expect(w.ledger.charges).toEqual([
+        expect.objectContaining({ status: 'success', usage: { character: 11 } }),
+      ]);
+    },
+  );
 
   it('a speech request forwards all fields unchanged except the model’s name and the credential', async () => {
     await using w = await world();

@@ -142,15 +142,18 @@ describe('an answer that Claude is to give', () => {
     },
   );
 
-  it.each(TO_CLAUDE)('a strict tool is sent to Claude with a closed schema, over %s', async (dialect) => {
-    await using w = await strictWorld();
-    const named = { name: 'trip', parameters: SCHEMA, strict: true };
-    const tool =
-      dialect === 'chat' ? { type: 'function', function: named } : { type: 'function', ...named };
-    expect(
-      await w.ask(dialect, 'claude', { ...said(dialect, HELLO), tools: [tool] }),
-    ).toMatchObject({ tools: [{ name: 'trip', strict: true, input_schema: CLOSED }] });
-  });
+  it.each(TO_CLAUDE)(
+    'a strict tool is sent to Claude with a closed schema, over %s',
+    async (dialect) => {
+      await using w = await strictWorld();
+      const named = { name: 'trip', parameters: SCHEMA, strict: true };
+      const tool =
+        dialect === 'chat' ? { type: 'function', function: named } : { type: 'function', ...named };
+      expect(
+        await w.ask(dialect, 'claude', { ...said(dialect, HELLO), tools: [tool] }),
+      ).toMatchObject({ tools: [{ name: 'trip', strict: true, input_schema: CLOSED }] });
+    },
+  );
 
   it.each(TO_CLAUDE)(
     'a json_object format is sent to Claude as an instruction for one JSON object, over %s',
@@ -202,9 +205,12 @@ describe('an image that is said to be of another type than it is', () => {
     ['messages', 'gpt', `data:image/png;base64,${PNG}`],
     ['messages', 'gemini', `data:image/png;base64,${PNG}`],
   ];
-  it.each(cells)('a mislabelled image is sent from %s to %s under its true type', async (dialect, model, shown) => {
-    await using w = await strictWorld();
-    const sent = await w.ask(dialect, model, said(dialect, [IMAGES[dialect]]));
-    expect(JSON.stringify(sent)).toContain(shown);
-  });
+  it.each(cells)(
+    'a mislabelled image is sent from %s to %s under its true type',
+    async (dialect, model, shown) => {
+      await using w = await strictWorld();
+      const sent = await w.ask(dialect, model, said(dialect, [IMAGES[dialect]]));
+      expect(JSON.stringify(sent)).toContain(shown);
+    },
+  );
 });

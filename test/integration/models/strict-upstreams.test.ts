@@ -185,13 +185,16 @@ describe('a request that is translated', () => {
     },
   );
 
-  it.each(TRANSLATED)('a translated request is accepted in %s by %s with temperature and top_p', async (dialect, model) => {
-    await using w = await strictWorld();
-    const sent = await w.ask(dialect, model, { ...said(dialect), temperature: 0, top_p: 0.5 });
-    expect(sent).toMatchObject(SAMPLED[model]);
-    const names = ['temperature', 'top_p'].filter((name) => name in (sent as object));
-    expect(names).toEqual(Object.keys(SAMPLED[model]));
-  });
+  it.each(TRANSLATED)(
+    'a translated request is accepted in %s by %s with temperature and top_p',
+    async (dialect, model) => {
+      await using w = await strictWorld();
+      const sent = await w.ask(dialect, model, { ...said(dialect), temperature: 0, top_p: 0.5 });
+      expect(sent).toMatchObject(SAMPLED[model]);
+      const names = ['temperature', 'top_p'].filter((name) => name in (sent as object));
+      expect(names).toEqual(Object.keys(SAMPLED[model]));
+    },
+  );
 
   it.each(TRANSLATED)(
     'a translated request is accepted in %s by %s with an unpaired surrogate',

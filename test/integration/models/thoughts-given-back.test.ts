@@ -123,19 +123,22 @@ describe.each([
   ['whole', false],
   ['streamed', true],
 ])('a loop of tools over /v1/responses, %s', (_, isStream) => {
-  it.each([SWITCHED, ALWAYS])('a tool loop over /v1/responses returns the thoughts of %s to their vendor', async (model) => {
-    const vendor = model === ALWAYS ? 'always' : 'switched';
-    const input: Responses.ResponseInput = [user('Rome?')];
-    for (const question of ['And now?', 'And then?']) {
-      const called = await respond(isStream, { model, input });
-      expect(called.output.map(({ type }) => type)).toEqual(['reasoning', 'function_call']);
-      input.push(...(called.output as Responses.ResponseInputItem[]), ...resultOf(called));
-      const said = await respond(isStream, { model, input });
-      expect(said.output_text).toBe(SAID);
-      input.push(...(said.output as Responses.ResponseInputItem[]), user(question));
-    }
-    expect(givenBack(vendor)).toEqual([THOUGHTS.call, THOUGHTS.words, THOUGHTS.call]);
-  });
+  it.each([SWITCHED, ALWAYS])(
+    'a tool loop over /v1/responses returns the thoughts of %s to their vendor',
+    async (model) => {
+      const vendor = model === ALWAYS ? 'always' : 'switched';
+      const input: Responses.ResponseInput = [user('Rome?')];
+      for (const question of ['And now?', 'And then?']) {
+        const called = await respond(isStream, { model, input });
+        expect(called.output.map(({ type }) => type)).toEqual(['reasoning', 'function_call']);
+        input.push(...(called.output as Responses.ResponseInputItem[]), ...resultOf(called));
+        const said = await respond(isStream, { model, input });
+        expect(said.output_text).toBe(SAID);
+        input.push(...(said.output as Responses.ResponseInputItem[]), user(question));
+      }
+      expect(givenBack(vendor)).toEqual([THOUGHTS.call, THOUGHTS.words, THOUGHTS.call]);
+    },
+  );
 
   it('a tool loop over /v1/responses returns the thoughts of a stored conversation to their vendor', async () => {
     const called = await respond(isStream, { model: SWITCHED, input: 'Rome?' });
@@ -268,19 +271,25 @@ describe.each([
   it.each([
     ['asked for', THINKING],
     ['left to the model', { type: 'adaptive' } as const],
-  ])('a tool loop over /v1/messages returns the thoughts to their vendor when thoughts are %s', async (_name, thinking) => {
-    expect(await loop(isStream, SWITCHED, thinking)).toEqual(SHOWN);
-    expect(givenBack('switched')).toEqual([THOUGHTS.call]);
-  });
+  ])(
+    'a tool loop over /v1/messages returns the thoughts to their vendor when thoughts are %s',
+    async (_name, thinking) => {
+      expect(await loop(isStream, SWITCHED, thinking)).toEqual(SHOWN);
+      expect(givenBack('switched')).toEqual([THOUGHTS.call]);
+    },
+  );
 
   it.each([
     ['are not asked for', undefined],
     ['are refused', { type: 'disabled' } as const],
-  ])('a tool loop over /v1/messages disables the model’s thinking when thoughts %s', async (_name, thinking) => {
-    expect(await loop(isStream, SWITCHED, thinking)).toEqual(UNSHOWN);
-    expect(lastAsked('switched')).toMatchObject({ thinking: { type: 'disabled' } });
-    expect(givenBack('switched')).toEqual([undefined]);
-  });
+  ])(
+    'a tool loop over /v1/messages disables the model’s thinking when thoughts %s',
+    async (_name, thinking) => {
+      expect(await loop(isStream, SWITCHED, thinking)).toEqual(UNSHOWN);
+      expect(lastAsked('switched')).toMatchObject({ thinking: { type: 'disabled' } });
+      expect(givenBack('switched')).toEqual([undefined]);
+    },
+  );
 
   it('a tool loop over /v1/messages shows thoughts of a model that always thinks and requires them back', async () => {
     expect(await loop(isStream, ALWAYS, undefined)).toEqual(SHOWN);

@@ -70,18 +70,21 @@ const VOICES = [
 ] as const;
 
 describe('POST /v1/audio/speech of a vendor with a protocol of its own', () => {
-  it.each(VOICES)('speech of a vendor with its own protocol is sold by the character: %s', async (model, usd, upstreamModel) => {
-    const charged = await paid(async () => {
-      const response = await speak({ model });
-      expect(await bytesOf(response)).toEqual(soundOf(TEXT));
-      expect(response.headers.get('content-type')).toMatch(/^audio\/mp/);
-      expect(response.headers.get('x-svc-cost-usdc')).toBe(String(spoken(usd)));
-      expect(response.headers.get('x-svc-payment')).toBe('gateway');
-      expect(response.headers.get('x-svc-model')).toBe(model);
-    });
-    expect(charged).toBe(spoken(usd));
-    expect(market.peer.heard.at(-1)?.body.toString()).toContain(`"${upstreamModel}"`);
-  });
+  it.each(VOICES)(
+    'speech of a vendor with its own protocol is sold by the character: %s',
+    async (model, usd, upstreamModel) => {
+      const charged = await paid(async () => {
+        const response = await speak({ model });
+        expect(await bytesOf(response)).toEqual(soundOf(TEXT));
+        expect(response.headers.get('content-type')).toMatch(/^audio\/mp/);
+        expect(response.headers.get('x-svc-cost-usdc')).toBe(String(spoken(usd)));
+        expect(response.headers.get('x-svc-payment')).toBe('gateway');
+        expect(response.headers.get('x-svc-model')).toBe(model);
+      });
+      expect(charged).toBe(spoken(usd));
+      expect(market.peer.heard.at(-1)?.body.toString()).toContain(`"${upstreamModel}"`);
+    },
+  );
 
   it.each(['cartesia/sonic-3', 'elevenlabs/flash-v2.5', 'rime/mist-v2'])(
     'speech of a vendor with its own protocol is converted to formats that the vendor lacks: %s',
@@ -166,38 +169,47 @@ const EARS = [
 const HEARD = /^heard [0-9a-f]{16}$/;
 
 describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own', () => {
-  it.each(EARS)('a transcription of a vendor with its own protocol is sold by the second of audio: %s', async (model, price) => {
-    const charged = await paid(async () => {
-      const { data, response } = await hear({ model });
-      expect(data).toEqual({
-        text: expect.stringMatching(HEARD),
-        usage: { type: 'duration', seconds: 1.2 },
+  it.each(EARS)(
+    'a transcription of a vendor with its own protocol is sold by the second of audio: %s',
+    async (model, price) => {
+      const charged = await paid(async () => {
+        const { data, response } = await hear({ model });
+        expect(data).toEqual({
+          text: expect.stringMatching(HEARD),
+          usage: { type: 'duration', seconds: 1.2 },
+        });
+        expect(response.headers.get('x-svc-cost-usdc')).toBe(String(price));
+        expect(response.headers.get('x-svc-payment')).toBe('gateway');
       });
-      expect(response.headers.get('x-svc-cost-usdc')).toBe(String(price));
-      expect(response.headers.get('x-svc-payment')).toBe('gateway');
-    });
-    expect(charged).toBe(price);
-  });
+      expect(charged).toBe(price);
+    },
+  );
 
-  it.each(EARS)('a transcription of a vendor with its own protocol has word and segment times: %s', async (model, _price, language) => {
-    const asked = { response_format: 'verbose_json', timestamp_granularities: ['word', 'segment'] };
-    const { data } = await hear({ model, ...asked });
-    const [word, print] = data.text.split(' ');
-    expect(data).toMatchObject({
-      task: 'transcribe',
-      language,
-      duration: 1.2,
-      words: [
-        { word, start: 0.1, end: 0.4 },
-        { word: print, start: 0.5, end: 1.25 },
-      ],
-      segments: [{ id: 0, start: 0.1, end: 1.25, text: data.text }],
-    });
-    const srt = (await hear({ model, response_format: 'srt' })).data as unknown;
-    expect(srt).toBe(`1\n00:00:00,100 --> 00:00:01,250\n${data.text}\n`);
-    const text = (await hear({ model, response_format: 'text' })).data as unknown;
-    expect(text).toBe(`${data.text}\n`);
-  });
+  it.each(EARS)(
+    'a transcription of a vendor with its own protocol has word and segment times: %s',
+    async (model, _price, language) => {
+      const asked = {
+        response_format: 'verbose_json',
+        timestamp_granularities: ['word', 'segment'],
+      };
+      const { data } = await hear({ model, ...asked });
+      const [word, print] = data.text.split(' ');
+      expect(data).toMatchObject({
+        task: 'transcribe',
+        language,
+        duration: 1.2,
+        words: [
+          { word, start: 0.1, end: 0.4 },
+          { word: print, start: 0.5, end: 1.25 },
+        ],
+        segments: [{ id: 0, start: 0.1, end: 1.25, text: data.text }],
+      });
+      const srt = (await hear({ model, response_format: 'srt' })).data as unknown;
+      expect(srt).toBe(`1\n00:00:00,100 --> 00:00:01,250\n${data.text}\n`);
+      const text = (await hear({ model, response_format: 'text' })).data as unknown;
+      expect(text).toBe(`${data.text}\n`);
+    },
+  );
 
   it('a vendor’s transcription with stream arrives as one delta and one done event, at the same price', async () => {
     const charged = await paid(async () => {
@@ -248,12 +260,15 @@ describe('a vendor that does not deliver', () => {
     ['answers no sound', 'elevenlabs/v3', [{ kind: 'says', said: { body: '{}' } }], 502],
     ['has too many callers', 'rime/mist-v2', [{ kind: 'status', status: 429 }], 429],
     ['refuses', 'elevenlabs/flash-v2.5', [{ kind: 'status', status: 422 }], 422],
-  ] as const)('a vendor is not paid for speech when it %s: %s', async (_, model, faults, status) => {
-    market.peer.faults.push(...faults);
-    expect(
-      await paid(async () => expect((await thrownBy(speak({ model }))).status).toBe(status)),
-    ).toBe(0n);
-  });
+  ] as const)(
+    'a vendor is not paid for speech when it %s: %s',
+    async (_, model, faults, status) => {
+      market.peer.faults.push(...faults);
+      expect(
+        await paid(async () => expect((await thrownBy(speak({ model }))).status).toBe(status)),
+      ).toBe(0n);
+    },
+  );
 
   it.each([
     ['fails', 'cartesia/ink-whisper', [FAILURE], 502],
@@ -268,13 +283,16 @@ describe('a vendor that does not deliver', () => {
       })),
       422,
     ],
-  ] as const)('a vendor is not paid for a transcript when it %s: %s', async (_, model, faults, status) => {
-    market.peer.faults.push(...(faults as never[]));
-    expect(
-      await paid(async () => expect((await thrownBy(hear({ model }))).status).toBe(status)),
-    ).toBe(0n);
-    expect(market.peer.faults).toEqual([]);
-  });
+  ] as const)(
+    'a vendor is not paid for a transcript when it %s: %s',
+    async (_, model, faults, status) => {
+      market.peer.faults.push(...(faults as never[]));
+      expect(
+        await paid(async () => expect((await thrownBy(hear({ model }))).status).toBe(status)),
+      ).toBe(0n);
+      expect(market.peer.faults).toEqual([]);
+    },
+  );
 
   it('a vendor’s speech that breaks off during conversion to another format is not paid', async () => {
     market.peer.faults.push({ kind: 'cut' });
@@ -330,17 +348,20 @@ describe('money and keys', () => {
     ['rime/mist-v2', { authorization: 'Bearer own-key' }],
   ] as const;
 
-  it.each(OPENED)('a vendor’s speech with the caller’s own key costs the fixed fee: %s', async (model, opened) => {
-    const own = clientOf(agent.key, { 'x-svc-provider-key': 'own-key' });
-    market.peer.faults.push(sold);
-    const charged = await paid(async () => {
-      const response = await speak({ model }, own);
-      expect((await bytesOf(response)).toString()).toBe('ID3 sound');
-      expect(response.headers.get('x-svc-payment')).toBe('byok');
-    });
-    expect(charged).toBe(LIMITS.byokFeeRaw);
-    expect(market.peer.heard.at(-1)?.headers).toMatchObject(opened);
-  });
+  it.each(OPENED)(
+    'a vendor’s speech with the caller’s own key costs the fixed fee: %s',
+    async (model, opened) => {
+      const own = clientOf(agent.key, { 'x-svc-provider-key': 'own-key' });
+      market.peer.faults.push(sold);
+      const charged = await paid(async () => {
+        const response = await speak({ model }, own);
+        expect((await bytesOf(response)).toString()).toBe('ID3 sound');
+        expect(response.headers.get('x-svc-payment')).toBe('byok');
+      });
+      expect(charged).toBe(LIMITS.byokFeeRaw);
+      expect(market.peer.heard.at(-1)?.headers).toMatchObject(opened);
+    },
+  );
 
   it('a balance below the price refuses speech and transcription before the vendor is called', async () => {
     const poor = await market.shopper('poor', 30n);

@@ -179,18 +179,21 @@ describe('the bridge to Asterisk', () => {
     [1, 'invalid'],
     [28, 'invalid'],
     [38, 'failed'],
-  ])('the bridge to Asterisk reports hang-up cause %i as %s, after the ringing', async (cause, status) => {
-    asterisk.callee = () => ({ cause });
-    onTestFinished(() => {
-      asterisk.callee = () => ({ answers: true });
-    });
-    const { carrierCallId } = await carrier.calls.dial(order());
-    const told = () =>
-      edge.events.flatMap((event) =>
-        event.kind === 'status' && event.carrierCallId === carrierCallId ? [event.status] : [],
-      );
-    await soon(told).toEqual(['ringing', status]);
-  });
+  ])(
+    'the bridge to Asterisk reports hang-up cause %i as %s, after the ringing',
+    async (cause, status) => {
+      asterisk.callee = () => ({ cause });
+      onTestFinished(() => {
+        asterisk.callee = () => ({ answers: true });
+      });
+      const { carrierCallId } = await carrier.calls.dial(order());
+      const told = () =>
+        edge.events.flatMap((event) =>
+          event.kind === 'status' && event.carrierCallId === carrierCallId ? [event.status] : [],
+        );
+      await soon(told).toEqual(['ringing', status]);
+    },
+  );
 
   it('the bridge to Asterisk holds back a partial frame until the audio before it was played, so that speech has no gap', async () => {
     const { codec, peer, send } = await answered();

@@ -114,10 +114,13 @@ describe('a model that judges a call', () => {
     '{"success": "yes", "sentiment": null, "reason": ""}',
     '{"success": true, "sentiment": "jubilant", "reason": ""}',
     '{"success": true',
-  ])('the model that judges a call gives no verdict when it answers outside the schema: %s', async (content) => {
-    upstream.content = content;
-    expect(await judge()).toBeUndefined();
-  });
+  ])(
+    'the model that judges a call gives no verdict when it answers outside the schema: %s',
+    async (content) => {
+      upstream.content = content;
+      expect(await judge()).toBeUndefined();
+    },
+  );
 
   it('the model that judges calls gets no request for a call that a webhook answered', async () => {
     expect(await judge(callWith({ ...HOSTED, voiceMode: 'webhook' }))).toBeUndefined();

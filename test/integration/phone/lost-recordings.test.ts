@@ -110,22 +110,25 @@ describe('a recording whose callback never comes', () => {
     ['was never made', 'none', '61 minutes', 'failed', 'deleted'],
     ['may be at the carrier', 'unsure', '29 days', 'recording', 'stopped'],
     ['may be there for ever', 'unsure', '31 days', 'failed', 'stopped'],
-  ] as const)('a recording without callback that %s (%s for %s) is %s with consent, or %s without', async (_, kind, ago, kept, refused) => {
-    for (const status of [kept, refused]) {
-      const { callId, finds, looks, read, recorder, until } = await over(ago);
-      if (status === refused) {
-        recorder.stop();
-        await until({ status: 'stopped' });
+  ] as const)(
+    'a recording without callback that %s (%s for %s) is %s with consent, or %s without',
+    async (_, kind, ago, kept, refused) => {
+      for (const status of [kept, refused]) {
+        const { callId, finds, looks, read, recorder, until } = await over(ago);
+        if (status === refused) {
+          recorder.stop();
+          await until({ status: 'stopped' });
+        }
+        finds({ kind });
+        await looks();
+        await until({ status });
+        const isAskedAgain = ['59 minutes', '29 days'].includes(ago);
+        const minutes = await dueInMinutes(callId);
+        if (isAskedAgain) expect(minutes).toBeGreaterThan(10);
+        else expect(minutes).toBeNull();
+        const said = status === 'recording' ? 409 : 404;
+        await expect(read()).rejects.toMatchObject({ status: said });
       }
-      finds({ kind });
-      await looks();
-      await until({ status });
-      const isAskedAgain = ['59 minutes', '29 days'].includes(ago);
-      const minutes = await dueInMinutes(callId);
-      if (isAskedAgain) expect(minutes).toBeGreaterThan(10);
-      else expect(minutes).toBeNull();
-      const said = status === 'recording' ? 409 : 404;
-      await expect(read()).rejects.toMatchObject({ status: said });
-    }
-  });
+    },
+  );
 });

@@ -112,17 +112,20 @@ describe('a purchase', () => {
   it.each([
     ['refused', 502, 'provisioning_failed'],
     ['taken', 409, 'no_numbers_available'],
-  ] as const)('a number purchase that the carrier reports as %s costs nothing and leaves the agent free to buy', async (...row) => {
-    const [deal, status, error] = row;
-    const agent = await world.agent(5_000_000n);
-    world.carrier.deal = deal;
-    await expect(world.buy(agent)).rejects.toMatchObject({ status, error });
-    expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
-    expect(await world.row(agent)).toMatchObject({ status: 'failed', due_at: null });
-    world.carrier.deal = 'sold';
-    expect(await outcome(world.buy(agent))).toBe('ok');
-    expect(await world.charges(agent)).toHaveLength(1);
-  });
+  ] as const)(
+    'a number purchase that the carrier reports as %s costs nothing and leaves the agent free to buy',
+    async (...row) => {
+      const [deal, status, error] = row;
+      const agent = await world.agent(5_000_000n);
+      world.carrier.deal = deal;
+      await expect(world.buy(agent)).rejects.toMatchObject({ status, error });
+      expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
+      expect(await world.row(agent)).toMatchObject({ status: 'failed', due_at: null });
+      world.carrier.deal = 'sold';
+      expect(await outcome(world.buy(agent))).toBe('ok');
+      expect(await world.charges(agent)).toHaveLength(1);
+    },
+  );
 });
 
 describe('a purchase of a number that another customer has bought since it was offered', () => {

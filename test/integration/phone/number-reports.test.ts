@@ -74,13 +74,16 @@ describe('the usage of a number', () => {
     expect(await world.numbers.usage(own, '30')).toMatchObject({ totalRaw: '11' });
   });
 
-  it.each(['0', '366', '1.5', '-1', 'all', '1e2'])('the usage of a number over %s days is refused', async (days) => {
-    const own = await renting();
-    await expect(world.numbers.usage(own, days)).rejects.toMatchObject({
-      status: 400,
-      error: 'invalid_days',
-    });
-  });
+  it.each(['0', '366', '1.5', '-1', 'all', '1e2'])(
+    'the usage of a number over %s days is refused',
+    async (days) => {
+      const own = await renting();
+      await expect(world.numbers.usage(own, days)).rejects.toMatchObject({
+        status: 400,
+        error: 'invalid_days',
+      });
+    },
+  );
 
   it('the usage of a number reads only the charges of its period, and tells whether it was truncated', async () => {
     const { agentId, phoneNumber } = await renting();

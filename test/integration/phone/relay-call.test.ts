@@ -64,20 +64,23 @@ describe('a caller of an application of ConversationRelay', () => {
     ['is not over yet', [text(LONG), END]],
     ['is over', [text(LONG, true), END]],
     ['is one sentence', [text('Goodbye my dear old friend from the far far away.'), END]],
-  ])('a caller who interrupts the goodbye of a ConversationRelay app, which %s, gets an answer', async (_, goodbye) => {
-    await using w = await interruptedGoodbye(false, ...goodbye);
-    expect(w.over).toEqual([]);
-    let heard = await w.app.heard();
-    while (heard.type !== 'prompt') heard = await w.app.heard();
-    expect(heard.voicePrompt).toBe('wait one more thing');
-    await w.tells(text('Yes, please?', true));
-    await w.passes(1_000);
-    expect(w.turns.at(-1)).toBe('assistant: Yes, please?');
-    expect(w.over).toEqual([]);
-    await w.tells(text('Bye.'), END);
-    await w.passes(1_000);
-    expect(w.over).toEqual(['agent_ended']);
-  });
+  ])(
+    'a caller who interrupts the goodbye of a ConversationRelay app, which %s, gets an answer',
+    async (_, goodbye) => {
+      await using w = await interruptedGoodbye(false, ...goodbye);
+      expect(w.over).toEqual([]);
+      let heard = await w.app.heard();
+      while (heard.type !== 'prompt') heard = await w.app.heard();
+      expect(heard.voicePrompt).toBe('wait one more thing');
+      await w.tells(text('Yes, please?', true));
+      await w.passes(1_000);
+      expect(w.turns.at(-1)).toBe('assistant: Yes, please?');
+      expect(w.over).toEqual([]);
+      await w.tells(text('Bye.'), END);
+      await w.passes(1_000);
+      expect(w.over).toEqual(['agent_ended']);
+    },
+  );
 
   it('a caller who interrupts the goodbye of a disconnected ConversationRelay app is hung up', async () => {
     await using w = await interruptedGoodbye(true, text(LONG), END);

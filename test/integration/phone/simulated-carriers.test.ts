@@ -164,21 +164,24 @@ describe.each([TWILIO, TELNYX])('a call of the simulated $name', (row) => {
   it.each([
     ['busy', 2],
     ['human', 1],
-  ] as const)('a call of a simulated carrier is transferred to a callee that is %s', async (answers, streams) => {
-    const { placed, edge, carrier } = await open({
-      callee: ({ to }) => (to === '+13105550100' ? { answers, hangsUpAtMs: 100 } : {}),
-    });
-    const call = await placed();
-    await soon(() => edge.streams.length).toBe(1);
-    await carrier.calls.transfer(
-      { callId: 'CAours', carrierCallId: call.sid },
-      { to: '+13105550100', longestSeconds: 600, whispers: false },
-    );
-    if (streams === 2) await soon(() => edge.streams.length).toBe(2);
-    else await call.over;
-    expect(edge.streams).toHaveLength(streams);
-    expect(call.transfers).toHaveLength(1);
-  });
+  ] as const)(
+    'a call of a simulated carrier is transferred to a callee that is %s',
+    async (answers, streams) => {
+      const { placed, edge, carrier } = await open({
+        callee: ({ to }) => (to === '+13105550100' ? { answers, hangsUpAtMs: 100 } : {}),
+      });
+      const call = await placed();
+      await soon(() => edge.streams.length).toBe(1);
+      await carrier.calls.transfer(
+        { callId: 'CAours', carrierCallId: call.sid },
+        { to: '+13105550100', longestSeconds: 600, whispers: false },
+      );
+      if (streams === 2) await soon(() => edge.streams.length).toBe(2);
+      else await call.over;
+      expect(edge.streams).toHaveLength(streams);
+      expect(call.transfers).toHaveLength(1);
+    },
+  );
 
   it('a call of a simulated carrier stays up while its hang-up fails, and ends once a hang-up succeeds', async () => {
     const { placed, carrier, sim, edge } = await open();

@@ -163,22 +163,25 @@ describe('a call that no process ends', () => {
     it.each([
       ['ends', 3_000, 735_000n],
       ['ends after all that the reserve could pay', 9_000, 2_000_000n],
-    ] as const)('a transferred call whose process was lost stays live until its phone line %s', async (_, seconds, raw) => {
-      const call = await transferred();
-      const { agent, callId, carrierCallId } = call;
-      await world.loseProcess(callId);
-      await answer(call);
-      await world.record(carrierCallId, 'in-progress');
-      await world.due(callId);
-      await world.sweep();
-      expect(await world.row(callId)).toMatchObject({ status: 'ending', terminal: false });
-      expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 2_000_000n });
-      expect(world.hungUp).not.toContain(carrierCallId);
-      await world.record(carrierCallId, 'completed', seconds);
-      await world.due(callId);
-      await world.sweep();
-      await world.expectBackstop(call, { seconds, raw });
-    });
+    ] as const)(
+      'a transferred call whose process was lost stays live until its phone line %s',
+      async (_, seconds, raw) => {
+        const call = await transferred();
+        const { agent, callId, carrierCallId } = call;
+        await world.loseProcess(callId);
+        await answer(call);
+        await world.record(carrierCallId, 'in-progress');
+        await world.due(callId);
+        await world.sweep();
+        expect(await world.row(callId)).toMatchObject({ status: 'ending', terminal: false });
+        expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({ heldRaw: 2_000_000n });
+        expect(world.hungUp).not.toContain(carrierCallId);
+        await world.record(carrierCallId, 'completed', seconds);
+        await world.due(callId);
+        await world.sweep();
+        await world.expectBackstop(call, { seconds, raw });
+      },
+    );
 
     it('a transferred call that the carrier no longer knows is settled by its journal', async () => {
       const call = await transferred();
@@ -320,27 +323,30 @@ describe('a hang-up that the carrier fails', () => {
   it.each([
     ['before the answer', false],
     ['of a call whose process is gone', true],
-  ])('a failed hang-up %s is recorded all the same, and the sweeper retries it at the carrier', async (_, answered) => {
-    const agent = await world.agent();
-    const { callId, carrierCallId } = await world.call(agent, { answered });
-    if (answered) await world.loseProcess(callId);
-    await world.record(carrierCallId, answered ? 'in-progress' : 'ringing');
-    world.hangUps.fails = 2;
-    const ending = await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
-    expect(ending).toMatchObject({ status: 'ending', terminal: false });
-    const { hangUpAgainMs } = LIMITS.phone;
-    expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.first);
-    for (const asked of [false, true]) {
+  ])(
+    'a failed hang-up %s is recorded all the same, and the sweeper retries it at the carrier',
+    async (_, answered) => {
+      const agent = await world.agent();
+      const { callId, carrierCallId } = await world.call(agent, { answered });
+      if (answered) await world.loseProcess(callId);
+      await world.record(carrierCallId, answered ? 'in-progress' : 'ringing');
+      world.hangUps.fails = 2;
+      const ending = await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
+      expect(ending).toMatchObject({ status: 'ending', terminal: false });
+      const { hangUpAgainMs } = LIMITS.phone;
+      expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.first);
+      for (const asked of [false, true]) {
+        await world.due(callId);
+        await world.sweep();
+        expect(world.hungUp.includes(carrierCallId)).toBe(asked);
+        if (!asked) expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.next);
+      }
+      await world.record(carrierCallId, answered ? 'completed' : 'canceled', answered ? 1 : null);
       await world.due(callId);
       await world.sweep();
-      expect(world.hungUp.includes(carrierCallId)).toBe(asked);
-      if (!asked) expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.next);
-    }
-    await world.record(carrierCallId, answered ? 'completed' : 'canceled', answered ? 1 : null);
-    await world.due(callId);
-    await world.sweep();
-    expect(await world.row(callId)).toMatchObject({ terminal: true });
-  });
+      expect(await world.row(callId)).toMatchObject({ terminal: true });
+    },
+  );
 
   it('a failed hang-up is retried as soon as the carrier reports the call for the first time', async () => {
     const agent = await world.agent();

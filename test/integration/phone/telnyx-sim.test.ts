@@ -85,24 +85,27 @@ describe('media of the simulated Telnyx', () => {
     ['PCMU', 'mulaw', 20, 1],
     ['PCMA', 'alaw', 60, 1],
     ['L16', 'linear16', 1_000, 2],
-  ] as const)('media of the simulated Telnyx comes in %s', async (encoding, format, chunkMs, bytesPerSample) => {
-    const { placed, edge, heardHere } = await open({
-      callee: () => ({ line: { encoding, chunkMs } }),
-    });
-    edge.onMedia = (event, { codec, send }) => {
-      if (event.kind === 'started') send(codec.media(Buffer.alloc(1_600 * bytesPerSample, 0x55)));
-    };
-    const call = await placed();
-    await soon(() => heardHere().length).toBeGreaterThan(1);
-    await soon(() => call.heardBytes.length).toBe(1_600);
-    const started = edge.streams[0]?.events.find(({ kind }) => kind === 'started');
-    expect(started).toMatchObject({ format: { encoding: format, sampleRateHz: 8_000 } });
-    const [first, second] = heardHere();
-    expect(first?.bytes.length).toBe(chunkMs * 8 * bytesPerSample);
-    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBe(chunkMs);
-    // What the far side hears is mu-law, whatever its line has.
-    expect(call.stream?.refusedChunks).toBe(0);
-  });
+  ] as const)(
+    'media of the simulated Telnyx comes in %s',
+    async (encoding, format, chunkMs, bytesPerSample) => {
+      const { placed, edge, heardHere } = await open({
+        callee: () => ({ line: { encoding, chunkMs } }),
+      });
+      edge.onMedia = (event, { codec, send }) => {
+        if (event.kind === 'started') send(codec.media(Buffer.alloc(1_600 * bytesPerSample, 0x55)));
+      };
+      const call = await placed();
+      await soon(() => heardHere().length).toBeGreaterThan(1);
+      await soon(() => call.heardBytes.length).toBe(1_600);
+      const started = edge.streams[0]?.events.find(({ kind }) => kind === 'started');
+      expect(started).toMatchObject({ format: { encoding: format, sampleRateHz: 8_000 } });
+      const [first, second] = heardHere();
+      expect(first?.bytes.length).toBe(chunkMs * 8 * bytesPerSample);
+      expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBe(chunkMs);
+      // What the far side hears is mu-law, whatever its line has.
+      expect(call.stream?.refusedChunks).toBe(0);
+    },
+  );
 
   it('media of the simulated Telnyx comes in chunks of 30 seconds', async () => {
     const { placed, edge, heardHere } = await open({

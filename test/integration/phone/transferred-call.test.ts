@@ -77,48 +77,51 @@ describe('a call that was transferred', () => {
   it.each([
     ['by any number of processes', false],
     ['also once its own process is lost', true],
-  ])('a transferred call is settled once by the carrier’s duration and the usage before the transfer, %s', async (_, lost) => {
-    const { agent, callId, carrierCallId } = await transferred();
-    if (lost) await world.loseProcess(callId);
-    await world.record(carrierCallId, 'completed', 600);
-    await world.due(callId);
-    const others = [1, 2].map(() => createCallSweeper(world.deps).tick());
-    await Promise.all([world.sweep(), ...others]);
-    await sweptAfter(callId);
-    const legs = { transportRaw: 147_000n, sttRaw: 300n, ttsRaw: 5_250n };
-    expect(await world.row(callId)).toMatchObject({
-      status: 'completed',
-      terminal: true,
-      end_reason: 'call_transfer',
-      is_backstop: false,
-      duration_seconds: 600,
-      transport_raw: legs.transportRaw,
-      stt_raw: legs.sttRaw,
-      tts_raw: legs.ttsRaw,
-    });
-    const ended = await world.ended(callId);
-    expect(ended).toMatchObject([
-      {
-        reason: 'call_transfer',
-        durationSeconds: 600,
-        taskId: callId.toLowerCase(),
-        transportRaw: '147000',
-        sttRaw: '300',
-        ttsRaw: '5250',
-      },
-    ]);
-    expect(ended[0]).not.toHaveProperty('backstop');
-    expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
-      spendableRaw: 5_000_000n - 152_550n,
-      heldRaw: 0n,
-    });
-    const charges = await world.sql`select cost_raw, task_id from charges
+  ])(
+    'a transferred call is settled once by the carrier’s duration and the usage before the transfer, %s',
+    async (_, lost) => {
+      const { agent, callId, carrierCallId } = await transferred();
+      if (lost) await world.loseProcess(callId);
+      await world.record(carrierCallId, 'completed', 600);
+      await world.due(callId);
+      const others = [1, 2].map(() => createCallSweeper(world.deps).tick());
+      await Promise.all([world.sweep(), ...others]);
+      await sweptAfter(callId);
+      const legs = { transportRaw: 147_000n, sttRaw: 300n, ttsRaw: 5_250n };
+      expect(await world.row(callId)).toMatchObject({
+        status: 'completed',
+        terminal: true,
+        end_reason: 'call_transfer',
+        is_backstop: false,
+        duration_seconds: 600,
+        transport_raw: legs.transportRaw,
+        stt_raw: legs.sttRaw,
+        tts_raw: legs.ttsRaw,
+      });
+      const ended = await world.ended(callId);
+      expect(ended).toMatchObject([
+        {
+          reason: 'call_transfer',
+          durationSeconds: 600,
+          taskId: callId.toLowerCase(),
+          transportRaw: '147000',
+          sttRaw: '300',
+          ttsRaw: '5250',
+        },
+      ]);
+      expect(ended[0]).not.toHaveProperty('backstop');
+      expect(await world.main.ledger.funds(agent.agentId)).toMatchObject({
+        spendableRaw: 5_000_000n - 152_550n,
+        heldRaw: 0n,
+      });
+      const charges = await world.sql`select cost_raw, task_id from charges
       where agent_id = ${agent.agentId} order by cost_raw`;
-    expect(charges.map((row) => [row.cost_raw, row.task_id])).toEqual(
-      [300n, 5_250n, 147_000n].map((raw) => [raw, callId.toLowerCase()]),
-    );
-    expect(await world.faults()).toEqual([]);
-  });
+      expect(charges.map((row) => [row.cost_raw, row.task_id])).toEqual(
+        [300n, 5_250n, 147_000n].map((raw) => [raw, callId.toLowerCase()]),
+      );
+      expect(await world.faults()).toEqual([]);
+    },
+  );
 
   it('a transferred call gets its row from its receipt when the sweeper died between the two', async () => {
     const { callId, carrierCallId } = await transferred();

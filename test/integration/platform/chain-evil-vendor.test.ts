@@ -91,18 +91,21 @@ describe('the challenge of the scripted vendor', () => {
 });
 
 describe('the money of the scripted vendor', () => {
-  it.each([1, 2] as const)('the scripted vendor is paid like an honest vendor in x402 version %i', async (version) => {
-    const bought = await buy(undefined, version);
-    expect([bought.status, bought.moved]).toEqual([200, true]);
-    const name = version === 1 ? 'x-payment-response' : 'payment-response';
-    expect(fromBase64(String(bought.headers[name]))).toEqual({
-      success: true,
-      transaction: vendor.settlements.at(-1)?.hash,
-      network: version === 1 ? 'base' : 'eip155:8453',
-      payer: wallet.address,
-    });
-    expect(vendor.nonces(bought.url)).toEqual([bought.nonce]);
-  });
+  it.each([1, 2] as const)(
+    'the scripted vendor is paid like an honest vendor in x402 version %i',
+    async (version) => {
+      const bought = await buy(undefined, version);
+      expect([bought.status, bought.moved]).toEqual([200, true]);
+      const name = version === 1 ? 'x-payment-response' : 'payment-response';
+      expect(fromBase64(String(bought.headers[name]))).toEqual({
+        success: true,
+        transaction: vendor.settlements.at(-1)?.hash,
+        network: version === 1 ? 'base' : 'eip155:8453',
+        payer: wallet.address,
+      });
+      expect(vendor.nonces(bought.url)).toEqual([bought.nonce]);
+    },
+  );
 
   it('the scripted vendor moves money in each way that a paid call can end', async () => {
     const ends: Record<string, { status: number | undefined; moved: boolean }> = {};

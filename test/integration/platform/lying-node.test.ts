@@ -85,20 +85,23 @@ describe('a node that tells no logs of blocks that have some', () => {
   it.each([
     ['none at all', { kind: 'lying', method: 'eth_getLogs', result: [] }],
     ['none of the newest six blocks', { kind: 'cutting', by: 6 }],
-  ] as const)('the chain reader does not read past blocks whose logs the node hides: %s', async (_, mode) => {
-    const { chain, reader, node, alarms } = world;
-    node.mode = mode;
-    await deposit();
-    await chain.mine(3);
-    const before = await cursor();
-    for (let i = 0; i < 3; i++) await expect(reader.tick()).rejects.toThrow(/\blogs?\b/);
-    expect(await cursor()).toBe(before);
-    node.mode = { kind: 'up' };
-    await reader.tick();
-    expect((await books()).walletRaw).toBe(FUNDS_RAW + DEPOSIT_RAW);
-    expect(alarms).toEqual([]);
-    await agree();
-  });
+  ] as const)(
+    'the chain reader does not read past blocks whose logs the node hides: %s',
+    async (_, mode) => {
+      const { chain, reader, node, alarms } = world;
+      node.mode = mode;
+      await deposit();
+      await chain.mine(3);
+      const before = await cursor();
+      for (let i = 0; i < 3; i++) await expect(reader.tick()).rejects.toThrow(/\blogs?\b/);
+      expect(await cursor()).toBe(before);
+      node.mode = { kind: 'up' };
+      await reader.tick();
+      expect((await books()).walletRaw).toBe(FUNDS_RAW + DEPOSIT_RAW);
+      expect(alarms).toEqual([]);
+      await agree();
+    },
+  );
 });
 
 describe('a deposit that was never told', () => {

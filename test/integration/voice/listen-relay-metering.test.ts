@@ -228,13 +228,16 @@ async function books(
 }
 
 describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) => {
-  it.each(CASES)('metering of a live transcription at an upstream: $name', async ({ beyondSeconds = 0, code = 1000, play, seconds }) => {
-    const { world, ...scene } = await open(path);
-    await using _world = world;
-    await play(scene);
-    expect((await scene.client.closed).code).toBe(code);
-    await books(world, seconds, { beyondSeconds });
-  });
+  it.each(CASES)(
+    'metering of a live transcription at an upstream: $name',
+    async ({ beyondSeconds = 0, code = 1000, play, seconds }) => {
+      const { world, ...scene } = await open(path);
+      await using _world = world;
+      await play(scene);
+      expect((await scene.client.closed).code).toBe(code);
+      await books(world, seconds, { beyondSeconds });
+    },
+  );
 
   it('a live transcription at an upstream sends the audio that the balance covers, then the reason, and closes 1008', async () => {
     const creditRaw = 250n;

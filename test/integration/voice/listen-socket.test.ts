@@ -71,22 +71,27 @@ describe('the listen socket', () => {
   it.each([
     ['at once', 0],
     ['late', 50],
-  ])('the listen socket answers each Finalize once, with or without words, when the words come %s', async (_, ms) => {
-    const { connect, engines } = await start();
-    engines.stt.pocketsphinx.decoding = () => delay(ms);
-    const client = await connect();
-    client.ws.send(bytesOf(tone(1_500, RATE)));
-    await client.until(({ is_final }) => is_final === false);
-    client.say({ type: 'Finalize' });
-    client.say({ type: 'Finalize', channel: 0 });
-    client.say({ type: 'CloseStream' });
-    await client.closed;
-    const finalized = client.of('Results').filter((event) => event.from_finalize === true);
-    expect(finalized).toMatchObject([
-      { channel: { alternatives: [{ transcript: expect.stringMatching(/^w1/), confidence: 1 }] } },
-      { channel: { alternatives: [{ transcript: '', words: [] }] } },
-    ]);
-  });
+  ])(
+    'the listen socket answers each Finalize once, with or without words, when the words come %s',
+    async (_, ms) => {
+      const { connect, engines } = await start();
+      engines.stt.pocketsphinx.decoding = () => delay(ms);
+      const client = await connect();
+      client.ws.send(bytesOf(tone(1_500, RATE)));
+      await client.until(({ is_final }) => is_final === false);
+      client.say({ type: 'Finalize' });
+      client.say({ type: 'Finalize', channel: 0 });
+      client.say({ type: 'CloseStream' });
+      await client.closed;
+      const finalized = client.of('Results').filter((event) => event.from_finalize === true);
+      expect(finalized).toMatchObject([
+        {
+          channel: { alternatives: [{ transcript: expect.stringMatching(/^w1/), confidence: 1 }] },
+        },
+        { channel: { alternatives: [{ transcript: '', words: [] }] } },
+      ]);
+    },
+  );
 
   it.each(['hello', '[]', '{"type":"Configure"}', '{"type":"Finalize","channel":1}', '{}'])(
     'the listen socket rejects %s, and goes on',
@@ -177,17 +182,20 @@ describe('the listen socket', () => {
     ['a model of another kind', 'model=local/flite', 400],
     ['a model that is not sold here', 'model=nova-3', 404],
     ['a key in the query', `${LOCAL}&token=${KEYS.agent}`, 401],
-  ])('the listen socket refuses %s before the upgrade, holding nothing', async (_, query, status) => {
-    const { url, engines, ledger } = await start();
-    const headers = query.includes('token=') ? {} : token(KEYS.agent);
-    const answer = await refusal(url(query), [], headers);
-    expect(answer.status).toBe(status);
-    expect(answer.body).toMatchObject({
-      err_msg: expect.any(String),
-      err_code: expect.any(String),
-    });
-    expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
-  });
+  ])(
+    'the listen socket refuses %s before the upgrade, holding nothing',
+    async (_, query, status) => {
+      const { url, engines, ledger } = await start();
+      const headers = query.includes('token=') ? {} : token(KEYS.agent);
+      const answer = await refusal(url(query), [], headers);
+      expect(answer.status).toBe(status);
+      expect(answer.body).toMatchObject({
+        err_msg: expect.any(String),
+        err_code: expect.any(String),
+      });
+      expect([ledger.openHolds(), engines.stt.pocketsphinx.inUse]).toEqual([0, 0]);
+    },
+  );
 
   it.each([
     `${FULL}&smart_format=true&punctuate=true&tag=a&tag=b&extra=a:b&keyterm=w1&endpointing=false`,

@@ -45,17 +45,20 @@ describe('a realtime session of several models in trouble', () => {
     ['reports an error', `data: ${JSON.stringify({ error: { message: 'overloaded' } })}\n\n`],
     ['reports an error as text', 'data: {"error":"overloaded"}\n\n'],
     ['ends with an error', finishEvent('error')],
-  ])('a cascade session fails a response whose model %s, even if the stream ends normally', async (_, event) => {
-    const { chat, connect } = await start();
-    chat.play({ pieces: [textEvent('Good day. '), event, textEvent('And so'), DONE] });
-    const client = await connect();
-    say(client, 'hello');
-    expect(await done(client)).toMatchObject({
-      status: 'failed',
-      status_details: { error: { code: 'upstream_broke_off' } },
-    });
-    await leave(client);
-  });
+  ])(
+    'a cascade session fails a response whose model %s, even if the stream ends normally',
+    async (_, event) => {
+      const { chat, connect } = await start();
+      chat.play({ pieces: [textEvent('Good day. '), event, textEvent('And so'), DONE] });
+      const client = await connect();
+      say(client, 'hello');
+      expect(await done(client)).toMatchObject({
+        status: 'failed',
+        status_details: { error: { code: 'upstream_broke_off' } },
+      });
+      await leave(client);
+    },
+  );
 
   it('a cascade session stops an endless response of tool calls, and charges no more than its hold', async () => {
     const { chat, connect } = await start();
@@ -149,18 +152,21 @@ describe('a realtime session of several models in trouble', () => {
   it.each([
     ['refuses', () => answers(500)],
     ['breaks off', () => breaksAfter(Buffer.from(bytesOf(tone(300, RATE))))],
-  ])('a cascade session fails a response whose speech model %s, and still charges its LLM', async (_, play) => {
-    const { connect, speech } = await start();
-    speech.plays.push(play());
-    const client = await connect({ tts_model: 'acme/say' });
-    say(client, 'hello');
-    const turn = await done(client);
-    expect(turn.status).toBe('failed');
-    expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
-    say(client, 'again');
-    expect(await done(client, 2)).toMatchObject({ status: 'completed' });
-    await leave(client);
-  });
+  ])(
+    'a cascade session fails a response whose speech model %s, and still charges its LLM',
+    async (_, play) => {
+      const { connect, speech } = await start();
+      speech.plays.push(play());
+      const client = await connect({ tts_model: 'acme/say' });
+      say(client, 'hello');
+      const turn = await done(client);
+      expect(turn.status).toBe('failed');
+      expect(Number(turn.metadata.cost_raw)).toBeGreaterThanOrEqual(20);
+      say(client, 'again');
+      expect(await done(client, 2)).toMatchObject({ status: 'completed' });
+      await leave(client);
+    },
+  );
 
   it('a cascade session reports speech that could not be transcribed, charges nothing for it, and goes on', async () => {
     const { chat, connect, hearing } = await start();

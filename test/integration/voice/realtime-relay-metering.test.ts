@@ -208,29 +208,32 @@ const CASES: Case[] = [
 ];
 
 describe('the metering of a relayed session', () => {
-  it.each(CASES)('metering of a relayed realtime session: $name', async ({ upstream, costRaw, usage }) => {
-    await using world = await relayWorld();
-    const client = await world.connect();
-    const peer = await world.upstream.peer();
-    await client.until(({ type }) => type === 'session.created');
-    await upstream(peer, client);
-    if (peer.ws.readyState === peer.ws.OPEN && client.ws.readyState === client.ws.OPEN) {
-      peer.say({ type: 'the.last' });
-      await Promise.race([client.until(({ type }) => type === 'the.last'), client.closed]);
-    }
-    client.ws.close();
-    await client.closed;
-    await settled(world.ledger);
-    expect(world.ledger.consumedRaw(AGENT)).toBe(costRaw);
-    expect(world.ledger.charges).toHaveLength(costRaw === 0n ? 0 : 1);
-    if (usage !== undefined) {
-      expect(world.ledger.charges[0]?.usage).toMatchObject(definedOf(usage));
-      if ('estimated' in usage && usage.estimated === undefined) {
-        expect(world.ledger.charges[0]?.usage).not.toHaveProperty('estimated');
+  it.each(CASES)(
+    'metering of a relayed realtime session: $name',
+    async ({ upstream, costRaw, usage }) => {
+      await using world = await relayWorld();
+      const client = await world.connect();
+      const peer = await world.upstream.peer();
+      await client.until(({ type }) => type === 'session.created');
+      await upstream(peer, client);
+      if (peer.ws.readyState === peer.ws.OPEN && client.ws.readyState === client.ws.OPEN) {
+        peer.say({ type: 'the.last' });
+        await Promise.race([client.until(({ type }) => type === 'the.last'), client.closed]);
       }
-    }
-    expect([...world.ledger.shortfalls.values()]).toEqual([]);
-  });
+      client.ws.close();
+      await client.closed;
+      await settled(world.ledger);
+      expect(world.ledger.consumedRaw(AGENT)).toBe(costRaw);
+      expect(world.ledger.charges).toHaveLength(costRaw === 0n ? 0 : 1);
+      if (usage !== undefined) {
+        expect(world.ledger.charges[0]?.usage).toMatchObject(definedOf(usage));
+        if ('estimated' in usage && usage.estimated === undefined) {
+          expect(world.ledger.charges[0]?.usage).not.toHaveProperty('estimated');
+        }
+      }
+      expect([...world.ledger.shortfalls.values()]).toEqual([]);
+    },
+  );
 
   it('a relayed session ends with the documented error when the next turn is not covered, the last turn sent and paid', async () => {
     await using world = await relayWorld({ creditRaw: LEAST_TURN_RAW + COST - 1n });

@@ -59,17 +59,20 @@ describe('the transcription socket', () => {
     ['alaw', 8_000, 8_000],
     ['linear16', 48_000, 96_000],
     ['linear16', 11_025, 22_050],
-  ])('the transcription socket charges %s at %i Hz by the bytes per second of that format', async (encoding, rate, bytesPerSecond) => {
-    const { connect, ledger } = await start();
-    const client = await connect(
-      `model=local/pocketsphinx&encoding=${encoding}&sample_rate=${rate}`,
-    );
-    client.ws.send(new Uint8Array(bytesPerSecond * 7));
-    client.say({ type: 'CloseStream' });
-    await client.closed;
-    await settled(ledger);
-    expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(7));
-  });
+  ])(
+    'the transcription socket charges %s at %i Hz by the bytes per second of that format',
+    async (encoding, rate, bytesPerSecond) => {
+      const { connect, ledger } = await start();
+      const client = await connect(
+        `model=local/pocketsphinx&encoding=${encoding}&sample_rate=${rate}`,
+      );
+      client.ws.send(new Uint8Array(bytesPerSecond * 7));
+      client.say({ type: 'CloseStream' });
+      await client.closed;
+      await settled(ledger);
+      expect(ledger.consumedRaw(AGENT)).toBe(audioPrice(7));
+    },
+  );
 
   it('the transcription socket transcribes odd-sized pieces like whole samples', async () => {
     const { connect, engines, ledger } = await start();

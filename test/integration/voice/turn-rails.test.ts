@@ -169,21 +169,24 @@ describe('the peers of these tests', () => {
     ['a frame of 2 s', Buffer.alloc(64_000), true, KINDS[1], 3007],
     ['an unknown message', Buffer.from('{"type":"Finalize"}'), false, KINDS[0], 1008],
     ['half a sample', Buffer.alloc(641), true, KINDS[0], 1008],
-  ] as const)('the test peers of turn-detecting upstreams refuse %s', async (_, frame, isBinary, kind, code) => {
-    if (kind === undefined) throw new Error('there are two');
-    const upstream = await kind.peer();
-    const query = new URLSearchParams(
-      kind.name === 'Flux'
-        ? { model: kind.model, encoding: 'linear16', sample_rate: '16000' }
-        : { speech_model: kind.model, sample_rate: '16000' },
-    );
-    const path = kind.name === 'Flux' ? '/v2/listen' : '/v3/ws';
-    const url = `${upstream.baseUrl.replace(/^http/, 'ws').replace(/\/v1$/, '')}${path}?${query}`;
-    const authorization = kind.name === 'Flux' ? 'Token sk-server' : 'sk-server';
-    const ws = new WebSocket(url, { headers: { authorization } });
-    const closed = new Promise<number>((resolve) => ws.on('close', resolve));
-    ws.on('open', () => ws.send(frame, { binary: isBinary }));
-    expect(await closed).toBe(code);
-    await upstream[Symbol.asyncDispose]();
-  });
+  ] as const)(
+    'the test peers of turn-detecting upstreams refuse %s',
+    async (_, frame, isBinary, kind, code) => {
+      if (kind === undefined) throw new Error('there are two');
+      const upstream = await kind.peer();
+      const query = new URLSearchParams(
+        kind.name === 'Flux'
+          ? { model: kind.model, encoding: 'linear16', sample_rate: '16000' }
+          : { speech_model: kind.model, sample_rate: '16000' },
+      );
+      const path = kind.name === 'Flux' ? '/v2/listen' : '/v3/ws';
+      const url = `${upstream.baseUrl.replace(/^http/, 'ws').replace(/\/v1$/, '')}${path}?${query}`;
+      const authorization = kind.name === 'Flux' ? 'Token sk-server' : 'sk-server';
+      const ws = new WebSocket(url, { headers: { authorization } });
+      const closed = new Promise<number>((resolve) => ws.on('close', resolve));
+      ws.on('open', () => ws.send(frame, { binary: isBinary }));
+      expect(await closed).toBe(code);
+      await upstream[Symbol.asyncDispose]();
+    },
+  );
 });

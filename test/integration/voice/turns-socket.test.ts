@@ -231,15 +231,18 @@ describe('an upgrade is refused in the words of the vendor', () => {
     ['a coding that is not read', `/v2/listen?model=x&encoding=opus`, 400, 'Bad Request'],
     ['redaction', `${LOCAL}&redact=pci`, 400, 'Bad Request'],
     ['what is billed apart', `${FLUX}&mip_opt_out=true`, 400, 'Bad Request'],
-  ])('/v2/listen refuses an upgrade in the words of the vendor for %s', async (_, path, status, err_code) => {
-    const { ledger, upstream, url } = await start();
-    const answer = await refusal(url(path), [], bearer(KEYS.agent));
-    expect(answer).toMatchObject({
-      status,
-      body: { err_code, err_msg: expect.any(String), request_id: expect.any(String) },
-    });
-    expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
-  });
+  ])(
+    '/v2/listen refuses an upgrade in the words of the vendor for %s',
+    async (_, path, status, err_code) => {
+      const { ledger, upstream, url } = await start();
+      const answer = await refusal(url(path), [], bearer(KEYS.agent));
+      expect(answer).toMatchObject({
+        status,
+        body: { err_code, err_msg: expect.any(String), request_id: expect.any(String) },
+      });
+      expect([upstream.asked.count, ledger.openHolds()]).toEqual([0, 0]);
+    },
+  );
 
   it('/v2/listen closes 1008 on a client that sends too many messages', async () => {
     const { connect } = await start();

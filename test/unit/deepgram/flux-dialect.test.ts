@@ -263,17 +263,20 @@ describe('a change of settings', () => {
     [{ speed: null }, { code: 'SPEED_OUT_OF_RANGE', field: 'speed' }],
     [{ expressivity: 1 }, { code: 'FIELD_NOT_CONFIGURABLE' }],
     [{ speed: 1.1, encoding: 'mulaw' }, { code: 'FIELD_NOT_CONFIGURABLE' }],
-  ])('an invalid Flux Configure message is reported and changes nothing: %j', async (change, failure) => {
-    const { bought, client, say, speak } = world();
-    say({ type: 'Configure', ...change });
-    const description = expect.any(String);
-    expect(client.of('ConfigureFailure')).toEqual([
-      { type: 'ConfigureFailure', ...failure, description },
-    ]);
-    speak('One. ');
-    await settleAll();
-    expect([client.isOpen, bought[0]?.speed]).toEqual([true, undefined]);
-  });
+  ])(
+    'an invalid Flux Configure message is reported and changes nothing: %j',
+    async (change, failure) => {
+      const { bought, client, say, speak } = world();
+      say({ type: 'Configure', ...change });
+      const description = expect.any(String);
+      expect(client.of('ConfigureFailure')).toEqual([
+        { type: 'ConfigureFailure', ...failure, description },
+      ]);
+      speak('One. ');
+      await settleAll();
+      expect([client.isOpen, bought[0]?.speed]).toEqual([true, undefined]);
+    },
+  );
 
   it('a Flux Configure message accepts every step of the speed range', () => {
     const { client, say } = world();
@@ -292,29 +295,35 @@ describe('a message that is none', () => {
     [JSON.stringify(interruptAt(-1)), 'DATA-0000', 1008],
     ['{"type":"Interrupt","playback_offset":{"type":"bytes","value":5}}', 'DATA-0000', 1008],
     [`{"type":"Speak","text":"${'x'.repeat(messageChars)}"}`, 'BIG-0000', 1009],
-  ])('an invalid Flux message ends the session with the vendor’s code (%#)', async (message, code, closeCode) => {
-    const { bought, client, session, speak } = world();
-    session.message(message);
-    speak('One. ');
-    await settleAll();
-    expect(client.said.slice(1)).toEqual([
-      { type: 'Error', code, description: expect.any(String) },
-    ]);
-    expect([client.closed, bought]).toEqual([{ code: closeCode, reason: code }, []]);
-  });
+  ])(
+    'an invalid Flux message ends the session with the vendor’s code (%#)',
+    async (message, code, closeCode) => {
+      const { bought, client, session, speak } = world();
+      session.message(message);
+      speak('One. ');
+      await settleAll();
+      expect(client.said.slice(1)).toEqual([
+        { type: 'Error', code, description: expect.any(String) },
+      ]);
+      expect([client.closed, bought]).toEqual([{ code: closeCode, reason: code }, []]);
+    },
+  );
 
   it.each([
     ['', 'INVALID_TEXT'],
     [5, 'INVALID_TEXT'],
     [undefined, 'INVALID_TEXT'],
     ['x'.repeat(speakChars + 1), 'TEXT_TOO_LONG'],
-  ])('an invalid Flux text is refused with a warning and begins no turn (%#)', async (text, code) => {
-    const { client, say } = world();
-    say({ type: 'Speak', text });
-    expect(client.said.slice(1)).toEqual([
-      { type: 'Warning', code, description: expect.any(String) },
-    ]);
-  });
+  ])(
+    'an invalid Flux text is refused with a warning and begins no turn (%#)',
+    async (text, code) => {
+      const { client, say } = world();
+      say({ type: 'Speak', text });
+      expect(client.said.slice(1)).toEqual([
+        { type: 'Warning', code, description: expect.any(String) },
+      ]);
+    },
+  );
 
   it('a text beyond the size of a Flux turn is refused with a warning, and the turn then ends as usual', async () => {
     const { client, say, speak } = world();

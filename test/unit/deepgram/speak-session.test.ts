@@ -162,22 +162,25 @@ describe('a sentence over the rate limit', () => {
     resetAtSec: 60,
   });
 
-  it.each(['admit', 'admitPooled'])('a sentence of live speech over the rate limit waits until the limit allows it at %s', async (limit) => {
-    let asked = 0;
-    const count = async () => {
-      asked++;
-      if (asked === 2 || asked === 3) throw limited;
-    };
-    const { clock, client, speak, texts } = world([], { [limit]: count });
-    speak('One. Two. ');
-    await settleAll();
-    expect([texts(), asked]).toEqual([['One.'], 2]);
-    for (let waited = 0; waited < 2; waited++) {
-      clock.advance(speakAdmitEveryMs);
+  it.each(['admit', 'admitPooled'])(
+    'a sentence of live speech over the rate limit waits until the limit allows it at %s',
+    async (limit) => {
+      let asked = 0;
+      const count = async () => {
+        asked++;
+        if (asked === 2 || asked === 3) throw limited;
+      };
+      const { clock, client, speak, texts } = world([], { [limit]: count });
+      speak('One. Two. ');
       await settleAll();
-    }
-    expect([texts(), asked, client.isOpen]).toEqual([['One.', 'Two.'], 4, true]);
-  });
+      expect([texts(), asked]).toEqual([['One.'], 2]);
+      for (let waited = 0; waited < 2; waited++) {
+        clock.advance(speakAdmitEveryMs);
+        await settleAll();
+      }
+      expect([texts(), asked, client.isOpen]).toEqual([['One.', 'Two.'], 4, true]);
+    },
+  );
 
   it('a sentence over the rate limit ends the socket when its wait is too long, and a clear drops the sentence', async () => {
     let asked = 0;
@@ -213,17 +216,20 @@ describe('a message that is none', () => {
     [`{"type":"Speak","text":"${'x'.repeat(speakChars + 1)}"}`, 'TEXT_TOO_LONG'],
     ['{"type":"Speak"}', 'INVALID_TEXT'],
     ['{"type":"Speak","text":""}', 'INVALID_TEXT'],
-  ])('live speech answers an invalid message with a warning and goes on (%#)', async (message, code) => {
-    const { bought, client, session, speak, say } = world();
-    session.message(message);
-    await settleAll();
-    expect(client.of('Warning')).toMatchObject([{ code, description: expect.any(String) }]);
-    expect(bought).toEqual([]);
-    speak('Well');
-    say({ type: 'Flush' });
-    await settleAll();
-    expect(client.of('Flushed')).toHaveLength(1);
-  });
+  ])(
+    'live speech answers an invalid message with a warning and goes on (%#)',
+    async (message, code) => {
+      const { bought, client, session, speak, say } = world();
+      session.message(message);
+      await settleAll();
+      expect(client.of('Warning')).toMatchObject([{ code, description: expect.any(String) }]);
+      expect(bought).toEqual([]);
+      speak('Well');
+      say({ type: 'Flush' });
+      await settleAll();
+      expect(client.of('Flushed')).toHaveLength(1);
+    },
+  );
 
   it('live speech refuses text beyond its limit of queued characters with a warning', async () => {
     const held = new Promise<void>(() => {});

@@ -30,10 +30,13 @@ describe('the text of a turn', () => {
     [2_100, 'Good day.  How are'],
     [3_500, 'Good day.  How are you?\nWell.'],
     [9_999, 'Good day.  How are you?\nWell.'],
-  ])('the spoken text of a Deepgram turn ends at a whole word: at %i ms', (playedMs, text_spoken) => {
-    const split = turn.splitAt(playedMs);
-    expect(split).toEqual({ text_spoken, text_remaining: TEXT.slice(text_spoken.length) });
-  });
+  ])(
+    'the spoken text of a Deepgram turn ends at a whole word: at %i ms',
+    (playedMs, text_spoken) => {
+      const split = turn.splitAt(playedMs);
+      expect(split).toEqual({ text_spoken, text_remaining: TEXT.slice(text_spoken.length) });
+    },
+  );
 
   it('the spoken text of a Deepgram turn never ends in half a character, in scripts without blanks as well', () => {
     const text = '今天天气很好🙂🙂，我们去公园吧。';

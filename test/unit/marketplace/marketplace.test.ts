@@ -103,12 +103,15 @@ describe('memory at the marketplace', () => {
     ['an operation that there is not', '/v1/db/vectordb/drop', '{}', 404, 'not_found'],
     ['one below another', '/v1/db/vectordb/query/x', '{}', 404, 'not_found'],
     ['a member of every object', '/v1/db/vectordb/toString', '{}', 404, 'not_found'],
-  ])('the marketplace answers 404 without calling the memory service for %s', async (_, path, body, status, error) => {
-    const { call, runs } = market();
-    const told = await call(path, body);
-    expect([told.status, readable(told.body).error]).toEqual([status, error]);
-    expect(runs).toEqual([]);
-  });
+  ])(
+    'the marketplace answers 404 without calling the memory service for %s',
+    async (_, path, body, status, error) => {
+      const { call, runs } = market();
+      const told = await call(path, body);
+      expect([told.status, readable(told.body).error]).toEqual([status, error]);
+      expect(runs).toEqual([]);
+    },
+  );
 
   it('the memory service of the marketplace throws on a bug and when the client has left', async () => {
     await expect(market(new Error('bug')).call('/v1/db/vectordb/query', '{}')).rejects.toThrow(

@@ -21,30 +21,39 @@ function convert(input: Int16Array, from: number, to: number): Int16Array {
 }
 
 describe('the resampler', () => {
-  it.each(PAIRS)('the resampler keeps tones below 82 % of the narrower band clean: %i to %i Hz', (from, to) => {
-    const nyquist = Math.min(from, to) / 2;
-    for (const share of [0.05, 0.25, 0.5, 0.75, 0.82]) {
-      const hz = Math.round(nyquist * share);
-      const heard = compareToTone(convert(tone(hz, from, from / 2), from, to), hz, to);
-      expect(heard.snrDb, `${hz} Hz: noise`).toBeGreaterThan(68);
-      expect(Math.abs(heard.gainDb), `${hz} Hz: gain`).toBeLessThan(0.02);
-      expect(Math.abs(heard.shiftUs), `${hz} Hz: shift`).toBeLessThan(0.5);
-    }
-  });
+  it.each(PAIRS)(
+    'the resampler keeps tones below 82 % of the narrower band clean: %i to %i Hz',
+    (from, to) => {
+      const nyquist = Math.min(from, to) / 2;
+      for (const share of [0.05, 0.25, 0.5, 0.75, 0.82]) {
+        const hz = Math.round(nyquist * share);
+        const heard = compareToTone(convert(tone(hz, from, from / 2), from, to), hz, to);
+        expect(heard.snrDb, `${hz} Hz: noise`).toBeGreaterThan(68);
+        expect(Math.abs(heard.gainDb), `${hz} Hz: gain`).toBeLessThan(0.02);
+        expect(Math.abs(heard.shiftUs), `${hz} Hz: shift`).toBeLessThan(0.5);
+      }
+    },
+  );
 
-  it.each(PAIRS)('the resampler falls off gently towards the band edge: %i to %i Hz', (from, to) => {
-    const gainAt = (share: number) => {
-      const hz = (Math.min(from, to) / 2) * share;
-      return compareToTone(convert(tone(hz, from, from / 2), from, to), hz, to).gainDb;
-    };
-    expect(gainAt(0.85)).toBeGreaterThan(-0.06);
-    expect(gainAt(0.9)).toBeGreaterThan(-0.7);
-  });
+  it.each(PAIRS)(
+    'the resampler falls off gently towards the band edge: %i to %i Hz',
+    (from, to) => {
+      const gainAt = (share: number) => {
+        const hz = (Math.min(from, to) / 2) * share;
+        return compareToTone(convert(tone(hz, from, from / 2), from, to), hz, to).gainDb;
+      };
+      expect(gainAt(0.85)).toBeGreaterThan(-0.06);
+      expect(gainAt(0.9)).toBeGreaterThan(-0.7);
+    },
+  );
 
-  it.each(PAIRS)('the resampler has more than 72 dB between a tone of 1 kHz and all noise: %i to %i Hz', (from, to) => {
-    const heard = compareToTone(convert(tone(1_000, from, from), from, to), 1_000, to);
-    expect(heard.snrDb).toBeGreaterThan(72);
-  });
+  it.each(PAIRS)(
+    'the resampler has more than 72 dB between a tone of 1 kHz and all noise: %i to %i Hz',
+    (from, to) => {
+      const heard = compareToTone(convert(tone(1_000, from, from), from, to), 1_000, to);
+      expect(heard.snrDb).toBeGreaterThan(72);
+    },
+  );
 
   it.each(PAIRS.filter(([from, to]) => from > to))(
     'the resampler lets no sound above the band alias into speech: %i to %i Hz',

@@ -16,9 +16,12 @@ describe('an allowlist', () => {
     expect(refusalOfDestination('off', [], known, 0)).toBeUndefined();
   });
 
-  it.each(['host', 'vendor', 'both'] as const)('an allowlist in mode %s lets its entries through', (mode) => {
-    expect(refusal(mode, known)).toBeUndefined();
-  });
+  it.each(['host', 'vendor', 'both'] as const)(
+    'an allowlist in mode %s lets its entries through',
+    (mode) => {
+      expect(refusal(mode, known)).toBeUndefined();
+    },
+  );
 
   it('an allowlist of hosts refuses a host without an entry, before the payee', () => {
     const stranger = { host: 'evil.example', payee: '0xdead' };

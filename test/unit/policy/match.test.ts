@@ -40,9 +40,12 @@ describe('a policy counts a spending', () => {
     expect(matches(policyOf(change), facts)).toBe(counts);
   });
 
-  it.each(['task', 'key', 'vendor', 'api'] as const)('a policy counts no spending whose %s is not known', (kind) => {
-    expect(matches(policyOf({ kind, matchKey: 'null' }), FACTS)).toBe(false);
-  });
+  it.each(['task', 'key', 'vendor', 'api'] as const)(
+    'a policy counts no spending whose %s is not known',
+    (kind) => {
+      expect(matches(policyOf({ kind, matchKey: 'null' }), FACTS)).toBe(false);
+    },
+  );
 });
 
 describe('a policy refuses', () => {

@@ -31,12 +31,15 @@ describe('a calendar window', () => {
     ['month', '2024-02-29T12:00:00.000Z', '2024-02-01T00:00:00.000Z'],
     ['month', '2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z'],
     ['month', '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
-  ] as const)('a calendar window of a %s puts %s into the one that begins at %s', (unit, now, begins) => {
-    const window = { kind: 'calendar', unit } as const;
-    const startMs = bucketStartMs(window, at(window, Date.parse(now)));
-    expect(new Date(startMs ?? 0).toISOString()).toBe(begins);
-    expect(bucketsOf(window)).toBe(1);
-  });
+  ] as const)(
+    'a calendar window of a %s puts %s into the one that begins at %s',
+    (unit, now, begins) => {
+      const window = { kind: 'calendar', unit } as const;
+      const startMs = bucketStartMs(window, at(window, Date.parse(now)));
+      expect(new Date(startMs ?? 0).toISOString()).toBe(begins);
+      expect(bucketsOf(window)).toBe(1);
+    },
+  );
 
   it('a calendar window begins where the one before it ends and contains every instant between', () => {
     fc.assert(

@@ -33,9 +33,12 @@ describe('the rules of the strict upstreams', () => {
     expect(judge(rule)).toBeTypeOf('string');
   });
 
-  it.each(rows)('the strict upstreams’ rule $at of $vendor names its vendor’s documentation page', ({ rule }) => {
-    expect(rule.source).toMatch(/^https:\/\//);
-  });
+  it.each(rows)(
+    'the strict upstreams’ rule $at of $vendor names its vendor’s documentation page',
+    ({ rule }) => {
+      expect(rule.source).toMatch(/^https:\/\//);
+    },
+  );
 
   it.each(DEEPGRAM_RULES)(
     'the strict Deepgram upstream refuses the query $broken',

@@ -111,19 +111,22 @@ describe('a file that attacks its decoder', () => {
   it.each([
     ['Opus', opusBomb(4_000)],
     ['FLAC', flacFile(250, 1)],
-  ])('the decoding of a file is refused soon after the length that the file states: %s', async (_, bytes) => {
-    const file = new HeardFile(bytes, 1_000);
-    let samples = 0;
-    const all = async () => {
-      for (;;) {
-        const batch = await file.next();
-        samples += batch.pcm.length;
-        if (batch.isEnd) return;
-      }
-    };
-    await expect(all()).rejects.toBeInstanceOf(SoundRefused);
-    expect(samples).toBeLessThan(10 * 16_000);
-  });
+  ])(
+    'the decoding of a file is refused soon after the length that the file states: %s',
+    async (_, bytes) => {
+      const file = new HeardFile(bytes, 1_000);
+      let samples = 0;
+      const all = async () => {
+        for (;;) {
+          const batch = await file.next();
+          samples += batch.pcm.length;
+          if (batch.isEnd) return;
+        }
+      };
+      await expect(all()).rejects.toBeInstanceOf(SoundRefused);
+      expect(samples).toBeLessThan(10 * 16_000);
+    },
+  );
 
   it('the measured duration of an Opus file that decodes to hours of sound is hours', async () => {
     const bomb = await probeDuration(opusBomb(400_000));

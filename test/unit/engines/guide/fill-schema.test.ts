@@ -156,10 +156,13 @@ describe('a schema that the guide cannot fill', () => {
       { type: 'array', uniqueItems: true, minItems: 2, items: { const: 1 } },
       /no value that is known/,
     ],
-  ])('a schema that the guide cannot fill is refused with the place of its fault: %s', (_, schema, message) => {
-    expect(() => fill(schema)).toThrow(SchemaRefused);
-    expect(() => fill(schema)).toThrow(message);
-  });
+  ])(
+    'a schema that the guide cannot fill is refused with the place of its fault: %s',
+    (_, schema, message) => {
+      expect(() => fill(schema)).toThrow(SchemaRefused);
+      expect(() => fill(schema)).toThrow(message);
+    },
+  );
 
   let deep: object = { type: 'integer', minimum: 5, maximum: 3 };
   for (let i = 0; i < 24; i++) deep = { anyOf: ['a', 'b'].map((name) => object({ [name]: deep })) };

@@ -26,18 +26,21 @@ describe('guide answer', () => {
   it.each([
     ['mary had a little lamb', 'I heard: mary had a little lamb.'],
     ['...', 'I did not hear a question.'],
-  ])('the guide answers %j the same way twice running, then differently once', async (said, begins) => {
-    const messages: ChatMessage[] = [];
-    const texts: string[] = [];
-    for (let turn = 0; turn < 6; turn++) {
-      messages.push(user(said));
-      const { text } = await reply(messages);
-      messages.push({ role: 'assistant', content: text });
-      texts.push(text.startsWith(begins) ? 'same' : text);
-    }
-    const other = 'I still do not understand. You could ask: what is my balance?';
-    expect(texts).toEqual(['same', 'same', other, 'same', 'same', other]);
-  });
+  ])(
+    'the guide answers %j the same way twice running, then differently once',
+    async (said, begins) => {
+      const messages: ChatMessage[] = [];
+      const texts: string[] = [];
+      for (let turn = 0; turn < 6; turn++) {
+        messages.push(user(said));
+        const { text } = await reply(messages);
+        messages.push({ role: 'assistant', content: text });
+        texts.push(text.startsWith(begins) ? 'same' : text);
+      }
+      const other = 'I still do not understand. You could ask: what is my balance?';
+      expect(texts).toEqual(['same', 'same', other, 'same', 'same', other]);
+    },
+  );
 
   it('the guide counts its input and output tokens with a real tokenizer', async () => {
     const messages = [{ role: 'system', content: 'Be brief.' } as const, user('hello')];

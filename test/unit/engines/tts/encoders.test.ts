@@ -70,13 +70,16 @@ describe('what the encoders write', () => {
     },
   );
 
-  it.each(FORMATS)('our own frame count measures the length of an encoded file: %s', async (format) => {
-    const probed = await probeDuration(await encoded(format, said));
-    if (probed.kind === 'refused') throw new Error(probed.reason);
-    const ms = SECONDS * 1_000;
-    expect(probed.durationMs).toBeGreaterThanOrEqual(ms - 1);
-    expect(probed.durationMs).toBeLessThanOrEqual(ms + 1_000 * PADDING[format] + 1);
-  });
+  it.each(FORMATS)(
+    'our own frame count measures the length of an encoded file: %s',
+    async (format) => {
+      const probed = await probeDuration(await encoded(format, said));
+      if (probed.kind === 'refused') throw new Error(probed.reason);
+      const ms = SECONDS * 1_000;
+      expect(probed.durationMs).toBeGreaterThanOrEqual(ms - 1);
+      expect(probed.durationMs).toBeLessThanOrEqual(ms + 1_000 * PADDING[format] + 1);
+    },
+  );
 
   it('a FLAC file holds every sample of its input', async () => {
     const { samples } = await decodeSound(await encoded('flac', said));

@@ -14,9 +14,12 @@ const present = (headers: Record<string, string>, acceptsTokenScheme?: boolean) 
   );
 
 describe('the credential of a socket', () => {
-  it.each(['Token svc_1', 'token  svc_1', 'Bearer svc_1'])('a socket that allows the Token scheme takes "%s"', (text) => {
-    expect(present({ authorization: text }, true)).toEqual(AGENT);
-  });
+  it.each(['Token svc_1', 'token  svc_1', 'Bearer svc_1'])(
+    'a socket that allows the Token scheme takes "%s"',
+    (text) => {
+      expect(present({ authorization: text }, true)).toEqual(AGENT);
+    },
+  );
 
   it('a socket takes the Token scheme only where its route allows it, and no other scheme but Bearer', () => {
     expect(present({ authorization: 'Token svc_1' })).toEqual({ kind: 'malformed' });

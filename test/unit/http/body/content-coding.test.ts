@@ -25,14 +25,20 @@ async function whole(bytes: Buffer, coding: Coding, onBytes: (bytes: number) => 
 }
 
 describe('a compressed body', () => {
-  it.each(CODED)('a compressed body of %s is decoded to the original, wherever it is cut', async (coding, bytes) => {
-    expect((await whole(bytes, coding)).equals(TEXT)).toBe(true);
-  });
+  it.each(CODED)(
+    'a compressed body of %s is decoded to the original, wherever it is cut',
+    async (coding, bytes) => {
+      expect((await whole(bytes, coding)).equals(TEXT)).toBe(true);
+    },
+  );
 
-  it.each(CODED)('a compressed body of %s that is cut short or invalid is refused', async (coding, bytes) => {
-    await expect(whole(bytes.subarray(0, -6), coding)).rejects.toBeInstanceOf(BadCoding);
-    await expect(whole(Buffer.from('{"text":1}'), coding)).rejects.toBeInstanceOf(BadCoding);
-  });
+  it.each(CODED)(
+    'a compressed body of %s that is cut short or invalid is refused',
+    async (coding, bytes) => {
+      await expect(whole(bytes.subarray(0, -6), coding)).rejects.toBeInstanceOf(BadCoding);
+      await expect(whole(Buffer.from('{"text":1}'), coding)).rejects.toBeInstanceOf(BadCoding);
+    },
+  );
 
   it('a compressed body of no bytes is empty', async () => {
     expect(await whole(Buffer.alloc(0), 'gzip')).toHaveLength(0);

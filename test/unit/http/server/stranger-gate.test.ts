@@ -37,12 +37,15 @@ describe('the gate for strangers', () => {
     ['a good credential', async () => 'caller', 'passed'],
     ['a known caller who may not', () => Promise.reject(errors.credential.readOnly()), 403],
     ['a database that is away', () => Promise.reject(new Error('ECONNRESET')), 'failed'],
-  ])('the stranger gate takes no token for %s', async (_who, check: () => Promise<unknown>, status) => {
-    const strangers = gate();
-    for (let i = 0; i < 10; i++) {
-      expect(await statusOf(() => strangers.attempt(asked, 'shown', check))).toBe(status);
-    }
-  });
+  ])(
+    'the stranger gate takes no token for %s',
+    async (_who, check: () => Promise<unknown>, status) => {
+      const strangers = gate();
+      for (let i = 0; i < 10; i++) {
+        expect(await statusOf(() => strangers.attempt(asked, 'shown', check))).toBe(status);
+      }
+    },
+  );
 
   it('the stranger gate still checks a once good credential from a refused network, until that credential fails', async () => {
     const strangers = gate();

@@ -39,9 +39,12 @@ describe('a path that no route has', () => {
     ['GET', '/v1/model', 'GET /v1/models'],
     ['POST', '/v1/developer/agents/12/policys', 'POST /v1/developer/agents/:id/policies'],
     ['GET', '/v1/developer/agents/12/policys', 'GET /v1/developer/agents/:id/policies'],
-  ])('the 404 of an unknown path names the route that was probably meant: %s %s', (method, path, meant) => {
-    expect(messageOf(method, path)).toContain(`did you mean ${meant}?`);
-  });
+  ])(
+    'the 404 of an unknown path names the route that was probably meant: %s %s',
+    (method, path, meant) => {
+      expect(messageOf(method, path)).toContain(`did you mean ${meant}?`);
+    },
+  );
 
   it('a path of another vendor that is no prefix of a route is told the base URL to use', () => {
     expect(messageOf('POST', '/v1beta/models/gemini-3-pro:streamGenerateContent')).toBe(

@@ -294,32 +294,35 @@ describe('a payment that moved after its release', () => {
     ['whole, where it is there', 20n, 5n, 0n],
     ['as far as funds reach, and calls the rest a shortfall', 3n, 3n, 2n],
     ['from nothing: all of it is a shortfall', 0n, 0n, 5n],
-  ])('a payment that moved after its release is taken %s', (_, spendableRaw, chargedRaw, shortfallRaw) => {
-    const before = state({ spendableRaw, walletRaw: 20n, promisedRaw: 2n });
-    const decision = decide(before, correct(5n), WORLD);
-    expect(decision).toMatchObject({ kind: 'change', leftRaw: chargedRaw, shortfallRaw });
-    expect(applyChange(before, decision.change, WORLD.position)).toEqual({
-      ...before,
-      spendableRaw: spendableRaw - chargedRaw,
-      consumedRaw: chargedRaw,
-      walletRaw: 15n,
-    });
-    const entries = [
-      { debit: 'agent:7:spendable', credit: 'chain:usdc', amountRaw: chargedRaw },
-      { debit: 'shortfall:x402', credit: 'chain:usdc', amountRaw: shortfallRaw },
-    ].filter(({ amountRaw }) => amountRaw > 0n);
-    expect(decision.change.posting).toEqual({
-      id: `correct:${nonceOf('h')}`,
-      code: 'x402.correct',
-      askedRaw: 5n,
-      entries,
-    });
-    expect(decision.change.companions).toMatchObject([
-      { row: 'charge', charge: { costRaw: chargedRaw } },
-      { row: 'reservation.moved', decided: false, corrected: true },
-    ]);
-    expect(decision.change.guard).toMatchObject({ state: 'expired_unsettled' });
-  });
+  ])(
+    'a payment that moved after its release is taken %s',
+    (_, spendableRaw, chargedRaw, shortfallRaw) => {
+      const before = state({ spendableRaw, walletRaw: 20n, promisedRaw: 2n });
+      const decision = decide(before, correct(5n), WORLD);
+      expect(decision).toMatchObject({ kind: 'change', leftRaw: chargedRaw, shortfallRaw });
+      expect(applyChange(before, decision.change, WORLD.position)).toEqual({
+        ...before,
+        spendableRaw: spendableRaw - chargedRaw,
+        consumedRaw: chargedRaw,
+        walletRaw: 15n,
+      });
+      const entries = [
+        { debit: 'agent:7:spendable', credit: 'chain:usdc', amountRaw: chargedRaw },
+        { debit: 'shortfall:x402', credit: 'chain:usdc', amountRaw: shortfallRaw },
+      ].filter(({ amountRaw }) => amountRaw > 0n);
+      expect(decision.change.posting).toEqual({
+        id: `correct:${nonceOf('h')}`,
+        code: 'x402.correct',
+        askedRaw: 5n,
+        entries,
+      });
+      expect(decision.change.companions).toMatchObject([
+        { row: 'charge', charge: { costRaw: chargedRaw } },
+        { row: 'reservation.moved', decided: false, corrected: true },
+      ]);
+      expect(decision.change.guard).toMatchObject({ state: 'expired_unsettled' });
+    },
+  );
 
   it('a payment that moved after its release counts under the policies that it was paid under', () => {
     const rules = { ...ACTIVE, policies: [policyOf({ agentId: AGENT })] };

@@ -141,32 +141,30 @@ const KINDS: readonly (readonly [string, Operation, readonly string[]])[] = [
 ];
 
 describe('what goes alone', () => {
-  it.each(KINDS)('%s is written by one prepared statement with all its rows', async (_, operation, tables) => {
-    const { text: said, values, how } = await statementOf(operation);
-    expect(how).toEqual({ prepare: true });
-    const inserted = [...said.matchAll(/insert into (\w+)/g)].map(([, table]) => table);
-    expect(inserted).toEqual(tables);
-    const places = [...said.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n));
-    expect(new Set(places)).toEqual(new Set(values.map((_value, i) => i + 1)));
-  });
-
   it.each(KINDS)(
-    '%s writes nothing unless the agent’s row moves',
-    async (_, work) => {
-      const { text: said } = await statementOf(work);
-      const tail = ' select 1 from agent';
-      expect(said.endsWith(tail)).toBe(true);
-      const [first, ...rest] = said.slice(0, -tail.length).split(/, c\d+ as \(/);
-      expect(first).toMatch(
-        /^with agent as \(\s*update agent_funds f set version = f\.version \+ 1/,
-      );
-      expect(first).toContain('f.version =');
-      expect(rest.length).toBeGreaterThan(0);
-      for (const clause of rest) expect(clause).toMatch(/\b(from|using) agent\b/);
-      const names = [...said.matchAll(/, (c\d+) as \(/g)].map(([, name]) => name);
-      expect(new Set(names).size).toBe(names.length);
+    '%s is written by one prepared statement with all its rows',
+    async (_, operation, tables) => {
+      const { text: said, values, how } = await statementOf(operation);
+      expect(how).toEqual({ prepare: true });
+      const inserted = [...said.matchAll(/insert into (\w+)/g)].map(([, table]) => table);
+      expect(inserted).toEqual(tables);
+      const places = [...said.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n));
+      expect(new Set(places)).toEqual(new Set(values.map((_value, i) => i + 1)));
     },
   );
+
+  it.each(KINDS)('%s writes nothing unless the agent’s row moves', async (_, work) => {
+    const { text: said } = await statementOf(work);
+    const tail = ' select 1 from agent';
+    expect(said.endsWith(tail)).toBe(true);
+    const [first, ...rest] = said.slice(0, -tail.length).split(/, c\d+ as \(/);
+    expect(first).toMatch(/^with agent as \(\s*update agent_funds f set version = f\.version \+ 1/);
+    expect(first).toContain('f.version =');
+    expect(rest.length).toBeGreaterThan(0);
+    for (const clause of rest) expect(clause).toMatch(/\b(from|using) agent\b/);
+    const names = [...said.matchAll(/, (c\d+) as \(/g)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
 
   it('a single statement is not applied where the agent’s row has not moved', async () => {
     const { sent, sql } = recording(false);
@@ -198,11 +196,14 @@ describe('what does not go alone is not sent at all:', () => {
     ['a payout', [companion({ row: 'payout.done', nonce: nonceOf('p'), txHash: '0x' })]],
     ['a suspension', [companion({ row: 'agent.suspended', agentId: AGENT, policyId: 1 })]],
     ['a threshold', [companion({ row: 'threshold.crossed', thresholdId: 1, state: 'above' })]],
-  ])('ledger work that a single statement cannot write is not sent at all: %s', async (_, parts) => {
-    const { sent, sql } = recording();
-    expect(await applySingle(sql, NODE, parts)).toBe(false);
-    expect(sent).toEqual([]);
-  });
+  ])(
+    'ledger work that a single statement cannot write is not sent at all: %s',
+    async (_, parts) => {
+      const { sent, sql } = recording();
+      expect(await applySingle(sql, NODE, parts)).toBe(false);
+      expect(sent).toEqual([]);
+    },
+  );
 
   it('isSingleCompanion refuses a row that a single statement cannot write', () => {
     const rows = [...partFor(settle()).changes].flatMap(({ companions }) => companions);

@@ -81,9 +81,12 @@ describe('the pages of a PDF', () => {
       'under more marks than are looked at',
       Buffer.from(`%PDF-1.7\n${'/Type /Font '.repeat(documents.marks + 1)}`),
     ],
-  ])('a PDF whose pages are %s has an unknown page count and the vendor’s page limit as the upper bound', async (_, bytes) => {
-    expect(await count(bytes)).toEqual(UNKNOWN);
-  });
+  ])(
+    'a PDF whose pages are %s has an unknown page count and the vendor’s page limit as the upper bound',
+    async (_, bytes) => {
+      expect(await count(bytes)).toEqual(UNKNOWN);
+    },
+  );
 
   it('PDF pages in a stream that follows another stream are counted, and page marks inside compressed data are not', async () => {
     const marked = pdf('1 0 obj /ObjStm stream\n', deflateSync('/Type /Page '), '\nendstream');
@@ -108,11 +111,14 @@ describe('the pages of a PDF', () => {
         END,
       ),
     ],
-  ])('counting the pages of a PDF takes bounded time and does not block the event loop: %s', async (_, bytes) => {
-    const began = threadCpuMs();
-    expect(await usualStallMs(MOST_STALL_MS, () => count(bytes))).toBeLessThan(MOST_STALL_MS);
-    expect(threadCpuMs() - began).toBeLessThan(1_500 * slowness());
-  });
+  ])(
+    'counting the pages of a PDF takes bounded time and does not block the event loop: %s',
+    async (_, bytes) => {
+      const began = threadCpuMs();
+      expect(await usualStallMs(MOST_STALL_MS, () => count(bytes))).toBeLessThan(MOST_STALL_MS);
+      expect(threadCpuMs() - began).toBeLessThan(1_500 * slowness());
+    },
+  );
 
   it('counting the pages of a PDF stops when the client leaves', async () => {
     const leaving = new AbortController();

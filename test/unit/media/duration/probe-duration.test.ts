@@ -32,9 +32,12 @@ const REAL: Readonly<Record<string, number>> = {
 };
 
 describe('the duration of a file', () => {
-  it.each(Object.entries(REAL))('the duration of another program’s file is measured: %s', async (name, durationMs) => {
-    expect(await probeDuration(soundVector(name))).toEqual({ kind: 'measured', durationMs });
-  });
+  it.each(Object.entries(REAL))(
+    'the duration of another program’s file is measured: %s',
+    async (name, durationMs) => {
+      expect(await probeDuration(soundVector(name))).toEqual({ kind: 'measured', durationMs });
+    },
+  );
 
   it.each([
     ['MP3', soundVector('speech.mp3').subarray(1_000), 2_592],

@@ -29,10 +29,13 @@ const ATTACKS = {
 };
 
 describe('the length of a file', () => {
-  it.each(Object.entries(ATTACKS))('the search for a file’s duration does not stall the event loop: %s', async (_, file) => {
-    const probing = async () => {
-      expect(await probeDuration(file)).toMatchObject({ kind: 'refused' });
-    };
-    expect(await usualStallMs(MOST_STALL_MS, probing)).toBeLessThan(MOST_STALL_MS);
-  });
+  it.each(Object.entries(ATTACKS))(
+    'the search for a file’s duration does not stall the event loop: %s',
+    async (_, file) => {
+      const probing = async () => {
+        expect(await probeDuration(file)).toMatchObject({ kind: 'refused' });
+      };
+      expect(await usualStallMs(MOST_STALL_MS, probing)).toBeLessThan(MOST_STALL_MS);
+    },
+  );
 });

@@ -39,6 +39,9 @@ it.each([
     errors.credential.invalidKey(),
     { kind: 'hopeless', reason: 'key_revoked' },
   ],
-])('indexing maps the cause of a failure to what happens with the item: %s', (_, error, setback) => {
-  expect(indexingFailureOf(error)).toEqual(setback);
-});
+])(
+  'indexing maps the cause of a failure to what happens with the item: %s',
+  (_, error, setback) => {
+    expect(indexingFailureOf(error)).toEqual(setback);
+  },
+);

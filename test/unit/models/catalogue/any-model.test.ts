@@ -32,13 +32,16 @@ describe('any model that a key opens', () => {
     ['anthropic/claude-next', 'anthropic', 'claude-next'],
     ['together/meta-llama/Llama-9', 'together', 'meta-llama/Llama-9'],
     ['llama/8b', 'groq', 'hosted-8b'],
-  ])('the uncatalogued model %s is found at %s under the upstream’s own name', (id, provider, upstreamModel) => {
-    const model = open().findKeyed(id);
-    expect(model?.sources).toMatchObject([{ rail: 'byok', provider, upstreamModel }]);
-    const [only] = model?.sources ?? [];
-    const usage = { text_input_token: 1e9, text_output_token: 1e9, request: 1 };
-    expect(only && priceRaw(usage, only.rates, only.marginBps)).toBe(LIMITS.byokFeeRaw);
-  });
+  ])(
+    'the uncatalogued model %s is found at %s under the upstream’s own name',
+    (id, provider, upstreamModel) => {
+      const model = open().findKeyed(id);
+      expect(model?.sources).toMatchObject([{ rail: 'byok', provider, upstreamModel }]);
+      const [only] = model?.sources ?? [];
+      const usage = { text_input_token: 1e9, text_output_token: 1e9, request: 1 };
+      expect(only && priceRaw(usage, only.rates, only.marginBps)).toBe(LIMITS.byokFeeRaw);
+    },
+  );
 
   it.each([
     'nobody/x',
@@ -50,9 +53,12 @@ describe('any model that a key opens', () => {
     'openai/gpt\n',
     'gpt 9',
     'gpt-é',
-  ])('no provider is guessed for the model name %j, so that no key reaches the wrong provider', (id) => {
-    expect(open().findKeyed(id)).toBeUndefined();
-  });
+  ])(
+    'no provider is guessed for the model name %j, so that no key reaches the wrong provider',
+    (id) => {
+      expect(open().findKeyed(id)).toBeUndefined();
+    },
+  );
 
   it('the models of a provider key are hidden from callers without the key and have only the requested modality', () => {
     const catalogue = open('embedding');

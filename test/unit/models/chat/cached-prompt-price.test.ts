@@ -185,42 +185,48 @@ describe('what an upstream claims of its cache', () => {
   it.each([
     ['openai/gpt-5.6-luna', undefined],
     ['anthropic/claude-sonnet-5', 16],
-  ])('the charge at %s never exceeds the hold, whatever cache usage the upstream reports', (name, markedFrom) => {
-    const source = sourceOf(name);
-    const prompt = fc.string({ minLength: 16, maxLength: 400 });
-    fc.assert(
-      fc.property(prompt, claim, claim, claim, claim, (content, fresh, served, kept, hour) => {
-        const request = ChatRequest.parse({ model: 'a/b', messages: [{ role: 'user', content }] });
-        const { tokens } = boundChat(request, modelOf(source), markedFrom);
-        const usage =
-          markedFrom === undefined
-            ? readUsage({
-                prompt_tokens: fresh,
-                completion_tokens: 64,
-                prompt_tokens_details: { cached_tokens: served, cache_write_tokens: kept },
-              })
-            : readMessageUsage({
-                input_tokens: fresh,
-                output_tokens: 64,
-                cache_read_input_tokens: served,
-                cache_creation_input_tokens: kept,
-                cache_creation: { ephemeral_1h_input_tokens: hour },
-              });
-        const { rates, usage: billed } = meterChat(
-          request,
-          { usage, answerChars: 0 },
-          source,
-          tokens,
-        );
-        for (const quantity of Object.values(billed)) expect(quantity).toBeGreaterThanOrEqual(0);
-        // The ledger charges no more than what is held; what comes near it is what one counts otherwise.
-        const around = { ...tokens, inputTokens: tokens.inputTokens + 2_048 };
-        expect(priceRaw(billed, rates ?? source.rates, source.marginBps)).toBeLessThanOrEqual(
-          chatPriceRaw({ ...around, cacheWriteTokens: around.inputTokens }, source),
-        );
-      }),
-    );
-  });
+  ])(
+    'the charge at %s never exceeds the hold, whatever cache usage the upstream reports',
+    (name, markedFrom) => {
+      const source = sourceOf(name);
+      const prompt = fc.string({ minLength: 16, maxLength: 400 });
+      fc.assert(
+        fc.property(prompt, claim, claim, claim, claim, (content, fresh, served, kept, hour) => {
+          const request = ChatRequest.parse({
+            model: 'a/b',
+            messages: [{ role: 'user', content }],
+          });
+          const { tokens } = boundChat(request, modelOf(source), markedFrom);
+          const usage =
+            markedFrom === undefined
+              ? readUsage({
+                  prompt_tokens: fresh,
+                  completion_tokens: 64,
+                  prompt_tokens_details: { cached_tokens: served, cache_write_tokens: kept },
+                })
+              : readMessageUsage({
+                  input_tokens: fresh,
+                  output_tokens: 64,
+                  cache_read_input_tokens: served,
+                  cache_creation_input_tokens: kept,
+                  cache_creation: { ephemeral_1h_input_tokens: hour },
+                });
+          const { rates, usage: billed } = meterChat(
+            request,
+            { usage, answerChars: 0 },
+            source,
+            tokens,
+          );
+          for (const quantity of Object.values(billed)) expect(quantity).toBeGreaterThanOrEqual(0);
+          // The ledger charges no more than what is held; what comes near it is what one counts otherwise.
+          const around = { ...tokens, inputTokens: tokens.inputTokens + 2_048 };
+          expect(priceRaw(billed, rates ?? source.rates, source.marginBps)).toBeLessThanOrEqual(
+            chatPriceRaw({ ...around, cacheWriteTokens: around.inputTokens }, source),
+          );
+        }),
+      );
+    },
+  );
 
   it('a prompt that this server marks for caching is held at the cost of writing all of it to the cache', () => {
     const source = sourceOf('anthropic/claude-sonnet-5');

@@ -21,10 +21,13 @@ describe('the end of an object in pieces', () => {
     },
   );
 
-  it.each(['[{"a":1},{}]', ' [{}]', '1{}', '"{}"', '}{}', 'null', ''])('the JSON object reader finds no end of an object in %j', (text) => {
-    expect(wholeAt(text)).toEqual([]);
-    const end = new ObjectEnd();
-    end.push(text);
-    expect(end.isWhole).toBe(false);
-  });
+  it.each(['[{"a":1},{}]', ' [{}]', '1{}', '"{}"', '}{}', 'null', ''])(
+    'the JSON object reader finds no end of an object in %j',
+    (text) => {
+      expect(wholeAt(text)).toEqual([]);
+      const end = new ObjectEnd();
+      end.push(text);
+      expect(end.isWhole).toBe(false);
+    },
+  );
 });

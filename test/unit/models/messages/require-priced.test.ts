@@ -27,9 +27,12 @@ describe('what is kept in the account that pays', () => {
     [content({ type: 'text', text: 'x' }, page)],
     [result(content(file))],
     [content(content(result(file)))],
-  ])('a Messages request that refers to a file in the operator’s account is refused: %j', (block) => {
-    expect(() => requireContent([block])).toThrow(expect.objectContaining({ status: 400 }));
-  });
+  ])(
+    'a Messages request that refers to a file in the operator’s account is refused: %j',
+    (block) => {
+      expect(() => requireContent([block])).toThrow(expect.objectContaining({ status: 400 }));
+    },
+  );
 
   it('a Messages request is accepted with content that stands in the request itself', () => {
     const seen = { type: 'image', source: { type: 'url', url: 'https://x.example' } };
@@ -64,15 +67,20 @@ describe('tools that a conversation brings', () => {
     ],
   ];
 
-  it.each(places)('a tool defined in %s is refused when it would be refused in the request’s tools', (_, place) => {
-    for (const tool of own) {
-      requirePricedMessages(CountRequest.parse({ model: 'm', messages: [hi], tools: [tool] }));
-      requireContent([place(tool)]);
-    }
-    for (const tool of [...ofVendor, undefined, null, 'x']) {
-      expect(() => requireContent([place(tool)])).toThrow(expect.objectContaining({ status: 400 }));
-    }
-  });
+  it.each(places)(
+    'a tool defined in %s is refused when it would be refused in the request’s tools',
+    (_, place) => {
+      for (const tool of own) {
+        requirePricedMessages(CountRequest.parse({ model: 'm', messages: [hi], tools: [tool] }));
+        requireContent([place(tool)]);
+      }
+      for (const tool of [...ofVendor, undefined, null, 'x']) {
+        expect(() => requireContent([place(tool)])).toThrow(
+          expect.objectContaining({ status: 400 }),
+        );
+      }
+    },
+  );
 
   it('a Messages conversation may add and remove tools by name, except those of an MCP server', () => {
     const named = { type: 'tool_reference', name: 'weather' };

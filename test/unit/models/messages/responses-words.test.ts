@@ -140,12 +140,15 @@ describe('a response that is read as a message', () => {
     ['end_turn', { status: 'completed' }],
     ['max_tokens', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
     ['refusal', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
-  ])('a response translated to a message ends with %s, whole and streamed', async (reason, ending) => {
-    const response = { output: [said('x')], ...ending };
-    expect((await wholeOf(response))?.stop_reason).toBe(reason);
-    const [last] = (await streamOf([], response)).slice(-1);
-    expect(last).toMatchObject({ type: 'message_delta', delta: { stop_reason: reason } });
-  });
+  ])(
+    'a response translated to a message ends with %s, whole and streamed',
+    async (reason, ending) => {
+      const response = { output: [said('x')], ...ending };
+      expect((await wholeOf(response))?.stop_reason).toBe(reason);
+      const [last] = (await streamOf([], response)).slice(-1);
+      expect(last).toMatchObject({ type: 'message_delta', delta: { stop_reason: reason } });
+    },
+  );
 
   it('a response translated to a Messages stream has a blank line between two messages', async () => {
     const at = (output_index: number, more: object) => ({ output_index, ...more });

@@ -47,10 +47,13 @@ describe('a refusal of an upstream', () => {
     { code: 'context_length_exceeded', message: 'Shorten it.' },
     { message: "This model's maximum context length is 8192 tokens." },
     { message: 'The input token count exceeds the maximum number of tokens allowed' },
-  ])('an upstream’s error about prompt length gets the wording that Messages clients know: $message', (error) => {
-    const { message } = said(inMessagesWords(declined(400, JSON.stringify({ error })))).error;
-    expect(message).toBe(`prompt is too long: ${error.message}`);
-  });
+  ])(
+    'an upstream’s error about prompt length gets the wording that Messages clients know: $message',
+    (error) => {
+      const { message } = said(inMessagesWords(declined(400, JSON.stringify({ error })))).error;
+      expect(message).toBe(`prompt is too long: ${error.message}`);
+    },
+  );
 });
 
 it('a Messages stream ends with its price, followed by its end or its error', () => {

@@ -21,10 +21,13 @@ describe('the type of sound', () => {
     [bytes('OggS\0\x02'), 'audio/ogg'],
     [bytes('fLaC\0\0'), 'audio/flac'],
     [bytes('ID3\x04'), 'audio/mpeg'],
-  ])('the content type of audio follows the file’s first bytes, against the upstream’s', (head, type) => {
-    expect(audioTypeOf(head, 'audio/aac', 'aac')).toBe(type);
-    expect(audioTypeOf(head, '', 'pcm')).toBe(type);
-  });
+  ])(
+    'the content type of audio follows the file’s first bytes, against the upstream’s',
+    (head, type) => {
+      expect(audioTypeOf(head, 'audio/aac', 'aac')).toBe(type);
+      expect(audioTypeOf(head, '', 'pcm')).toBe(type);
+    },
+  );
 
   it('the content type of audio keeps the upstream’s other name for the same format', () => {
     expect(audioTypeOf(WAV, 'audio/x-wav', 'wav')).toBe('audio/x-wav');

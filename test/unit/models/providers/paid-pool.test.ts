@@ -133,16 +133,19 @@ describe('a paid answer', () => {
     ['breaks off', { body: cut() }],
     ['is a redirect', { status: 302 }],
     ['is longer than may be read', { body: Buffer.alloc(UPSTREAM_LIMITS.responseBytes + 1) }],
-  ])('an x402 response that %s is spent, and the error names its reservation', async (_, script) => {
-    const { told, answer } = answered(script);
-    const outcome = await pool(told).whole();
-    const { nonce, validBefore } = PAYMENT;
-    expect(outcome).toMatchObject({
-      kind: 'spent',
-      refusal: { status: 502, fields: { reservation: { nonce, validBefore } } },
-    });
-    expect((answer as FakeAnswer).isDiscarded).toBe(true);
-  });
+  ])(
+    'an x402 response that %s is spent, and the error names its reservation',
+    async (_, script) => {
+      const { told, answer } = answered(script);
+      const outcome = await pool(told).whole();
+      const { nonce, validBefore } = PAYMENT;
+      expect(outcome).toMatchObject({
+        kind: 'spent',
+        refusal: { status: 502, fields: { reservation: { nonce, validBefore } } },
+      });
+      expect((answer as FakeAnswer).isDiscarded).toBe(true);
+    },
+  );
 
   it('an opened x402 response is streamed, and discarded when its reader stops', async () => {
     const { told, answer } = answered({

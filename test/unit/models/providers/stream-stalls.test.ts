@@ -140,9 +140,12 @@ describe.each(Object.entries(READERS))('the reader of %s', (name, make) => {
     expect(await readAll(make, OWN[name] ?? '')).toContain('a word');
   });
 
-  it.each(Object.entries(ATTACKS))('an upstream stream reader does not block the event loop on %s', async (_, text) => {
-    piecesOf(text);
-    const stallMs = await usualStallMs(MOST_STALL_MS, () => readAttack(make, text));
-    expect(stallMs).toBeLessThan(MOST_STALL_MS);
-  });
+  it.each(Object.entries(ATTACKS))(
+    'an upstream stream reader does not block the event loop on %s',
+    async (_, text) => {
+      piecesOf(text);
+      const stallMs = await usualStallMs(MOST_STALL_MS, () => readAttack(make, text));
+      expect(stallMs).toBeLessThan(MOST_STALL_MS);
+    },
+  );
 });

@@ -3,9 +3,12 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { tokenCount } from '../../../../src/models/providers/token-count.ts';
 
 describe('a number of tokens', () => {
-  it.each([0, 1, LIMITS.upstreamTokens])('a token count is read as the upstream reports it: %j', (told) => {
-    expect(tokenCount(told)).toBe(told);
-  });
+  it.each([0, 1, LIMITS.upstreamTokens])(
+    'a token count is read as the upstream reports it: %j',
+    (told) => {
+      expect(tokenCount(told)).toBe(told);
+    },
+  );
 
   it.each([
     -1,

@@ -133,13 +133,16 @@ describe('a purchase where sources of both ways to pay sell a model', () => {
 });
 
 describe('the trace of a purchase', () => {
-  it.each([undefined, 'broken'])('a purchase’s trace has its cost and the error that broke it off: %s', async (error) => {
-    const { buyTraced } = await world();
-    const span = new RecordedSpan('request');
-    const bought = await buyTraced(span);
-    await bought.settle(error);
-    const [attempt] = span.children;
-    expect(attempt?.ended?.error).toBe(error);
-    expect(attempt?.attributes).toHaveProperty('svc.cost_raw');
-  });
+  it.each([undefined, 'broken'])(
+    'a purchase’s trace has its cost and the error that broke it off: %s',
+    async (error) => {
+      const { buyTraced } = await world();
+      const span = new RecordedSpan('request');
+      const bought = await buyTraced(span);
+      await bought.settle(error);
+      const [attempt] = span.children;
+      expect(attempt?.ended?.error).toBe(error);
+      expect(attempt?.attributes).toHaveProperty('svc.cost_raw');
+    },
+  );
 });

@@ -31,17 +31,20 @@ describe('a client that is sent to as fast as it reads', () => {
   it.each([
     ['and says so', true],
     ['and says nothing', false],
-  ])('a slow client %s is waited for as long as it reads something within each stall time', async (_, says) => {
-    const { advance, paced, sent, socket } = behindBy(5_000);
-    for (let left = 4; left >= 1; left--) {
-      expect(await advance(PACE.stallMs - 1)).toBeUndefined();
-      socket.bufferedAmount = left * 1_000;
-      if (says) paced.drained();
-      else if (left > 1) expect(await advance(1)).toBeUndefined();
-    }
-    await advance(1);
-    expect(await sent).toBe(true);
-  });
+  ])(
+    'a slow client %s is waited for as long as it reads something within each stall time',
+    async (_, says) => {
+      const { advance, paced, sent, socket } = behindBy(5_000);
+      for (let left = 4; left >= 1; left--) {
+        expect(await advance(PACE.stallMs - 1)).toBeUndefined();
+        socket.bufferedAmount = left * 1_000;
+        if (says) paced.drained();
+        else if (left > 1) expect(await advance(1)).toBeUndefined();
+      }
+      await advance(1);
+      expect(await sent).toBe(true);
+    },
+  );
 
   it('a slow client is given up one stall time after the last bytes it read', async () => {
     const { advance, paced, socket } = behindBy(5_000);

@@ -62,18 +62,21 @@ describe('a relayed stream', () => {
     ['ends', undefined],
     ['comes', 'late'],
     ['breaks', new Error('stopped')],
-  ])('a relayed stream whose client leaves while a piece is awaited is over even when that piece %s', async (_, piece) => {
-    let arrive = (_piece: string | undefined) => {};
-    let fail = (_error: Error) => {};
-    const awaited = new Promise<string | undefined>((resolve, reject) => {
-      arrive = resolve;
-      fail = reject;
-    });
-    const { reader, told } = relaying(awaited);
-    const pending = reader.next();
-    await reader.return?.();
-    if (piece instanceof Error) fail(piece);
-    else arrive(piece);
-    expect([await pending, told]).toEqual([{ done: true, value: undefined }, ['stop', 'left']]);
-  });
+  ])(
+    'a relayed stream whose client leaves while a piece is awaited is over even when that piece %s',
+    async (_, piece) => {
+      let arrive = (_piece: string | undefined) => {};
+      let fail = (_error: Error) => {};
+      const awaited = new Promise<string | undefined>((resolve, reject) => {
+        arrive = resolve;
+        fail = reject;
+      });
+      const { reader, told } = relaying(awaited);
+      const pending = reader.next();
+      await reader.return?.();
+      if (piece instanceof Error) fail(piece);
+      else arrive(piece);
+      expect([await pending, told]).toEqual([{ done: true, value: undefined }, ['stop', 'left']]);
+    },
+  );
 });

@@ -106,17 +106,20 @@ describe('speech', () => {
   it.each([
     ['the cheapest source', 15_749n, 402, 0],
     ['the dearer source', 31_499n, 502, 1],
-  ])('speech is refused or not retried when the balance does not cover %s', async (_, leftRaw, status, asked) => {
-    const { calls, ledger, speak } = await world(() => failed('broken', 'status 500', 500));
-    await ledger.hold({
-      spender: { agentId: AGENT },
-      holdId: 'other',
-      amountRaw: 1_000_000n - leftRaw,
-      destination: { host: 'acme', payee: null },
-    });
-    await expect(speak()).rejects.toMatchObject({ status });
-    expect(calls).toHaveLength(asked);
-  });
+  ])(
+    'speech is refused or not retried when the balance does not cover %s',
+    async (_, leftRaw, status, asked) => {
+      const { calls, ledger, speak } = await world(() => failed('broken', 'status 500', 500));
+      await ledger.hold({
+        spender: { agentId: AGENT },
+        holdId: 'other',
+        amountRaw: 1_000_000n - leftRaw,
+        destination: { host: 'acme', payee: null },
+      });
+      await expect(speak()).rejects.toMatchObject({ status });
+      expect(calls).toHaveLength(asked);
+    },
+  );
 
   it('speech requests usage from the upstream only for event streams billed in tokens', async () => {
     const { calls, speak } = await world(speechOf);

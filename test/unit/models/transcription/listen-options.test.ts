@@ -47,7 +47,10 @@ describe('the model that several languages at once are priced as', () => {
     ['deepgram/nova-3-multilingual', 'multi', 'deepgram/nova-3-multilingual', 'multi'],
     ['deepgram/base', 'multi', 'deepgram/base', 'multi'],
     ['local/pocketsphinx', 'multi', 'local/pocketsphinx', 'multi'],
-  ])('live transcription of %s in the language %s is priced as %s', (asked, language, id, spoken) => {
-    expect(spokenModel(catalogue, asked, language)).toEqual({ id, language: spoken });
-  });
+  ])(
+    'live transcription of %s in the language %s is priced as %s',
+    (asked, language, id, spoken) => {
+      expect(spokenModel(catalogue, asked, language)).toEqual({ id, language: spoken });
+    },
+  );
 });

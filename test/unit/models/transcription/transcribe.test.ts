@@ -126,17 +126,20 @@ describe('a transcript that is bought', () => {
   it.each([
     ['acme/ears', 'multi'],
     ['acme/ears-multilingual', undefined],
-  ])('a transcription in several languages has the multilingual price (%s, %s)', async (model, language) => {
-    const { asked, balanced, transcriptions, wanted } = await world(() => answered());
-    const order = wanted(SOUND, model);
-    const { headers } = await transcriptions.transcribe({
-      ...order,
-      request: { ...order.request, language },
-    });
-    expect(await balanced()).toBe(240n);
-    expect(headers['x-svc-model']).toBe('acme/ears-multilingual');
-    expect(asked).toMatchObject([{ language: 'multi' }]);
-  });
+  ])(
+    'a transcription in several languages has the multilingual price (%s, %s)',
+    async (model, language) => {
+      const { asked, balanced, transcriptions, wanted } = await world(() => answered());
+      const order = wanted(SOUND, model);
+      const { headers } = await transcriptions.transcribe({
+        ...order,
+        request: { ...order.request, language },
+      });
+      expect(await balanced()).toBe(240n);
+      expect(headers['x-svc-model']).toBe('acme/ears-multilingual');
+      expect(asked).toMatchObject([{ language: 'multi' }]);
+    },
+  );
 
   it('a transcription is charged for the duration that its upstream reports', async () => {
     const { balanced, transcriptions, wanted } = await world(() => answered(2));

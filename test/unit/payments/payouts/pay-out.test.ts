@@ -145,14 +145,17 @@ describe('one payout', () => {
     ['is not booked where the database is away', { booking: new Error('away') }, WARN],
     ['is undecided', { verdict: { kind: 'undecided' } as const }, ERROR],
     ['was called off', { verdict: { kind: 'void' } as const }, ERROR],
-  ])('a payout that the token refuses and that %s stays open and is logged', async (_, wanted, level) => {
-    const used = { kind: 'used', txHash: word(5) } as const;
-    const submitting = new RpcReverted(
-      'execution reverted: ERC20: transfer amount exceeds balance',
-    );
-    const { deps, seen } = setUp({ submitting, verdict: used, ...wanted });
-    await payOut(deps, PAYOUT);
-    expect([seen.written, seen.paid]).toEqual([[], []]);
-    expect(seen.logged).toMatchObject([{ level }]);
-  });
+  ])(
+    'a payout that the token refuses and that %s stays open and is logged',
+    async (_, wanted, level) => {
+      const used = { kind: 'used', txHash: word(5) } as const;
+      const submitting = new RpcReverted(
+        'execution reverted: ERC20: transfer amount exceeds balance',
+      );
+      const { deps, seen } = setUp({ submitting, verdict: used, ...wanted });
+      await payOut(deps, PAYOUT);
+      expect([seen.written, seen.paid]).toEqual([[], []]);
+      expect(seen.logged).toMatchObject([{ level }]);
+    },
+  );
 });

@@ -176,12 +176,15 @@ describe('a vendor that says it does not take the payment', () => {
     ['nothing', ''],
     ['a page', '<html>no</html>'],
     ['more than the proxy reads', 'x'.repeat(LIMITS.challengeBodyBytes + 1)],
-  ])('a vendor that refuses a payment and says %s is reported with its status alone', async (_, body) => {
-    const { book, pay } = payWorld({ status: 403, body });
-    const { fields } = await refused(pay());
-    expect(fields.detail).toBe('The vendor answered 403.');
-    expect(book.row('p').refused).toBe(true);
-  });
+  ])(
+    'a vendor that refuses a payment and says %s is reported with its status alone',
+    async (_, body) => {
+      const { book, pay } = payWorld({ status: 403, body });
+      const { fields } = await refused(pay());
+      expect(fields.detail).toBe('The vendor answered 403.');
+      expect(book.row('p').refused).toBe(true);
+    },
+  );
 
   it('a refusal of a payment that breaks off in the middle is reported with its status', async () => {
     async function* broken() {
@@ -195,35 +198,41 @@ describe('a vendor that says it does not take the payment', () => {
 });
 
 describe('a vendor that fails with the payment in hand', () => {
-  it.each([500, 503, 599])('a vendor that answers %i to a payment leaves the payment open and its money held', async (status) => {
-    const { book, pay, answers } = payWorld({ status, body: 'sorry' });
-    const error = await refused(pay());
-    expect(error).toMatchObject({ status: 502, error: AMBIGUOUS });
-    const { validBefore } = book.row('p');
-    expect(error.fields).toMatchObject({ reservation: { nonce: nonceOf('p'), validBefore } });
-    expect(book.row('p')).toMatchObject({
-      state: 'pending_settlement',
-      refused: false,
-      responseStatusCode: status,
-    });
-    expect(book.funds).toMatchObject(HELD);
-    expect(answers).toMatchObject([{ isDiscarded: true, readBytes: 0 }]);
-  });
+  it.each([500, 503, 599])(
+    'a vendor that answers %i to a payment leaves the payment open and its money held',
+    async (status) => {
+      const { book, pay, answers } = payWorld({ status, body: 'sorry' });
+      const error = await refused(pay());
+      expect(error).toMatchObject({ status: 502, error: AMBIGUOUS });
+      const { validBefore } = book.row('p');
+      expect(error.fields).toMatchObject({ reservation: { nonce: nonceOf('p'), validBefore } });
+      expect(book.row('p')).toMatchObject({
+        state: 'pending_settlement',
+        refused: false,
+        responseStatusCode: status,
+      });
+      expect(book.funds).toMatchObject(HELD);
+      expect(answers).toMatchObject([{ isDiscarded: true, readBytes: 0 }]);
+    },
+  );
 
   it.each([
     ...['timeout', 'broken', 'aborted', 'tls'].map(
       (reason) => [reason, new SendFailed(reason as 'tls', { beforeBytes: false })] as const,
     ),
     ['a bug of ours', new TypeError('bug')] as const,
-  ])('a vendor that gives no whole answer to a payment (%s) leaves the payment open and its money held', async (_, failure) => {
-    const { book, pay, steps } = payWorld(failure);
-    const error = await refused(pay());
-    expect(error).toMatchObject({ status: 502, error: AMBIGUOUS });
-    expect(error.fields).toMatchObject({ reservation: { nonce: nonceOf('p') } });
-    expect(book.row('p').state).toBe('pending_settlement');
-    expect(book.funds).toMatchObject(HELD);
-    expect(steps).toEqual(['sending', 'booked']);
-  });
+  ])(
+    'a vendor that gives no whole answer to a payment (%s) leaves the payment open and its money held',
+    async (_, failure) => {
+      const { book, pay, steps } = payWorld(failure);
+      const error = await refused(pay());
+      expect(error).toMatchObject({ status: 502, error: AMBIGUOUS });
+      expect(error.fields).toMatchObject({ reservation: { nonce: nonceOf('p') } });
+      expect(book.row('p').state).toBe('pending_settlement');
+      expect(book.funds).toMatchObject(HELD);
+      expect(steps).toEqual(['sending', 'booked']);
+    },
+  );
 });
 
 describe('a payment of which not a byte has left', () => {

@@ -62,11 +62,14 @@ describe('a vendor that asks for no payment', () => {
   it.each([
     ['HEAD', 200],
     ['GET', 304],
-  ] as const)('a vendor’s Content-Length above the limit is accepted where no body follows (%s, %i)', async (method, status) => {
-    const headers = [['Content-Length', String(1e12)]] as const;
-    const world = proxyWorld({ unpaid: { status, headers } });
-    expect(await world.send({ method })).toMatchObject({ status });
-  });
+  ] as const)(
+    'a vendor’s Content-Length above the limit is accepted where no body follows (%s, %i)',
+    async (method, status) => {
+      const headers = [['Content-Length', String(1e12)]] as const;
+      const world = proxyWorld({ unpaid: { status, headers } });
+      expect(await world.send({ method })).toMatchObject({ status });
+    },
+  );
 });
 
 describe('a vendor that asks for a payment', () => {

@@ -200,17 +200,20 @@ describe('a payment that may not be made', () => {
   it.each([
     ['active', 503, 'circuit_breaker_active'],
     ['stale', 503, 'circuit_breaker_stale'],
-  ] as const)('a payment while the circuit breaker is %s is neither signed nor held', async (kind, status, error) => {
-    const all = world();
-    all.state.breaker = { kind, reason: 1, reasonText: 'the sequencer is down' };
-    await expect(all.reserve()).rejects.toMatchObject({
-      status,
-      error,
-      fields: { detail: 'the sequencer is down' },
-    });
-    await expectNothing(all);
-    expect(all.book.holds).toEqual([]);
-  });
+  ] as const)(
+    'a payment while the circuit breaker is %s is neither signed nor held',
+    async (kind, status, error) => {
+      const all = world();
+      all.state.breaker = { kind, reason: 1, reasonText: 'the sequencer is down' };
+      await expect(all.reserve()).rejects.toMatchObject({
+        status,
+        error,
+        fields: { detail: 'the sequencer is down' },
+      });
+      await expectNothing(all);
+      expect(all.book.holds).toEqual([]);
+    },
+  );
 
   it('a payment without a wallet or a signer is neither signed nor held', async () => {
     const all = world();
@@ -273,15 +276,18 @@ describe('a payment that may not be made', () => {
     ['says that it is full', errors.request.ledgerFull()],
     ['says that it is away', errors.request.ledgerAway()],
     ['breaks', new Error('a connection was lost')],
-  ])('a payment while the ledger %s is refused as not persisted, to be retried', async (_, failure) => {
-    const all = world();
-    const ledger: Pick<Ledger, 'hold'> = { hold: () => Promise.reject(failure) };
-    await expect(
-      all.reserve(undefined, {}, { ledger: ledger as ReserveDeps['ledger'] }),
-    ).rejects.toMatchObject({
-      status: 500,
-      error: 'Reservation persistence failed',
-      headers: { 'x-should-retry': 'true' },
-    });
-  });
+  ])(
+    'a payment while the ledger %s is refused as not persisted, to be retried',
+    async (_, failure) => {
+      const all = world();
+      const ledger: Pick<Ledger, 'hold'> = { hold: () => Promise.reject(failure) };
+      await expect(
+        all.reserve(undefined, {}, { ledger: ledger as ReserveDeps['ledger'] }),
+      ).rejects.toMatchObject({
+        status: 500,
+        error: 'Reservation persistence failed',
+        headers: { 'x-should-retry': 'true' },
+      });
+    },
+  );
 });

@@ -96,12 +96,15 @@ describe('what one block says of a payment', () => {
     ['to another payee', { to: WALLET, valueRaw: 10_000n }],
     ['of another amount', { to: PAYEE, valueRaw: 9_999n }],
     ['of nothing', undefined],
-  ])('a payment is undecided where its authorization was used for a transfer %s', async (_, moved) => {
-    const { chain, ask } = world();
-    chain.use(PAYMENT, moved);
-    chain.mine(60);
-    expect(await ask()).toEqual({ kind: 'undecided' });
-  });
+  ])(
+    'a payment is undecided where its authorization was used for a transfer %s',
+    async (_, moved) => {
+      const { chain, ask } = world();
+      chain.use(PAYMENT, moved);
+      chain.mine(60);
+      expect(await ask()).toEqual({ kind: 'undecided' });
+    },
+  );
 
   it('a payment is void where it was cancelled on chain before it lapses', async () => {
     const { chain, ask } = world();

@@ -98,11 +98,14 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect(waits).toHaveLength(1);
   });
 
-  it.each([402, 503])('a vendor’s late failure (%i) does not wait for the chain and leaves the payment open', async (status) => {
-    const { book, pay, waits } = lateWorld({ kind: 'void' }, { status });
-    await refusalOf(pay());
-    expect([waits, book.row('p').state]).toEqual([[], 'pending_settlement']);
-  });
+  it.each([402, 503])(
+    'a vendor’s late failure (%i) does not wait for the chain and leaves the payment open',
+    async (status) => {
+      const { book, pay, waits } = lateWorld({ kind: 'void' }, { status });
+      await refusalOf(pay());
+      expect([waits, book.row('p').state]).toEqual([[], 'pending_settlement']);
+    },
+  );
 
   it('a vendor’s late answer is relayed while the ledger hangs over the settlement', async () => {
     const { book, pay } = lateWorld(USED);

@@ -143,23 +143,26 @@ describe('a reading', () => {
     ['the head', /^head/],
     ['the logs of payments', /^logs/],
     ['the states', /^states/],
-  ])('a reconcile tick that cannot read %s fails, and a later tick makes up for it', async (_, question) => {
-    const { book, chain, pay, read, failOn } = watchedWorld(0, 1);
-    await read();
-    const [used] = [await pay('used'), await pay('lapsed')];
-    chain.mine();
-    chain.use(used, movedBy(used));
-    chain.mine(1, 100);
-    const back = failOn(question);
-    await expect(read()).rejects.toThrow(RpcUnavailable);
-    back();
-    await read();
-    expect([book.row('used').state, book.row('lapsed').state]).toEqual([
-      'settled',
-      'expired_unsettled',
-    ]);
-    expect(book.store.violations()).toEqual([]);
-  });
+  ])(
+    'a reconcile tick that cannot read %s fails, and a later tick makes up for it',
+    async (_, question) => {
+      const { book, chain, pay, read, failOn } = watchedWorld(0, 1);
+      await read();
+      const [used] = [await pay('used'), await pay('lapsed')];
+      chain.mine();
+      chain.use(used, movedBy(used));
+      chain.mine(1, 100);
+      const back = failOn(question);
+      await expect(read()).rejects.toThrow(RpcUnavailable);
+      back();
+      await read();
+      expect([book.row('used').state, book.row('lapsed').state]).toEqual([
+        'settled',
+        'expired_unsettled',
+      ]);
+      expect(book.store.violations()).toEqual([]);
+    },
+  );
 
   it('a reconcile tick that the ledger interrupts keeps its cursor, and the next one takes nothing twice', async () => {
     const world = watchedWorld(0, 1);

@@ -56,18 +56,21 @@ describe('a payment that the chain shows used', () => {
     ['another payee', { to: STRANGER, valueRaw: 10_000n }],
     ['another amount', { to: `0x${'b2'.repeat(20)}`, valueRaw: 10_001n }],
     ['no transfer at all', undefined],
-  ])('a payment that the chain shows used with %s is logged as an error and stays held, also after it lapses', async (_, moved) => {
-    const { book, chain, pay, read, errors } = await readWorld();
-    const row = await pay('p');
-    const { funds } = book;
-    chain.mine();
-    chain.use(row, moved);
-    expect(await read()).toMatchObject({ settled: 0, left: 1 });
-    expect(errors()).toEqual(['USDC left a wallet by an unknown authorization']);
-    chain.mine(100);
-    expect(await read()).toMatchObject({ settled: 0, released: 0, left: 1 });
-    expect([book.funds, book.row('p').state]).toEqual([funds, 'pending_settlement']);
-  });
+  ])(
+    'a payment that the chain shows used with %s is logged as an error and stays held, also after it lapses',
+    async (_, moved) => {
+      const { book, chain, pay, read, errors } = await readWorld();
+      const row = await pay('p');
+      const { funds } = book;
+      chain.mine();
+      chain.use(row, moved);
+      expect(await read()).toMatchObject({ settled: 0, left: 1 });
+      expect(errors()).toEqual(['USDC left a wallet by an unknown authorization']);
+      chain.mine(100);
+      expect(await read()).toMatchObject({ settled: 0, released: 0, left: 1 });
+      expect([book.funds, book.row('p').state]).toEqual([funds, 'pending_settlement']);
+    },
+  );
 
   it('a transfer of a wallet under an unknown nonce is logged as an error and settles nothing', async () => {
     const { book, chain, pay, read, errors } = await readWorld();

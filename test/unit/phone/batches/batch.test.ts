@@ -16,9 +16,12 @@ describe('the outcome of a call', () => {
     ['failed', 'dial_invalid', 'invalid'],
     ['pending', 'agent_ended', 'canceled'],
     ['pending', 'dial_canceled', undefined],
-  ] as const)('a batch call that is %s with %s has the outcome %s', (status, endReason, outcome) => {
-    expect(outcomeOf({ status, endReason })).toBe(outcome);
-  });
+  ] as const)(
+    'a batch call that is %s with %s has the outcome %s',
+    (status, endReason, outcome) => {
+      expect(outcomeOf({ status, endReason })).toBe(outcome);
+    },
+  );
 });
 
 describe('a retry', () => {

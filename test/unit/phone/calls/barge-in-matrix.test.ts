@@ -110,17 +110,20 @@ describe('a caller who interrupts', () => {
   it.each([
     ['a sign of listening', BARGE_INS.afterASign],
     ['a noise', BARGE_INS.afterANoise],
-  ])('a caller who interrupts right after %s, before the words of that are known, is answered', async (_, { run }) => {
-    const phone = await phoneCall();
-    const { callee, engines, prompt } = phone;
-    const bargeIn = await run(phone);
-    expectSilent(bargeIn);
-    expect(bargeIn.clearMs).toBeDefined();
-    expect(engines.guide.asked).toHaveLength(2);
-    expect(prompt().at(-1)).toBe('stop it now');
-    expect(engines.tts.flite.spoken.at(-1)).toBe(ANSWER);
-    expect(callee.heardMs()).toBeLessThan(2 * 1_200);
-  });
+  ])(
+    'a caller who interrupts right after %s, before the words of that are known, is answered',
+    async (_, { run }) => {
+      const phone = await phoneCall();
+      const { callee, engines, prompt } = phone;
+      const bargeIn = await run(phone);
+      expectSilent(bargeIn);
+      expect(bargeIn.clearMs).toBeDefined();
+      expect(engines.guide.asked).toHaveLength(2);
+      expect(prompt().at(-1)).toBe('stop it now');
+      expect(engines.tts.flite.spoken.at(-1)).toBe(ANSWER);
+      expect(callee.heardMs()).toBeLessThan(2 * 1_200);
+    },
+  );
 
   it('a caller who interrupts twice, before the words of the first are known, gets one answer to both', async () => {
     const phone = await phoneCall();

@@ -138,21 +138,24 @@ describe('a live call', () => {
   it.each([
     ['', undefined],
     [', recorded', openLiveCall],
-  ])('a live call goes on, and is billed, when another stream replaces a half-open one%s', async (_, open) => {
-    const detached: string[] = [];
-    const { answers, call, callee, connection, over, passes, says } = await phoneCall({
-      events: { detached: () => detached.push('detached') },
-      ...(open && { deps: { tapes: memoryTapes() }, open }),
-    });
-    connection.close = () => call.detached(connection);
-    call.attach({ ...connection, close() {} });
-    await passes(LIMITS.phone.lineLostMs + 1_000);
-    expect([over, detached]).toEqual([[], []]);
-    answers(COUNT);
-    await says('count');
-    await passes(1_000);
-    expect(callee.heardMs()).toBe(800);
-  });
+  ])(
+    'a live call goes on, and is billed, when another stream replaces a half-open one%s',
+    async (_, open) => {
+      const detached: string[] = [];
+      const { answers, call, callee, connection, over, passes, says } = await phoneCall({
+        events: { detached: () => detached.push('detached') },
+        ...(open && { deps: { tapes: memoryTapes() }, open }),
+      });
+      connection.close = () => call.detached(connection);
+      call.attach({ ...connection, close() {} });
+      await passes(LIMITS.phone.lineLostMs + 1_000);
+      expect([over, detached]).toEqual([[], []]);
+      answers(COUNT);
+      await says('count');
+      await passes(1_000);
+      expect(callee.heardMs()).toBe(800);
+    },
+  );
 
   it('a live call gives pressed keys to its responder as one entry', async () => {
     const { call, engines, passes, prompt } = await phoneCall();

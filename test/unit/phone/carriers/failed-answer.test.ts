@@ -17,11 +17,14 @@ describe('the failure that an answer of a carrier reports', () => {
     expect(error.message).toBe(`twilio answered 400: ${kept}`);
   });
 
-  it.each(['taken', 'invalid'] as const)('the error of a failed carrier response says that the number is %s', (number) => {
-    expect(failedAnswer('twilio', { status: 400, words: '', number })).toMatchObject({
-      kind: number,
-    });
-  });
+  it.each(['taken', 'invalid'] as const)(
+    'the error of a failed carrier response says that the number is %s',
+    (number) => {
+      expect(failedAnswer('twilio', { status: 400, words: '', number })).toMatchObject({
+        kind: number,
+      });
+    },
+  );
 
   it('the logged error of a failed carrier response has no phone number, whatever its cause', () => {
     const line = JSON.stringify(stdSerializers.err(failed('+14155550199 is a mobile number')));

@@ -25,9 +25,12 @@ const { fetch, fetchStream } = recordedFetch();
 const deps = { fetch, fetchStream, clock: new ManualClock(), publicUrl: 'https://phone.example' };
 
 describe('the carrier of the settings', () => {
-  it.each(['twilio', 'telnyx'] as const)('openCarrier opens %s when the settings name it', (carrier) => {
-    expect(openCarrier({ ...SETTINGS, carrier }, deps)?.name).toBe(carrier);
-  });
+  it.each(['twilio', 'telnyx'] as const)(
+    'openCarrier opens %s when the settings name it',
+    (carrier) => {
+      expect(openCarrier({ ...SETTINGS, carrier }, deps)?.name).toBe(carrier);
+    },
+  );
 
   it('openCarrier opens the loopback callee of this process when there is one', () => {
     const loopback = { name: 'loopback' } as Carrier;

@@ -67,9 +67,12 @@ describe('the dialling guard', () => {
     ['+447624123456', 'country'],
     ['+33123456789', 'allowed FR'],
     ['+33899123456', 'number_type'],
-  ])('the dialling guard judges %s as %s when calls to its country are allowed', async (toNumber, expected) => {
-    expect(await judge(toNumber, { countries: ['GB', 'FR'] })).toBe(expected);
-  });
+  ])(
+    'the dialling guard judges %s as %s when calls to its country are allowed',
+    async (toNumber, expected) => {
+      expect(await judge(toNumber, { countries: ['GB', 'FR'] })).toBe(expected);
+    },
+  );
 
   it('the dialling guard refuses a number on the block list of the account', async () => {
     expect(await judge('+14155550100', { doNotCall: true })).toBe('do_not_call');
@@ -97,10 +100,13 @@ describe('the dialling guard', () => {
     ['+17095550100', 11, 'allowed CA'],
     // A business is called by its toll-free number at any hour.
     ['+18005550100', 3, 'allowed US'],
-  ])('the dialling guard with calling hours from 8 to 21 judges %s at %i:00 UTC as %s', async (toNumber, hour, expected) => {
-    const nowMs = Date.UTC(2026, 6, 1, hour);
-    expect(await judge(toNumber, { callingHours: { from: 8, until: 21 }, nowMs })).toBe(expected);
-  });
+  ])(
+    'the dialling guard with calling hours from 8 to 21 judges %s at %i:00 UTC as %s',
+    async (toNumber, hour, expected) => {
+      const nowMs = Date.UTC(2026, 6, 1, hour);
+      expect(await judge(toNumber, { callingHours: { from: 8, until: 21 }, nowMs })).toBe(expected);
+    },
+  );
 
   it('the dialling guard applies calling hours to other countries in all of their zones', async () => {
     const callingHours = { from: 8, until: 21 };

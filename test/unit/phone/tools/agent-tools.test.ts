@@ -78,10 +78,13 @@ describe('readTools', () => {
     [{ hosts: ['*.example'], maxCostRaw: '5' }, /name of a host/],
     [{ hosts: [''], maxCostRaw: '5' }, /name of a host/],
     [{ hosts: [`${'a'.repeat(260)}.example`], maxCostRaw: '5' }, /hosts/],
-  ])('readTools refuses a call_vendor without bounded hosts and a limit (%#)', async (members, error) => {
-    const vendor = { type: 'service', name: 'call_vendor', ...members };
-    expect(await refusalOf([vendor])).toMatch(error);
-  });
+  ])(
+    'readTools refuses a call_vendor without bounded hosts and a limit (%#)',
+    async (members, error) => {
+      const vendor = { type: 'service', name: 'call_vendor', ...members };
+      expect(await refusalOf([vendor])).toMatch(error);
+    },
+  );
 
   it('readTools refuses duplicate names, and more tools than the limit', async () => {
     expect(await refusalOf([BOOK, BOOK])).toMatch(/different names/);

@@ -67,16 +67,19 @@ describe('callFunction', () => {
     ['refuses', 500, 'no', /status 500/],
     ['redirects', 302, '', /status 302/],
     ['answers too much', 200, 'x'.repeat(40_000), /more than 32768 bytes/],
-  ])('callFunction gives the model an error for a function that %s', async (_, status, body, message) => {
-    await using receiver = await startReceiver();
-    receiver.answers((_one, response) =>
-      response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body),
-    );
-    const { outcome, output } = await asked(receiver.url);
-    expect(outcome).toBe('failed');
-    expect(JSON.parse(output).error).toMatch(message);
-    expect(receiver.received).toHaveLength(1);
-  });
+  ])(
+    'callFunction gives the model an error for a function that %s',
+    async (_, status, body, message) => {
+      await using receiver = await startReceiver();
+      receiver.answers((_one, response) =>
+        response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body),
+      );
+      const { outcome, output } = await asked(receiver.url);
+      expect(outcome).toBe('failed');
+      expect(JSON.parse(output).error).toMatch(message);
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
 
   it('callFunction gives up a slow function, one that never ends its answer, and one that is not there', async () => {
     await using receiver = await startReceiver();
@@ -128,11 +131,14 @@ describe('callFunction', () => {
       Buffer.from([0xed, 0xa0, 0x80, 0x62]),
       '\ufffd\ufffd\ufffdb',
     ],
-  ])('callFunction passes %s to the model as text that the database can store', async (_, body, output) => {
-    await using receiver = await startReceiver();
-    receiver.answers((_one, response) => response.writeHead(200).end(body));
-    expect(await asked(receiver.url)).toEqual({ outcome: 'done', output, costRaw: 0n });
-  });
+  ])(
+    'callFunction passes %s to the model as text that the database can store',
+    async (_, body, output) => {
+      await using receiver = await startReceiver();
+      receiver.answers((_one, response) => response.writeHead(200).end(body));
+      expect(await asked(receiver.url)).toEqual({ outcome: 'done', output, costRaw: 0n });
+    },
+  );
 
   it.each(['http://127.0.0.1:1/', 'http://10.0.0.1/', 'http://169.254.169.254/latest/meta-data/'])(
     'callFunction does not follow a redirect to %s',

@@ -138,10 +138,13 @@ describe('words over an answer that goes on', () => {
     ['and and made ten man', 1_080],
     ['animation them', 980],
     ['image him', 700],
-  ])('a backchannel or a hum over an answer lets it resume where it was heard: %j', (words, loudMs) => {
-    expect(saysOver(words, loudMs)).toEqual(['resume', 'release']);
-    expect(bargeIn.isAddressed).toBe(false);
-  });
+  ])(
+    'a backchannel or a hum over an answer lets it resume where it was heard: %j',
+    (words, loudMs) => {
+      expect(saysOver(words, loudMs)).toEqual(['resume', 'release']);
+      expect(bargeIn.isAddressed).toBe(false);
+    },
+  );
 
   it.each([
     ['stop', 300],
@@ -164,10 +167,13 @@ describe('words over an answer that goes on', () => {
     ['stop', 60],
     ['hold on', 140],
     ['okay wait', 0],
-  ])('words over an answer interrupt it, however short they are, when they demand silence: %j', (words, loudMs) => {
-    expect(saysOver(words, loudMs)).toContain('interrupt');
-    expect(bargeIn.isAddressed).toBe(true);
-  });
+  ])(
+    'words over an answer interrupt it, however short they are, when they demand silence: %j',
+    (words, loudMs) => {
+      expect(saysOver(words, loudMs)).toContain('interrupt');
+      expect(bargeIn.isAddressed).toBe(true);
+    },
+  );
 
   it.each([['no'], ['what'], ['two'], ['']])(
     'words over an answer let it go on when they are shorter than the minimum and demand no silence: %j',
@@ -192,10 +198,13 @@ describe('words over an answer that goes on', () => {
     ['some', 140, 120],
     ['top', 60, 180],
     ['cat', 60, 160],
-  ])('words over an answer interrupt it when one word was articulated: %j', (words, consonantMs, vowelMs) => {
-    expect(articulates(words, consonantMs, vowelMs)).toContain('interrupt');
-    expect(bargeIn.isAddressed).toBe(true);
-  });
+  ])(
+    'words over an answer interrupt it when one word was articulated: %j',
+    (words, consonantMs, vowelMs) => {
+      expect(articulates(words, consonantMs, vowelMs)).toContain('interrupt');
+      expect(bargeIn.isAddressed).toBe(true);
+    },
+  );
 
   it.each([
     ['op', 0, 380, '"uh-huh" has no such consonant'],
@@ -252,14 +261,17 @@ describe('a short answer at the end of what the agent says', () => {
     ['okay', 400],
     ['no', 120],
     ['two', 200],
-  ])('a short answer of the caller counts when nothing more is played after it: %j, loud for %i ms', (words, loudMs) => {
-    bargeIn.speechStarted('a', OVER);
-    bargeIn.loud(loudMs);
-    answer = { ...answer, leftMs: 0, isMade: true };
-    since();
-    bargeIn.heard('a', words);
-    expect([bargeIn.isAddressed, since()]).toEqual([true, ['forget', 'resume', 'release']]);
-  });
+  ])(
+    'a short answer of the caller counts when nothing more is played after it: %j, loud for %i ms',
+    (words, loudMs) => {
+      bargeIn.speechStarted('a', OVER);
+      bargeIn.loud(loudMs);
+      answer = { ...answer, leftMs: 0, isMade: true };
+      since();
+      bargeIn.heard('a', words);
+      expect([bargeIn.isAddressed, since()]).toEqual([true, ['forget', 'resume', 'release']]);
+    },
+  );
 
   it.each([
     ['yes', 150],

@@ -93,7 +93,10 @@ describe('the settings of a conversation', () => {
     [{ voice: { speed: 1 }, voiceTuning: { speed: 1 } }, 'voiceTuning: name it once'],
     [{ voiceTuning: { pronunciations: [{ word: 'a' }] } }, 'voiceTuning.pronunciations.0.say: '],
     [{ noiseSuppression: true }, 'noiseSuppression: '],
-  ])('the settings of a conversation are refused with the path of the wrong member: %j', (body, sentence) => {
-    expect(refusalOf(body)).toContain(sentence);
-  });
+  ])(
+    'the settings of a conversation are refused with the path of the wrong member: %j',
+    (body, sentence) => {
+      expect(refusalOf(body)).toContain(sentence);
+    },
+  );
 });

@@ -222,15 +222,18 @@ describe('a hold of a caller who names the value of the task', () => {
     [5_000, 10n],
     [undefined, 20n],
     [20_000, 40n],
-  ])('a session hold of a caller with task value %s is opened and extended up to the cap of that value: %s', async (taskValueBps, capRaw) => {
-    const policy = policyOf({ limitRaw: 20n, limitFloorRaw: 5n, limitCeilingRaw: 50n });
-    const rules = { ...ACTIVE, policies: [policy] };
-    const spender = { agentId: AGENT, ...(taskValueBps !== undefined && { taskValueBps }) };
-    const refusal = { refusal: { reason: 'cap_exceeded', breach: { capRaw } } };
-    const { sessionHolds } = await ledgerWorld({ rules, spender });
-    expect(await sessionHolds.hold('a', capRaw + 1n)).toMatchObject(refusal);
-    await sessionHolds.hold('a', 8n);
-    expect(await sessionHolds.hold('a', capRaw + 1n)).toMatchObject(refusal);
-    expect(await sessionHolds.hold('a', capRaw)).toMatchObject({ kind: 'extended' });
-  });
+  ])(
+    'a session hold of a caller with task value %s is opened and extended up to the cap of that value: %s',
+    async (taskValueBps, capRaw) => {
+      const policy = policyOf({ limitRaw: 20n, limitFloorRaw: 5n, limitCeilingRaw: 50n });
+      const rules = { ...ACTIVE, policies: [policy] };
+      const spender = { agentId: AGENT, ...(taskValueBps !== undefined && { taskValueBps }) };
+      const refusal = { refusal: { reason: 'cap_exceeded', breach: { capRaw } } };
+      const { sessionHolds } = await ledgerWorld({ rules, spender });
+      expect(await sessionHolds.hold('a', capRaw + 1n)).toMatchObject(refusal);
+      await sessionHolds.hold('a', 8n);
+      expect(await sessionHolds.hold('a', capRaw + 1n)).toMatchObject(refusal);
+      expect(await sessionHolds.hold('a', capRaw)).toMatchObject({ kind: 'extended' });
+    },
+  );
 });

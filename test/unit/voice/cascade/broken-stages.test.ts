@@ -147,58 +147,64 @@ it('the span of an answer that its caller interrupted is no failure, whatever th
 it.each<[string, () => undefined, string | undefined]>([
   ['broke off', fail(new StreamBroken('gone')), 'broken'],
   ['is whole', nothing, undefined],
-])('the span of a synthesized sentence that %s records the error, if any', async (_, then, error) => {
-  const { bill, bind, deps, root } = session();
-  const rail = {
-    makes: () => true,
-    speak: async () => ({
-      kind: 'completed',
-      status: 200,
-      contentType: 'audio/pcm',
-      isWhole: false,
-      sound: {
-        next: chunksOf([new Uint8Array(480)], then),
-        usage: () => null,
-        stop() {},
-      },
-    }),
-  } as unknown as SpeechRail;
-  const tts = new CatalogueTts(deps, bind('tts', rail));
-  const spoken = (async () => {
-    for await (const { pcm } of tts.speak({ text: 'Hello.', voice: 'v', speed: 1, signal })) {
-      expect(pcm).toHaveLength(240);
-    }
-  })();
-  if (error === undefined) await spoken;
-  else await expect(spoken).rejects.toMatchObject({ code: 'upstream_broke_off' });
-  expect(bill()).toHaveLength(1);
-  const [span] = root.children;
-  expect([span?.name, span?.ended?.error]).toEqual(['text_to_speech m', error]);
-});
+])(
+  'the span of a synthesized sentence that %s records the error, if any',
+  async (_, then, error) => {
+    const { bill, bind, deps, root } = session();
+    const rail = {
+      makes: () => true,
+      speak: async () => ({
+        kind: 'completed',
+        status: 200,
+        contentType: 'audio/pcm',
+        isWhole: false,
+        sound: {
+          next: chunksOf([new Uint8Array(480)], then),
+          usage: () => null,
+          stop() {},
+        },
+      }),
+    } as unknown as SpeechRail;
+    const tts = new CatalogueTts(deps, bind('tts', rail));
+    const spoken = (async () => {
+      for await (const { pcm } of tts.speak({ text: 'Hello.', voice: 'v', speed: 1, signal })) {
+        expect(pcm).toHaveLength(240);
+      }
+    })();
+    if (error === undefined) await spoken;
+    else await expect(spoken).rejects.toMatchObject({ code: 'upstream_broke_off' });
+    expect(bill()).toHaveLength(1);
+    const [span] = root.children;
+    expect([span?.name, span?.ended?.error]).toEqual(['text_to_speech m', error]);
+  },
+);
 
 it.each([
   ['no transcript', '{"words":[]}', 'broken'],
   ['a transcript', '{"text":"hello"}', undefined],
-])('the span of a transcription whose provider returned %s records the error, if any', async (_, body, error) => {
-  const { bill, bind, deps, root } = session();
-  const rail: TranscriptionRail = {
-    transcribe: async () => ({
-      kind: 'completed',
-      status: 200,
-      contentType: 'application/json',
-      body: Buffer.from(body),
-      usage: { seconds: null, tokens: null },
-    }),
-    stream: async () => ({ kind: 'aborted' }),
-  };
-  const { listener } = listening();
-  const stream = await createCatalogueTranscriber(deps, bind('stt', rail)).open({
-    sampleRateHz: 16_000,
-    listener,
-  });
-  stream.push(tone(200, 16_000));
-  await stream.endUtterance().catch(() => {});
-  expect(bill()).toHaveLength(1);
-  const [span] = root.children;
-  expect([span?.name, span?.ended?.error]).toEqual(['transcription m', error]);
-});
+])(
+  'the span of a transcription whose provider returned %s records the error, if any',
+  async (_, body, error) => {
+    const { bill, bind, deps, root } = session();
+    const rail: TranscriptionRail = {
+      transcribe: async () => ({
+        kind: 'completed',
+        status: 200,
+        contentType: 'application/json',
+        body: Buffer.from(body),
+        usage: { seconds: null, tokens: null },
+      }),
+      stream: async () => ({ kind: 'aborted' }),
+    };
+    const { listener } = listening();
+    const stream = await createCatalogueTranscriber(deps, bind('stt', rail)).open({
+      sampleRateHz: 16_000,
+      listener,
+    });
+    stream.push(tone(200, 16_000));
+    await stream.endUtterance().catch(() => {});
+    expect(bill()).toHaveLength(1);
+    const [span] = root.children;
+    expect([span?.name, span?.ended?.error]).toEqual(['transcription m', error]);
+  },
+);

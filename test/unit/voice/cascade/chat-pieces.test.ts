@@ -69,15 +69,18 @@ describe('ChatPieces', () => {
     ['no JSON', '{"a": 1', /no whole JSON/],
     ['nested deeply', '['.repeat(5_000) + ']'.repeat(5_000), /too deeply/],
     ['longer than an item', JSON.stringify(LONG), /more than 65536 characters/],
-  ])('ChatPieces reports a tool call whose arguments are %s, with its name and its id', (_, given, problem) => {
-    const pieces = new ChatPieces();
-    const call = { index: 0, id: 'a', function: { name: 'f', arguments: given } };
-    push(pieces, deltaEvent({ tool_calls: [call] }));
-    expect(pieces.end()).toEqual([]);
-    expect(pieces.broken).toEqual([
-      { kind: 'broken', name: 'f', callId: 'a', problem: expect.stringMatching(problem) },
-    ]);
-  });
+  ])(
+    'ChatPieces reports a tool call whose arguments are %s, with its name and its id',
+    (_, given, problem) => {
+      const pieces = new ChatPieces();
+      const call = { index: 0, id: 'a', function: { name: 'f', arguments: given } };
+      push(pieces, deltaEvent({ tool_calls: [call] }));
+      expect(pieces.end()).toEqual([]);
+      expect(pieces.broken).toEqual([
+        { kind: 'broken', name: 'f', callId: 'a', problem: expect.stringMatching(problem) },
+      ]);
+    },
+  );
 
   it('ChatPieces returns as many tool calls as a session may have tools, and nothing after them', () => {
     const pieces = new ChatPieces();
@@ -101,11 +104,14 @@ describe('ChatPieces', () => {
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
     ['stop', undefined],
-  ])('ChatPieces goes on reading after the finish reason %s, since the usage follows', (reason, cut) => {
-    const pieces = new ChatPieces();
-    push(pieces, finishEvent(reason));
-    expect([pieces.isFull, pieces.cut]).toEqual([false, cut]);
-  });
+  ])(
+    'ChatPieces goes on reading after the finish reason %s, since the usage follows',
+    (reason, cut) => {
+      const pieces = new ChatPieces();
+      push(pieces, finishEvent(reason));
+      expect([pieces.isFull, pieces.cut]).toEqual([false, cut]);
+    },
+  );
 
   it('ChatPieces drops a tool call of a filtered answer, and still reports the filter as the reason of the cut', () => {
     const pieces = new ChatPieces();

@@ -32,7 +32,10 @@ describe('inLanguage', () => {
     ['local/flite', 'slt', 'en-GB', { transcriptionLanguage: 'en', voice: 'slt' }],
     ['local/flite', 'slt', 'fr-FR', undefined],
     ['acme/speak', 'cedar', 'fil-PH', undefined],
-  ])('inLanguage for %s with the voice %s turns the language %s into the change %j', (model, voice, tag, change) => {
-    expect(inLanguage(named(model), { voice }, tag)).toEqual(change);
-  });
+  ])(
+    'inLanguage for %s with the voice %s turns the language %s into the change %j',
+    (model, voice, tag, change) => {
+      expect(inLanguage(named(model), { voice }, tag)).toEqual(change);
+    },
+  );
 });

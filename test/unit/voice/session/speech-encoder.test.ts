@@ -32,19 +32,22 @@ describe('SpeechEncoder', () => {
     { encoding: 'linear16', sampleRateHz: 16_000 },
     { encoding: 'mulaw', sampleRateHz: 8_000 },
     { encoding: 'alaw', sampleRateHz: 8_000 },
-  ])('SpeechEncoder encodes speech as %o at its own length and loudness, in deltas of 200 ms', (format) => {
-    const bytesPerSecond = bytesPerMs(format) * 1_000;
-    const spoken = tone(1_300, 16_000);
-    const deltas = sentence(new SpeechEncoder(format), spoken, 16_000);
-    const bytes = Buffer.concat(deltas);
-    expect(bytes.length / bytesPerSecond).toBeCloseTo(1.3, 3);
-    expect(Math.max(...deltas.map(({ length }) => length))).toBeLessThanOrEqual(
-      bytesPerSecond * 0.21,
-    );
-    const heard = new Int16Array(bytes.length);
-    const count = decoders[format.encoding](bytes, heard);
-    expect(rms(heard.subarray(0, count)) / rms(spoken)).toBeCloseTo(1, 1);
-  });
+  ])(
+    'SpeechEncoder encodes speech as %o at its own length and loudness, in deltas of 200 ms',
+    (format) => {
+      const bytesPerSecond = bytesPerMs(format) * 1_000;
+      const spoken = tone(1_300, 16_000);
+      const deltas = sentence(new SpeechEncoder(format), spoken, 16_000);
+      const bytes = Buffer.concat(deltas);
+      expect(bytes.length / bytesPerSecond).toBeCloseTo(1.3, 3);
+      expect(Math.max(...deltas.map(({ length }) => length))).toBeLessThanOrEqual(
+        bytesPerSecond * 0.21,
+      );
+      const heard = new Int16Array(bytes.length);
+      const count = decoders[format.encoding](bytes, heard);
+      expect(rms(heard.subarray(0, count)) / rms(spoken)).toBeCloseTo(1, 1);
+    },
+  );
 
   it('SpeechEncoder starts every sentence afresh, at any sample rate', () => {
     const encoder = new SpeechEncoder(PCM_24K);

@@ -303,16 +303,19 @@ describe.each([
   it.each([
     ['while it goes on', () => {}],
     ['when it was to end', (stream: TranscriptionStream) => stream.finish()],
-  ])('the last audio of a transcription stream is reported as unheard when the ledger fails %s', async (_when, end) => {
-    const { extension, ledger, price, socket, stream } = await waiting();
-    end(stream);
-    extension.fail(new Error('the ledger is away'));
-    await stream.settled;
-    expect(socket.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
-    expect(utterances(socket)).toBe(4);
-    expect(socket.events.at(-1)).toMatchObject(unheard);
-    expect(ledger.consumedRaw(AGENT)).toBe(price(10));
-  });
+  ])(
+    'the last audio of a transcription stream is reported as unheard when the ledger fails %s',
+    async (_when, end) => {
+      const { extension, ledger, price, socket, stream } = await waiting();
+      end(stream);
+      extension.fail(new Error('the ledger is away'));
+      await stream.settled;
+      expect(socket.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
+      expect(utterances(socket)).toBe(4);
+      expect(socket.events.at(-1)).toMatchObject(unheard);
+      expect(ledger.consumedRaw(AGENT)).toBe(price(10));
+    },
+  );
 
   it('the last audio of a transcription stream is reported as unheard when the balance does not cover it', async () => {
     const { ledger, price, socket, stream } = await openLocalStream({ dialect, creditRaw: 105n });

@@ -77,15 +77,18 @@ describe('the built-in catalogue', () => {
     expect(entryOf(id)?.sources.map((source) => source.thinkingSwitch)).toEqual([thinkingSwitch]);
   });
 
-  it.each(published.rates)('the built-in catalogue bills $unit of $id from $provider at $usd for $per', (rate) => {
-    const { id, provider, unit, usd, per } = rate;
-    const source = entryOf(id)?.sources.find((one) => one.provider === provider);
-    const known = ratesOf(source?.rates ?? {})[unit] ?? 0n;
-    // Exact, or rounded up in the last decimal that a rate has: never below what is paid.
-    const pico = picoUsd(usd);
-    expect(known * BigInt(per)).toBeGreaterThanOrEqual(pico);
-    expect((known - 1n) * BigInt(per)).toBeLessThan(pico);
-  });
+  it.each(published.rates)(
+    'the built-in catalogue bills $unit of $id from $provider at $usd for $per',
+    (rate) => {
+      const { id, provider, unit, usd, per } = rate;
+      const source = entryOf(id)?.sources.find((one) => one.provider === provider);
+      const known = ratesOf(source?.rates ?? {})[unit] ?? 0n;
+      // Exact, or rounded up in the last decimal that a rate has: never below what is paid.
+      const pico = picoUsd(usd);
+      expect(known * BigInt(per)).toBeGreaterThanOrEqual(pico);
+      expect((known - 1n) * BigInt(per)).toBeLessThan(pico);
+    },
+  );
 
   it('every built-in price except those of local engines has its origin and date', () => {
     const priced = BUILTIN_MODELS.flatMap(({ id, sources }) =>

@@ -22,7 +22,9 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     ['has closed choices', closed({ a: { anyOf: [closed({}), { enum: ['x'] }] } })],
     ['refers to closed definitions', { $ref: '#/$defs/a', $defs: { a: closed({ b: text }) } }],
     ['calls a property by a keyword', closed({ not: text, items: text, properties: text })],
-  ])('a schema that %s can be strict at OpenAI', (_, schema) => expect(mayBeStrict(schema as never)).toBe(true));
+  ])('a schema that %s can be strict at OpenAI', (_, schema) =>
+    expect(mayBeStrict(schema as never)).toBe(true),
+  );
 
   const deep = (levels: number): object => (levels === 0 ? text : { anyOf: [deep(levels - 1)] });
   const { depth, parts } = LIMITS.strictSchema;
@@ -47,7 +49,9 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
     ['is no schema in one place', closed({ a: true })],
     ['is deeper than it is looked through', closed({ a: deep(depth) })],
     ['is larger than that', { anyOf: Array.from({ length: parts }, () => text) }],
-  ])('a schema that %s cannot be strict at OpenAI', (_, schema) => expect(mayBeStrict(schema as never)).toBe(false));
+  ])('a schema that %s cannot be strict at OpenAI', (_, schema) =>
+    expect(mayBeStrict(schema as never)).toBe(false),
+  );
 
   it('a request’s schemas are checked for strictness up to a limit over all its tools', () => {
     const room = schemaRoom();

@@ -139,9 +139,12 @@ describe('a Messages request in the words of the OpenAI dialect', () => {
     ['compaction', 'x', { compaction: {} }],
     ['speed', 'x', { speed: 'fast' }],
     ['output_config.format', 'x', { output_config: { format: { type: 'regex' } } }],
-  ])('a Messages request that chat cannot express is refused with the param %s', (param, content, more = {}, role = 'user') => {
-    expect(() => chatOf(content, more, role)).toThrow(
-      expect.objectContaining({ name: 'UnfitRequest', param }),
-    );
-  });
+  ])(
+    'a Messages request that chat cannot express is refused with the param %s',
+    (param, content, more = {}, role = 'user') => {
+      expect(() => chatOf(content, more, role)).toThrow(
+        expect.objectContaining({ name: 'UnfitRequest', param }),
+      );
+    },
+  );
 });

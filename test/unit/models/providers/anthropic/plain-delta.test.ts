@@ -11,15 +11,18 @@ describe('a delta of a message that is read off its bytes', () => {
     ['text_delta', 'text'],
     ['thinking_delta', 'thinking'],
     ['input_json_delta', 'partial_json'],
-  ])('a plain Anthropic delta’s length read from its bytes equals the parsed length: %s', (type, name) => {
-    fc.assert(
-      fc.property(fc.string(), fc.nat(1_000), (text, index) => {
-        const isPlain = /^[ !#-[\]-\x7f]*$/.test(text);
-        const event = eventOf(deltaOf({ type, [name]: text }, index));
-        expect(plainDeltaChars(event)).toBe(isPlain ? text.length : undefined);
-      }),
-    );
-  });
+  ])(
+    'a plain Anthropic delta’s length read from its bytes equals the parsed length: %s',
+    (type, name) => {
+      fc.assert(
+        fc.property(fc.string(), fc.nat(1_000), (text, index) => {
+          const isPlain = /^[ !#-[\]-\x7f]*$/.test(text);
+          const event = eventOf(deltaOf({ type, [name]: text }, index));
+          expect(plainDeltaChars(event)).toBe(isPlain ? text.length : undefined);
+        }),
+      );
+    },
+  );
 
   it.each([
     ['of another kind', { type: 'content_block_stop', index: 0 }],
@@ -31,7 +34,9 @@ describe('a delta of a message that is read off its bytes', () => {
       'that is cut off',
       '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a',
     ],
-  ])('an Anthropic event %s is not read as a plain delta', (_, data) => expect(plainDeltaChars(eventOf(data))).toBeUndefined());
+  ])('an Anthropic event %s is not read as a plain delta', (_, data) =>
+    expect(plainDeltaChars(eventOf(data))).toBeUndefined(),
+  );
 
   it('an Anthropic delta with carriage returns is left to the parser', () => {
     const event = eventOf(deltaOf({ type: 'text_delta', text: 'a' }), '\r\n\r\n');

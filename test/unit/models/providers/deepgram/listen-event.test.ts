@@ -24,13 +24,19 @@ describe('what is read of an upstream that transcribes live', () => {
     });
   });
 
-  it.each([-1, '12', null, undefined])('a Deepgram time of %s is unknown, and a result with words then ends at infinity', (told) => {
-    expect(read({ type: 'Metadata', duration: told })).toEqual({ kind: 'metadata', seconds: null });
-    const silence = { type: 'Results', start: told, duration: told };
-    expect(read(silence)).toMatchObject({ endSeconds: 0 });
-    const words = { ...silence, channel: { alternatives: [{ transcript: 'hello' }] } };
-    expect(read(words)).toMatchObject({ endSeconds: Number.POSITIVE_INFINITY });
-  });
+  it.each([-1, '12', null, undefined])(
+    'a Deepgram time of %s is unknown, and a result with words then ends at infinity',
+    (told) => {
+      expect(read({ type: 'Metadata', duration: told })).toEqual({
+        kind: 'metadata',
+        seconds: null,
+      });
+      const silence = { type: 'Results', start: told, duration: told };
+      expect(read(silence)).toMatchObject({ endSeconds: 0 });
+      const words = { ...silence, channel: { alternatives: [{ transcript: 'hello' }] } };
+      expect(read(words)).toMatchObject({ endSeconds: Number.POSITIVE_INFINITY });
+    },
+  );
 
   it.each(['', 'no JSON', '[]', '1', 'null', '{"type":"SpeechStarted"}', '{"type":["Results"]}'])(
     'a Deepgram event is ignored when it reads: %s',

@@ -17,14 +17,17 @@ describe('the ids of the calls of a conversation', () => {
     expect([ids.result('call_2'), ids.result('toolu_1')]).toEqual(['call_2', 'toolu_1']);
   });
 
-  it.each(Object.entries(FORMS))('tool call ids are made to fit the form %s and to be unique', (_, form) => {
-    const ids = new CallIds(form);
-    const given = ['functions.Bash:0', '', '', 'x'.repeat(80), 'callabcd1', 'callabcd1'];
-    const made = given.map((id) => ids.call(id));
-    expect(made.every((id) => form.fits(id))).toBe(true);
-    expect(new Set(made).size).toBe(given.length);
-    expect(given.map((id) => ids.result(id))).toEqual(made);
-  });
+  it.each(Object.entries(FORMS))(
+    'tool call ids are made to fit the form %s and to be unique',
+    (_, form) => {
+      const ids = new CallIds(form);
+      const given = ['functions.Bash:0', '', '', 'x'.repeat(80), 'callabcd1', 'callabcd1'];
+      const made = given.map((id) => ids.call(id));
+      expect(made.every((id) => form.fits(id))).toBe(true);
+      expect(new Set(made).size).toBe(given.length);
+      expect(given.map((id) => ids.result(id))).toEqual(made);
+    },
+  );
 
   it('replaced tool call ids stay the same as the chat goes on', () => {
     const first = new CallIds(ANTHROPIC_CALL_IDS);

@@ -127,10 +127,13 @@ describe('speech of the engine in this server', () => {
     [new EngineBusy(3), { kind: 'failed', failure: 'busy', retryAfterSeconds: 3 }],
     [new EngineInputRefused('too long'), { kind: 'unfit', param: 'input', detail: 'too long' }],
     [new Error('crashed'), { kind: 'failed', failure: 'broken' }],
-  ])('the local speech rail tells a missing, busy, refusing and crashed engine apart before the first byte', async (error, told) => {
-    expect(await engineOf([error]).speak()).toMatchObject(told);
-    expect(await engineOf([error]).speak({ format: 'wav' })).toMatchObject(told);
-  });
+  ])(
+    'the local speech rail tells a missing, busy, refusing and crashed engine apart before the first byte',
+    async (error, told) => {
+      expect(await engineOf([error]).speak()).toMatchObject(told);
+      expect(await engineOf([error]).speak({ format: 'wav' })).toMatchObject(told);
+    },
+  );
 
   it('the local speech rail refuses a text that yields no audio', async () => {
     for (const format of ['wav', 'pcm'] as const) {

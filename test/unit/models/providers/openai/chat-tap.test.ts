@@ -48,7 +48,9 @@ describe('a look at a chat stream', () => {
     'data:[DONE]\n\n',
     'data: [DONE]\r\n\r\n',
     'id: 1\ndata: [DONE]\n\n',
-  ])('the chat tap recognizes %j as the end of the stream', (event) => expect(look(false, event).fates).toEqual(['done']));
+  ])('the chat tap recognizes %j as the end of the stream', (event) =>
+    expect(look(false, event).fates).toEqual(['done']),
+  );
 
   it('the chat tap counts the escaped bytes of text, arguments and reasoning', () => {
     fc.assert(

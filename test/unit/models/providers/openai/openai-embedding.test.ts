@@ -29,12 +29,15 @@ describe('an upstream of embeddings', () => {
     expect(await rail.embed(call(), AbortSignal.abort())).toEqual({ kind: 'aborted' });
   });
 
-  it.skipIf(WRITES_ANY_DEPTH)('an OpenAI embedding rail reports a request that cannot be serialized as unfit', async () => {
-    await using rail = open();
-    const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
-    const outcome = await rail.embed(call({ nested }), new AbortController().signal);
-    expect(outcome).toMatchObject({ kind: 'unfit', detail: expect.stringContaining('deep') });
-  });
+  it.skipIf(WRITES_ANY_DEPTH)(
+    'an OpenAI embedding rail reports a request that cannot be serialized as unfit',
+    async () => {
+      await using rail = open();
+      const nested = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
+      const outcome = await rail.embed(call({ nested }), new AbortController().signal);
+      expect(outcome).toMatchObject({ kind: 'unfit', detail: expect.stringContaining('deep') });
+    },
+  );
 });
 
 describe('the number of vectors that an input asks for', () => {

@@ -8,9 +8,12 @@ describe('what a transcript says that it used', () => {
     expect(readTranscriptUsage({ duration: '8.47' }).seconds).toBe(8.47);
   });
 
-  it.each([0, -1, Number.NaN, 1e9, null, 'long', {}])('a transcript’s usage of %s seconds is ignored', (seconds) => {
-    expect(readTranscriptUsage({ usage: { seconds } }).seconds).toBeNull();
-  });
+  it.each([0, -1, Number.NaN, 1e9, null, 'long', {}])(
+    'a transcript’s usage of %s seconds is ignored',
+    (seconds) => {
+      expect(readTranscriptUsage({ usage: { seconds } }).seconds).toBeNull();
+    },
+  );
 
   it('a transcript’s usage in tokens is split as the upstream splits it', () => {
     const usage = { input_tokens: 14, output_tokens: 45, input_token_details: { text_tokens: 4 } };

@@ -66,10 +66,13 @@ describe('the way to an upstream of the realtime protocol', () => {
     [429, { kind: 'failed', failure: 'rate_limited', retryAfterSeconds: 3 }],
     [403, { kind: 'declined', status: 403 }],
     [0, { kind: 'failed', failure: 'unreachable' }],
-  ])('a realtime connection that is answered with %s fails with the outcome of that status', async (status, outcome) => {
-    upstream.refusals.push(status);
-    expect(await rail().connect()).toMatchObject(outcome);
-  });
+  ])(
+    'a realtime connection that is answered with %s fails with the outcome of that status',
+    async (status, outcome) => {
+      upstream.refusals.push(status);
+      expect(await rail().connect()).toMatchObject(outcome);
+    },
+  );
 
   it('a realtime connection attempt is aborted with its caller', async () => {
     upstream.refusals.push(-1);

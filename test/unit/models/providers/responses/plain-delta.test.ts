@@ -40,5 +40,7 @@ describe('a delta that is read off its bytes', () => {
       'whose type has a line of its own',
       `{"type":"${TYPE}\\n.delta","delta":"a","sequence_number":1}`,
     ],
-  ])('a Responses event is not read as a plain delta when it is one %s', (_, data) => expect(readPlainDelta(eventOf(data))).toBeUndefined());
+  ])('a Responses event is not read as a plain delta when it is one %s', (_, data) =>
+    expect(readPlainDelta(eventOf(data))).toBeUndefined(),
+  );
 });

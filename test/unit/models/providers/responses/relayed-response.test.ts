@@ -27,11 +27,16 @@ describe('a relayed stream of a response', () => {
     'x\rdata: 1',
     '',
     'x'.repeat(65),
-  ])('a relayed Responses stream breaks at an event type that is no plain name: %j', async (type) => {
-    for (const more of [{}, { response: { status: 'in_progress' } }]) {
-      await expect(relayed(created, event(type, more), last)).rejects.toBeInstanceOf(StreamBroken);
-    }
-  });
+  ])(
+    'a relayed Responses stream breaks at an event type that is no plain name: %j',
+    async (type) => {
+      for (const more of [{}, { response: { status: 'in_progress' } }]) {
+        await expect(relayed(created, event(type, more), last)).rejects.toBeInstanceOf(
+          StreamBroken,
+        );
+      }
+    },
+  );
 
   it('a relayed Responses stream names each event by its type, known or unknown', async () => {
     const kinds = ['response.mcp_call.arguments.delta', 'response.v2-x.done', 'keepalive'];

@@ -46,16 +46,19 @@ const MEMBERS: Readonly<
   user: ['served', 'x'],
 };
 
-it.each(Object.entries(MEMBERS))('the Responses member %s is refused only when chat cannot keep what the member promises', (name, how) => {
-  const [fate, value] = how;
-  const noted = (member: unknown) => {
-    const misfits = new Misfits();
-    noteMembers({ model: 'm', [name]: member } as ResponsesRequest, misfits);
-    return misfits.first?.param;
-  };
-  expect(noted(value)).toBe(fate === 'refused' ? name : undefined);
-  expect(noted(null)).toBeUndefined();
-});
+it.each(Object.entries(MEMBERS))(
+  'the Responses member %s is refused only when chat cannot keep what the member promises',
+  (name, how) => {
+    const [fate, value] = how;
+    const noted = (member: unknown) => {
+      const misfits = new Misfits();
+      noteMembers({ model: 'm', [name]: member } as ResponsesRequest, misfits);
+      return misfits.first?.param;
+    };
+    expect(noted(value)).toBe(fate === 'refused' ? name : undefined);
+    expect(noted(null)).toBeUndefined();
+  },
+);
 
 it('the Responses members client_metadata and max_tool_calls are dropped in chat', () => {
   const misfits = new Misfits();

@@ -277,17 +277,20 @@ describe('a request in chat', () => {
     [{}, [{ role: 'user', content: 1 }], 'input[0].content'],
     [{}, [{ type: 'function_call', name: 'f' }], 'input[0]'],
     [{}, [{ type: 'function_call_output', call_id: 'none', output: 'x' }], 'input[0].call_id'],
-  ])('a Responses request that chat cannot express is noted with its place: %j %j', (more, items, param) => {
-    const { chat, misfit, weighed } = translateRequest(request(more), items);
-    expect(misfit).toMatchObject({ param, detail: expect.stringContaining(param) });
-    // Whatever it is, its length is part of what the request is priced by.
-    for (const item of items) {
-      const type = item.type ?? 'message';
-      if (type !== 'message') continue;
-      expect(JSON.stringify(weighed.messages).length).toBeGreaterThan(10);
-    }
-    expect(chat.model).toBe('m');
-  });
+  ])(
+    'a Responses request that chat cannot express is noted with its place: %j %j',
+    (more, items, param) => {
+      const { chat, misfit, weighed } = translateRequest(request(more), items);
+      expect(misfit).toMatchObject({ param, detail: expect.stringContaining(param) });
+      // Whatever it is, its length is part of what the request is priced by.
+      for (const item of items) {
+        const type = item.type ?? 'message';
+        if (type !== 'message') continue;
+        expect(JSON.stringify(weighed.messages).length).toBeGreaterThan(10);
+      }
+      expect(chat.model).toBe('m');
+    },
+  );
 
   it('the token bound of a translated Responses request counts every image, even one that chat cannot express', () => {
     const image = { type: 'input_image', image_url: 'https://x.example/a.png' };

@@ -316,22 +316,24 @@ describe('a chat stream as a response', () => {
         callEvent(at, { name: 'a', arguments: '{}' }, { id: `${at}` }),
       ),
     ],
-  ])('a chat stream translated to Responses delivers a whole piece before its upstream %s', async (_, breaking) => {
-    const piece = [...['Hi', ' you'].map((content) => deltaEvent({ content })), ...breaking];
-    const stream = new TranslatedResponse(chatStreamOf([piece.join('')]), translation());
-    const events: Event[] = [];
-    await expect(eventsOf(stream, events)).rejects.toBeInstanceOf(StreamBroken);
-    expect(events.slice(0, 2)).toMatchObject([
-      { type: 'response.created' },
-      { type: 'response.in_progress' },
-    ]);
-    expect(events.flatMap(({ delta, type }) => (/text.delta$/.test(type) ? [delta] : []))).toEqual([
-      'Hi',
-      ' you',
-    ]);
-    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
-    expect(stream.sequence(), 'the last event is numbered without a gap').toBe(events.length);
-  });
+  ])(
+    'a chat stream translated to Responses delivers a whole piece before its upstream %s',
+    async (_, breaking) => {
+      const piece = [...['Hi', ' you'].map((content) => deltaEvent({ content })), ...breaking];
+      const stream = new TranslatedResponse(chatStreamOf([piece.join('')]), translation());
+      const events: Event[] = [];
+      await expect(eventsOf(stream, events)).rejects.toBeInstanceOf(StreamBroken);
+      expect(events.slice(0, 2)).toMatchObject([
+        { type: 'response.created' },
+        { type: 'response.in_progress' },
+      ]);
+      expect(
+        events.flatMap(({ delta, type }) => (/text.delta$/.test(type) ? [delta] : [])),
+      ).toEqual(['Hi', ' you']);
+      expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
+      expect(stream.sequence(), 'the last event is numbered without a gap').toBe(events.length);
+    },
+  );
 
   it('a chat stream translated to Responses stops its upstream when a repeated chunk has one part too many', async () => {
     const turns = Array.from({ length: LIMITS.responses.outputParts }, () => [

@@ -18,27 +18,36 @@ describe('a call that another process had', () => {
     ['the greeting was said', [agent('Hello.')], false],
     ['the greeting was said after the notice', [agent(RECORDING_NOTICE), agent('Hello.')], false],
     ['the caller spoke', [caller('This call')], false],
-  ])('a call resumed from another process is greeted unless it already was: %s', (_, history, expected) => {
-    expect(isUngreeted(history)).toBe(expected);
-  });
+  ])(
+    'a call resumed from another process is greeted unless it already was: %s',
+    (_, history, expected) => {
+      expect(isUngreeted(history)).toBe(expected);
+    },
+  );
 
   it.each([
     ['nothing was said', [], 'nothing'],
     ['the caller spoke last', [agent('Hello.'), caller('how are you')], 'answer'],
     ['the agent spoke last', [caller('how are you'), agent('Fine.')], 'nothing'],
     ['a transfer failed', [agent('One moment.'), caller(transferNote())], 'news_of_transfer'],
-  ] as const)('a call resumed from another process owes the callee a response to the last message: %s', (_, history, owed) => {
-    expect(owedBy(history, false)).toBe(owed);
-  });
+  ] as const)(
+    'a call resumed from another process owes the callee a response to the last message: %s',
+    (_, history, owed) => {
+      expect(owedBy(history, false)).toBe(owed);
+    },
+  );
 
   it.each([
     ['an answer', [caller('how are you'), agent('Fine, and')], 'rest_of_answer'],
     ['a greeting', [agent('Hello, this')], 'rest_of_answer'],
     ['the notice, which is told anew', [agent('This call')], 'nothing'],
     ['nothing that was heard', [], 'nothing'],
-  ] as const)('a call resumed from another process owes the rest of an interrupted answer: %s', (_, history, owed) => {
-    expect(owedBy(history, true)).toBe(owed);
-  });
+  ] as const)(
+    'a call resumed from another process owes the rest of an interrupted answer: %s',
+    (_, history, owed) => {
+      expect(owedBy(history, true)).toBe(owed);
+    },
+  );
 
   it.each([
     ['nothing was said', [], true],

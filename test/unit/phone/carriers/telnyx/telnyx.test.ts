@@ -336,11 +336,14 @@ describe('failures of Telnyx', () => {
     ['a broken connection', new Error('ECONNRESET'), 'away', undefined],
     ['an answer that is no JSON', { status: 200, body: '<html>' }, 'away', undefined],
     ['an answer without a call', data({}), 'away', undefined],
-  ])('a Telnyx call that fails with %s has the kind and code of that failure', async (_, answer, kind, code) => {
-    const { carrier, requests } = open(answer);
-    const dialling = carrier.calls.dial(DIAL);
-    await expect(dialling).rejects.toBeInstanceOf(CarrierFailed);
-    await expect(dialling).rejects.toMatchObject({ kind, code });
-    expect(requests).toHaveLength(1);
-  });
+  ])(
+    'a Telnyx call that fails with %s has the kind and code of that failure',
+    async (_, answer, kind, code) => {
+      const { carrier, requests } = open(answer);
+      const dialling = carrier.calls.dial(DIAL);
+      await expect(dialling).rejects.toBeInstanceOf(CarrierFailed);
+      await expect(dialling).rejects.toMatchObject({ kind, code });
+      expect(requests).toHaveLength(1);
+    },
+  );
 });

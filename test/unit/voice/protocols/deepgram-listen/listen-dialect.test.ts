@@ -191,9 +191,12 @@ describe('the listen dialect', () => {
     [400, 400],
     [60_000, 5_000],
     [false as const, 500],
-  ])('the listen dialect reads endpointing=%s as %i ms of silence', (endpointingMs, silenceDurationMs) => {
-    expect(write({ endpointingMs }).dialect).toMatchObject({ silenceDurationMs });
-  });
+  ])(
+    'the listen dialect reads endpointing=%s as %i ms of silence',
+    (endpointingMs, silenceDurationMs) => {
+      expect(write({ endpointingMs }).dialect).toMatchObject({ silenceDurationMs });
+    },
+  );
 
   it('the listen dialect sends punctuated words when they were requested', () => {
     const { sent, writer } = write({ punctuated: true });

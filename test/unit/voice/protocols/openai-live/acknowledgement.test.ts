@@ -73,19 +73,22 @@ describe('the acknowledgement of a delegation', () => {
   it.each([
     ['the application', { type: 'client' }, HAND_OVER],
     ['a backend', BACKEND, { name: 'weather', argumentsJson: '{}' }],
-  ])('the acknowledgement of a delegation is requested of the model at once when work goes to %s', async (_, delegation, call) => {
-    const { ask, delegations, engines, pass, spoken } = await handOver({ delegation, call });
-    await ask();
-    await pass(2_000);
-    expect([delegations(), spoken]).toEqual([1, [MOMENT]]);
-    const [, asked] = engines.guide.asked;
-    expect(asked?.tools).toEqual([]);
-    expect(asked?.messages[0]).toMatchObject({
-      role: 'system',
-      content: expect.stringContaining('looking into it'),
-    });
-    expect(asked?.messages.at(-1)).toEqual({ role: 'tool', content: HANDED_OVER });
-  });
+  ])(
+    'the acknowledgement of a delegation is requested of the model at once when work goes to %s',
+    async (_, delegation, call) => {
+      const { ask, delegations, engines, pass, spoken } = await handOver({ delegation, call });
+      await ask();
+      await pass(2_000);
+      expect([delegations(), spoken]).toEqual([1, [MOMENT]]);
+      const [, asked] = engines.guide.asked;
+      expect(asked?.tools).toEqual([]);
+      expect(asked?.messages[0]).toMatchObject({
+        role: 'system',
+        content: expect.stringContaining('looking into it'),
+      });
+      expect(asked?.messages.at(-1)).toEqual({ role: 'tool', content: HANDED_OVER });
+    },
+  );
 
   it('the acknowledgement of a delegation comes once the delay is over, and no more than once', async () => {
     const { ask, delegations, pass, spoken } = await handOver({ delegation: withDelay(2_000) });
@@ -106,16 +109,21 @@ describe('the acknowledgement of a delegation', () => {
     expect([delegations(), spoken, engines.guide.asked.length]).toEqual([1, [words], 1]);
   });
 
-  it.each(['commentary', 'thinking'] as const)('the acknowledgement of a delegation is cancelled by %s before the delay is over', async (type) => {
-    const { append, ask, engines, pass, spoken } = await handOver({ delegation: withDelay(2_000) });
-    await ask();
-    append(type, RESULT);
-    await pass(5_000);
-    expect([spoken, engines.guide.asked.length]).toEqual([
-      type === 'commentary' ? [RESULT] : [],
-      1,
-    ]);
-  });
+  it.each(['commentary', 'thinking'] as const)(
+    'the acknowledgement of a delegation is cancelled by %s before the delay is over',
+    async (type) => {
+      const { append, ask, engines, pass, spoken } = await handOver({
+        delegation: withDelay(2_000),
+      });
+      await ask();
+      append(type, RESULT);
+      await pass(5_000);
+      expect([spoken, engines.guide.asked.length]).toEqual([
+        type === 'commentary' ? [RESULT] : [],
+        1,
+      ]);
+    },
+  );
 
   it('commentary cancels the acknowledgement of a delegation while the model writes it', async () => {
     const { append, ask, engines, errors, pass, spoken } = await handOver({

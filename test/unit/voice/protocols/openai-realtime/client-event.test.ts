@@ -55,10 +55,13 @@ describe('parseClientEvent', () => {
     [{ ...SHOWN, detail: 'most' }, 'user', 'item.content.0.detail'],
     [{ ...SHOWN, image_url: 'data:image/svg+xml;base64,AA' }, 'user', 'item.content.0.image_url'],
     [SHOWN, 'assistant', 'item.content'],
-  ])('parseClientEvent rejects anything but an image in a user message: %j', (part, role, param) => {
-    const item = { type: 'message', role, content: [part] };
-    expect(problemOf({ type: 'conversation.item.create', item })).toMatchObject({ param });
-  });
+  ])(
+    'parseClientEvent rejects anything but an image in a user message: %j',
+    (part, role, param) => {
+      const item = { type: 'message', role, content: [part] };
+      expect(problemOf({ type: 'conversation.item.create', item })).toMatchObject({ param });
+    },
+  );
 
   it('parseClientEvent names the wrong member and echoes the event id', () => {
     const wrong = { type: 'conversation.item.delete', event_id: 'e1', item_id: null };

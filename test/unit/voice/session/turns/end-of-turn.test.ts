@@ -26,9 +26,12 @@ describe('the silence that ends a turn', () => {
     'How much is it?',
     'is that for a?',
     '',
-  ])('the silence that ends a turn is shortest after a complete sentence or a question: %j', (words) => {
-    expect(wait(words)).toBe(minSilenceMs);
-  });
+  ])(
+    'the silence that ends a turn is shortest after a complete sentence or a question: %j',
+    (words) => {
+      expect(wait(words)).toBe(minSilenceMs);
+    },
+  );
 
   it.each([
     'my phone number is four one five',
@@ -39,9 +42,12 @@ describe('the silence that ends a turn', () => {
     'S M',
     'my name is Brown b r o w',
     'b as in bravo double u x',
-  ])('the silence that ends a turn is the wait for a number after digits and letters that may go on: %j', (words) => {
-    expect(wait(words)).toBe(onNumberMs);
-  });
+  ])(
+    'the silence that ends a turn is the wait for a number after digits and letters that may go on: %j',
+    (words) => {
+      expect(wait(words)).toBe(onNumberMs);
+    },
+  );
 
   it('the silence that ends a turn is half the wait for a number after a single digit or letter', () => {
     expect(wait('a table for two')).toBe(onNumberMs / 2);
@@ -54,18 +60,24 @@ describe('the silence that ends a turn', () => {
     ['415 555 0123', 'What is your phone number?'],
     ['nine four one oh seven', 'And your zip code?'],
     ['1 2 3 4', 'What are the last four digits?'],
-  ])('the silence that ends a turn is shortest after all digits of a number of known length: %j', (words, asked) => {
-    expect(wait(words, { asked })).toBe(minSilenceMs);
-  });
+  ])(
+    'the silence that ends a turn is shortest after all digits of a number of known length: %j',
+    (words, asked) => {
+      expect(wait(words, { asked })).toBe(minSilenceMs);
+    },
+  );
 
   it.each([
     ['for like five', 'What is your phone number?'],
     ['he are', 'Could you spell that for me?'],
     ['yes', 'Can I have your account number, please?'],
     ['it is john at', 'What is your email?'],
-  ])('the silence that ends a turn is longer for any reply to a question for digits or letters: %j', (words, asked) => {
-    expect(wait(words, { asked })).toBeGreaterThanOrEqual(onNumberMs);
-  });
+  ])(
+    'the silence that ends a turn is longer for any reply to a question for digits or letters: %j',
+    (words, asked) => {
+      expect(wait(words, { asked })).toBeGreaterThanOrEqual(onNumberMs);
+    },
+  );
 
   // "My phone number is four one five", as the local recogniser heard two voices.
   it.each([
@@ -74,9 +86,12 @@ describe('the silence that ends a turn', () => {
     'my cell number it',
     'my cell number it you want to sign sign sign',
     'our zip code is nice',
-  ])('the silence that ends a turn is the wait for a number when a number was announced and words came: %j', (words) => {
-    expect(wait(words)).toBe(onNumberMs);
-  });
+  ])(
+    'the silence that ends a turn is the wait for a number when a number was announced and words came: %j',
+    (words) => {
+      expect(wait(words)).toBe(onNumberMs);
+    },
+  );
 
   it.each([
     'what is my account number please',
@@ -93,9 +108,12 @@ describe('the silence that ends a turn', () => {
     "i'd shoot",
     "i'd shoot them",
     'and then they',
-  ])('the silence that ends a turn is half the longest when the last words may continue: %j', (words) => {
-    expect(wait(words)).toBe(maxSilenceMs / 2);
-  });
+  ])(
+    'the silence that ends a turn is half the longest when the last words may continue: %j',
+    (words) => {
+      expect(wait(words)).toBe(maxSilenceMs / 2);
+    },
+  );
 
   it.each(['what is that', 'I want that.', 'how much is this?', "i'd like a table please"])(
     'the silence that ends a turn is shortest when words that may continue end a question or a sentence: %j',
