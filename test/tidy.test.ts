@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { riddlesOf } from './support/riddles.ts';
+import { namesWithoutSubject, riddlesOf } from './support/riddles.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -330,6 +330,12 @@ describe('the rules of the source tree', () => {
       "'What'",
     ];
     expect(told.map((text) => riddlesOf(text).length)).toEqual([1, 1, 1, 0]);
+  });
+
+  it('a test has a name with a subject, so that it makes sense in a list of failures', () => {
+    const tests = ALL_CODE.filter((path) => path.endsWith('.test.ts'));
+    expect(tests.flatMap((path) => namesWithoutSubject(read(path)))).toEqual([]);
+    expect(namesWithoutSubject(['it(', 'is paid once', ', () => {'].join("'"))).toHaveLength(1);
   });
 
   it('code files have no marker, and test files no focused or skipped test', () => {

@@ -224,26 +224,23 @@ describe('an own key that does not open its provider', () => {
     await w.balanced(POOLED_COST);
   });
 
-  it.each([401, 403, 429, 500])(
-    'an own-key call goes to the pool at the pool’s price after a %i',
-    async (status) => {
-      await using w = await world();
-      w.acme.faults.push({ kind: 'status', status });
-      const response = await w.ask(MODEL, brought);
-      expect(response.status).toBe(200);
-      expect(response.headers.get('x-svc-payment')).toBe('gateway');
-      expect(response.headers.get('x-svc-attempts')).toBe('2');
-      expect(w.acme.seen.map(({ authorization }) => authorization)).toEqual([
-        `Bearer ${OWN}`,
-        'Bearer sk-of-the-server-ACME_KEY',
-      ]);
-      expect(w.ledger.charges).toMatchObject([
-        { rail: 'byok', status: 'failed', costRaw: 0n },
-        { rail: 'direct-account', status: 'success', costRaw: POOLED_COST },
-      ]);
-      await w.balanced(POOLED_COST);
-    },
-  );
+  it.each([401, 403, 429, 500])('an own-key call goes to the pool after a %i', async (status) => {
+    await using w = await world();
+    w.acme.faults.push({ kind: 'status', status });
+    const response = await w.ask(MODEL, brought);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-svc-payment')).toBe('gateway');
+    expect(response.headers.get('x-svc-attempts')).toBe('2');
+    expect(w.acme.seen.map(({ authorization }) => authorization)).toEqual([
+      `Bearer ${OWN}`,
+      'Bearer sk-of-the-server-ACME_KEY',
+    ]);
+    expect(w.ledger.charges).toMatchObject([
+      { rail: 'byok', status: 'failed', costRaw: 0n },
+      { rail: 'direct-account', status: 'success', costRaw: POOLED_COST },
+    ]);
+    await w.balanced(POOLED_COST);
+  });
 
   it('an own-key refusal is relayed when the pool cannot be paid or does not sell the model', async () => {
     for (const options of [{ funds: FEE, pooled: DEAR }, { sells: false }]) {

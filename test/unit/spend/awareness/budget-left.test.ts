@@ -118,7 +118,7 @@ const task = policyOf({ id: 2, kind: 'task', matchKey: 't1', limitRaw: 40n });
 const shared = policyOf({ id: 5, agentId: null, limitRaw: 30n });
 
 describe('what a settlement left', () => {
-  it('what remains after a settlement is the least of the balance and the caps that apply to the spending', async () => {
+  it('the remainder after a settlement is the least of the balance and the caps that apply to the spending', async () => {
     const { left, asked } = world({ policies: [task] });
     expect(await left()).toEqual({ remainingRaw: 500n, advisory: undefined });
     const bound = await left({ ...FACTS, taskId: 't1' });
@@ -127,7 +127,7 @@ describe('what a settlement left', () => {
     expect(asked, 'an agent of no team costs no look at the database').toEqual([]);
   });
 
-  it('what remains after a settlement is read without the database where no team cap applies', async () => {
+  it('the remainder after a settlement is read without the database where no team cap applies', async () => {
     const { left, asked } = world({ teamPolicies: [{ ...task, agentId: null }] });
     expect((await left()).remainingRaw).toBe(500n);
     expect(asked).toEqual([]);
@@ -135,32 +135,32 @@ describe('what a settlement left', () => {
     expect(asked).toEqual([[2]]);
   });
 
-  it('what remains after a settlement counts the spending of the whole team', async () => {
+  it('the remainder after a settlement counts the spending of the whole team', async () => {
     const { left } = world({ policies: [task], teamPolicies: [shared] });
     const { remainingRaw, advisory } = await left({ ...FACTS, taskId: 't1' });
     expect(remainingRaw).toBe(20n);
     expect(advisory).toContain('"scope":"session","match":null');
   });
 
-  it('what remains after a settlement leaves out money that is reserved for other tasks', async () => {
+  it('the remainder after a settlement leaves out money that is reserved for other tasks', async () => {
     const kept = { ...task, limitRaw: 410n, reserves: true };
     const { left } = world({ policies: [kept] });
     expect((await left()).remainingRaw).toBe(100n);
     expect((await left({ ...FACTS, taskId: 't1' })).remainingRaw).toBe(400n);
   });
 
-  it('what remains after a settlement is left out where the team’s counters cannot be read', async () => {
+  it('the remainder after a settlement is left out where the team’s counters cannot be read', async () => {
     const read = () => Promise.reject(new Error('away'));
     const { left } = world({ teamPolicies: [shared] }, { read });
     expect(await left()).toEqual({ remainingRaw: undefined, advisory: undefined });
   });
 
-  it('what remains after a settlement comes without an advisory where advisories are switched off', async () => {
+  it('the remainder after a settlement comes without an advisory where advisories are switched off', async () => {
     const { left } = world({ policies: [policyOf({ limitRaw: 30n })] }, { enabled: false });
     expect(await left()).toEqual({ remainingRaw: 20n, advisory: undefined });
   });
 
-  it('what remains after a settlement is the balance where the settlement says nothing more', async () => {
+  it('the remainder after a settlement is the balance where the settlement says nothing more', async () => {
     const { reports } = world({});
     const funds = { spendableRaw: 7n, heldRaw: 0n };
     const bought = { facts: FACTS, spender: { agentId: 1 } };

@@ -303,15 +303,12 @@ describe('failures of Twilio', () => {
     ['a broken connection', new Error('ECONNRESET'), 'away', undefined],
     ['an answer that is no JSON', { status: 201, body: '<html>' }, 'away', undefined],
     ['an answer without a number', { status: 201, body: {} }, 'away', undefined],
-  ])(
-    'a Twilio number purchase that fails with %s has the kind and code of that failure',
-    async (_, answer, kind, code) => {
-      const { carrier, requests } = open(answer);
-      const buying = carrier.numbers.buy({ phoneNumber: '+14155550199', purchaseId: 'p' });
-      expect(await failure(buying)).toMatchObject({ kind, code });
-      expect(requests).toHaveLength(1);
-    },
-  );
+  ])('a failed Twilio purchase (%s) has its kind and code', async (_, answer, kind, code) => {
+    const { carrier, requests } = open(answer);
+    const buying = carrier.numbers.buy({ phoneNumber: '+14155550199', purchaseId: 'p' });
+    expect(await failure(buying)).toMatchObject({ kind, code });
+    expect(requests).toHaveLength(1);
+  });
 });
 
 it('a failure of Twilio names no number when it is logged', async () => {

@@ -19,7 +19,7 @@ it('a call uses the waits of the balanced mode and prompts a silent caller, unle
   expect(turnDetectionOf({ idleSeconds: 0 }).idleTimeoutMs).toBeNull();
 });
 
-it('waits that are set replace those of the mode, and a longest wait that is set caps all of them', () => {
+it('configured waits replace those of the mode, and a configured longest wait caps all of them', () => {
   const waits = (turnDetection: Parameters<typeof turnDetectionOf>[0]['turnDetection']) =>
     waitsOf(turnDetectionOf({ turnDetection }));
   expect(waits({ mode: 'patient', onNumberMs: 2_000 })).toEqual({
