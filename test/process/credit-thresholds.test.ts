@@ -98,7 +98,7 @@ describe('a threshold that is crossed', () => {
     ]);
   });
 
-  it('a removed credit threshold reports nothing in a ledger that knew it', async () => {
+  it('a credit threshold that is removed after a ledger loaded it is no longer reported by that ledger', async () => {
     const { agent, agentId, made } = await watched(10n, 5_000);
     await using ledger = liveLedger(db.sql, 'a');
     await spendUnits(ledger, agent, 1, 'known');

@@ -217,7 +217,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that leaves and comes back with its key', () => {
-  it('a client that left and returns with its Idempotency-Key gets the result bought meanwhile, and pays once', async () => {
+  it('a client that left and retries with its Idempotency-Key gets the result bought after it left, and pays once', async () => {
     const agent = await market.shopper('coming back');
     let go = () => {};
     const until = new Promise<void>((resolve) => {

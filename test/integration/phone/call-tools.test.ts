@@ -96,7 +96,7 @@ describe('the tools of a hosted call', () => {
     });
   });
 
-  it('a slow tool of a hosted call has a filler spoken, and the caller gets answers meanwhile', async () => {
+  it('a slow tool of a hosted call has a filler spoken, and the caller gets answers while the tool runs', async () => {
     const w = await talking();
     w.calls('book', '{}');
     await w.says('a table please', 400);

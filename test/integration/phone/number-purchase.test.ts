@@ -338,7 +338,7 @@ describe('a purchase whose process dies', () => {
 });
 
 describe('a purchase that is slow', () => {
-  it('a slow number purchase that was given up meanwhile returns its number, and is not charged', async () => {
+  it('a number purchase that was given up before the carrier answered returns its number, and is not charged', async () => {
     const agent = await world.agent(5_000_000n);
     let open = () => {};
     world.carrier.gate = new Promise((resolve) => {
@@ -355,7 +355,7 @@ describe('a purchase that is slow', () => {
     expect(await world.funds(agent)).toEqual({ spendableRaw: 5_000_000n, heldRaw: 0n });
   });
 
-  it('a slow number purchase of an agent that is closed meanwhile ends with the number released', async () => {
+  it('a number purchase whose agent is closed before the carrier answers ends with the number released', async () => {
     const { sql, carrier, clock } = world;
     const agent = await world.agent(5_000_000n);
     let open = () => {};

@@ -122,7 +122,7 @@ describe('a call under a key whose process was lost', () => {
     expect([first.dialled.length, heir.dialled.length]).toEqual([1, 0]);
   });
 
-  it('a call under an Idempotency-Key whose process was lost is returned with its end when it ended meanwhile', async () => {
+  it('a repeated call request returns the failed call when the process that placed the call under its Idempotency-Key was lost', async () => {
     const agent = await world.agent();
     const asked = gate();
     await using first = await placing(agent, ({ carrier }) => ({

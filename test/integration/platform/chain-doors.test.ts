@@ -291,7 +291,7 @@ describe('the facilitator on the chain', () => {
     expect(await Promise.all(hashes.map(succeeded))).toEqual([true, true]);
   });
 
-  it('the chain facilitator goes on when its account has sent another transaction meanwhile', async () => {
+  it('the chain facilitator goes on after another process sent a transaction from the same account', async () => {
     const carrier = facilitator();
     await succeeded(await submit(carrier));
     await succeeded(await submit(facilitator()));

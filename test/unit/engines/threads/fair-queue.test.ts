@@ -25,7 +25,7 @@ describe('the line before an engine', () => {
     expect(done.filter((what) => what.startsWith('a'))).toEqual(greedy.map((_, i) => `a${i}`));
   });
 
-  it('an engine’s queue runs at most its limit of one user’s requests at once, and others’ requests meanwhile', async () => {
+  it('an engine’s queue runs one user’s requests up to that user’s limit at once, and other users’ requests beside them', async () => {
     const line = createFairQueue({ ...BOUNDS, atOnce: 3, atOncePerUser: 1 });
     const underWay = new Map<number, number>();
     let most = 0;

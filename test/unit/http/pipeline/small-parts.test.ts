@@ -32,7 +32,7 @@ describe('response headers', () => {
     expect(() => checkHeaders({ 'x-note': 'tab\tand grüße' })).not.toThrow();
   });
 
-  it('response headers expose an advisory only where it is switched on', () => {
+  it('access-control-expose-headers lists a budget advisory header only when that advisory is enabled', () => {
     const name = 'x-svc-budget-advisory';
     expect(exposed()).not.toContain(name);
     expect(exposed([name])).toContain(name);

@@ -138,7 +138,7 @@ describe('decide', () => {
     expect(decision.change.delta).toMatchObject({ spendableRaw: 100n, heldRaw: -100n });
   });
 
-  it('decide settles a hold that has grown meanwhile at its true amount', () => {
+  it('decide settles a hold that was extended before the settlement at the actual cost, and returns the rest', () => {
     const world = { ...WORLD, openHolds: new Map([['h', 150n]]) };
     const decision = decide(state(0n, 150n), settle(100n, 120n), world);
     expect(decision.change.hold).toMatchObject({ fromRaw: 150n, toRaw: null });

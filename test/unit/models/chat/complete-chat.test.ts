@@ -289,7 +289,7 @@ describe('a chat completion', () => {
     });
   });
 
-  it('a source that reports far more usage than requested is charged up to the cap and rests', async () => {
+  it('a source that reports far more usage than requested is charged up to the cap and backs off', async () => {
     const usage = { inputTokens: 8, cachedTokens: 0, outputTokens: 1_000_000 };
     const { ask, asked, balanced, clock, ledger } = await world((id) =>
       id === 'cheap' ? completed({ usage }) : completed(),
@@ -306,7 +306,7 @@ describe('a chat completion', () => {
     await balanced();
   });
 
-  it('a source that reports slightly more usage than requested is charged up to the cap and does not rest', async () => {
+  it('a source that reports slightly more usage than requested is charged up to the cap and does not back off', async () => {
     const usage = { inputTokens: 8, cachedTokens: 0, outputTokens: 60 };
     const { ask, asked, ledger } = await world(() => completed({ usage }));
     const { headers } = await ask({ max_tokens: 50 });
@@ -316,7 +316,7 @@ describe('a chat completion', () => {
     expect(asked).toEqual(['cheap', 'cheap']);
   });
 
-  it('a source that keeps failing is not called until its rest is over', async () => {
+  it('a source that keeps failing is not called until its backoff is over', async () => {
     let healthy = false;
     const { ask, asked, clock, refusal } = await world(() =>
       healthy ? completed() : failed('timeout', 'slow'),
@@ -331,7 +331,7 @@ describe('a chat completion', () => {
     expect(asked).toEqual(['cheap']);
   });
 
-  it('a source is not rested after requests that were too large', async () => {
+  it('a source does not back off after requests that were too large', async () => {
     const { asked, refusal } = await world(() => failed('oversize', 'too large'));
     for (let i = 0; i < 10; i++) await refusal();
     expect(asked).toHaveLength(20);

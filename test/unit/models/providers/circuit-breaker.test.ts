@@ -15,7 +15,7 @@ function world() {
 }
 
 describe('a source that keeps failing', () => {
-  it('the circuit breaker rests a source after several failures in a row, and no other source', () => {
+  it('the circuit breaker makes a source back off after several failures in a row, and no other source', () => {
     const { breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures - 1);
     expect(breaker.admits('a')).toBe(true);
@@ -32,7 +32,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('a')).toBe(true);
   });
 
-  it('the circuit breaker lets one caller probe a rested source, and readmits the source after one response', () => {
+  it('the circuit breaker lets one caller probe a source after its backoff, and readmits the source after one response', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures);
     clock.advance(min - 1);
@@ -45,7 +45,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('a')).toBe(true);
   });
 
-  it('the circuit breaker doubles a source’s rest after each failed probe, up to a limit', () => {
+  it('the circuit breaker doubles a source’s backoff after each failed probe, up to a limit', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures);
     for (let restMs = min; restMs < max * 4; restMs *= 2) {
@@ -67,7 +67,7 @@ describe('a source that keeps failing', () => {
     expect(breaker.admits('a')).toBe(true);
   });
 
-  it('the circuit breaker does not extend a rest for requests that were in flight when it began', () => {
+  it('the circuit breaker does not extend a backoff for requests that were in flight when it began', () => {
     const { clock, breaker, failTimes } = world();
     failTimes(LIMITS.restAfterFailures + 20);
     clock.advance(min);

@@ -103,7 +103,7 @@ async function world() {
 }
 
 describe('a purchase where sources of both ways to pay sell a model', () => {
-  it('a purchase uses the account source while the x402 source rests', async () => {
+  it('a purchase uses the account source while the x402 source is backing off after three failures', async () => {
     const { asked, buyOnce, restRouter } = await world();
     await restRouter();
     expect(await buyOnce({})).toBe('account');

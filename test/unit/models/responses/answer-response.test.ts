@@ -164,7 +164,7 @@ async function streaming({ status = 'completed', error }: StreamEnd = {}) {
 }
 
 describe('a response that is streamed', () => {
-  it('a streamed response is charged before it is stored, and can be retrieved meanwhile', async () => {
+  it('a streamed response is charged before it is stored, and can be retrieved between its end and its storage', async () => {
     const { kept, last, live, row, settlement, upstreamEnd } = await streaming();
     upstreamEnd.resolve(undefined);
     await later();

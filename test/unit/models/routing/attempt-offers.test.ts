@@ -80,7 +80,7 @@ describe('the sources of a purchase', () => {
     });
   });
 
-  it('a source is not rested for requests that it cannot serve', async () => {
+  it('a source does not back off for requests that it cannot serve', async () => {
     const tries = world();
     for (let i = 0; i < 20; i++) await tries(unfit('no'));
     expect(await tries(SERVED)).toMatchObject({ outcome: SERVED, asked: ['up0'] });

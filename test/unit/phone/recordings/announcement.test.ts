@@ -84,7 +84,7 @@ describe('a call that is recorded', () => {
     expect(engines.guide.asked).toEqual([]);
   });
 
-  it('a recorded call without a greeting answers after the notice what the caller said meanwhile', async () => {
+  it('a recorded call without a greeting answers, after the notice, the words that the caller spoke during the notice', async () => {
     const { answers, heardMs, passes, prompt, says, turns } = await recordedCall(
       undefined,
       LONG_NOTICE,

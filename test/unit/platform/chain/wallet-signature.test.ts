@@ -112,7 +112,7 @@ describe('addresses that belong to no key', () => {
     (digits) => `0x${digits.padStart(40, '0')}`,
   );
 
-  it('an address that belongs to no key cannot sign in, whatever the node answers', async () => {
+  it('a reserved address (zero, precompiles) cannot sign in, and the node is not asked', async () => {
     const { check, asked } = signatures('0x01');
     const { timestamp, signature } = await wallet.sign(clock.now());
     for (const address of reserved) {

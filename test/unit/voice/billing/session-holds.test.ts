@@ -95,7 +95,7 @@ describe('the holds of a session', () => {
     expect([ledger.openHolds(), ledger.charges]).toEqual([0, []]);
   });
 
-  it("the settlement of a session's holds settles a hold that opens meanwhile, and none can be opened after it", async () => {
+  it("the settlement of a session's holds also settles a hold that was still opening, and no hold can be opened after it", async () => {
     const { holdOpening, ledger, opened, sessionHolds } = await world();
     let open = () => {};
     holdOpening(new Promise((resolve) => (open = resolve)));

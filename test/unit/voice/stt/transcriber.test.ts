@@ -123,7 +123,7 @@ describe('Transcriber', () => {
     expect(pocketsphinx.opened).toBe(1);
   });
 
-  it('Transcriber loses one utterance when the recogniser goes on, and transcribes the next one, spoken meanwhile', async () => {
+  it('Transcriber loses the utterance whose recognition fails, and transcribes the next utterance, spoken before the failure', async () => {
     let refuse = (_: Error) => {};
     let ended = 0;
     const { transcriber, failures, hear, heard, pocketsphinx } = openTranscriber(

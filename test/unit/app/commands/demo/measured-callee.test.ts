@@ -36,7 +36,7 @@ it('the demo’s latency counts from the last loud frame of the caller to the fi
   });
 });
 
-it('an interruption in the demo lasts from its first loud frame to the last loud frame that was heard meanwhile', () => {
+it('the demo measures an interruption from the callee’s first loud frame to the last loud frame of the answer that it cut', () => {
   const [line] = played('########.      ##', '    ########     ');
   expect(line).toMatchObject({
     heardMs: 5 * FRAME_MS,

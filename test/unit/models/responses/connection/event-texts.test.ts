@@ -4,7 +4,7 @@ import { priceComments } from '../../../../../src/models/purchase/stream-end.ts'
 import { eventTexts } from '../../../../../src/models/responses/connection/event-texts.ts';
 
 describe('the messages of a piece of a stream', () => {
-  it('the texts of a stream piece are the data of its events in order, with either line end', () => {
+  it('`eventTexts` returns the data of each event of a stream piece, in order, with either line end', () => {
     const values = fc.array(fc.jsonValue(), { maxLength: 5 });
     fc.assert(
       fc.property(values, fc.constantFrom('\n', '\r\n'), fc.boolean(), (all, end, isNamed) => {
@@ -18,7 +18,7 @@ describe('the messages of a piece of a stream', () => {
     );
   });
 
-  it('the texts of a stream piece leave out comments and join the data lines of one event', () => {
+  it('`eventTexts` leaves out comments and joins the data lines of one event', () => {
     const piece = Buffer.concat([
       priceComments({ chargedRaw: 5n }),
       Buffer.from(':\n\ndata: {"a":\ndata: 1}\n\n'),

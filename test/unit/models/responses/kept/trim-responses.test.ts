@@ -41,7 +41,7 @@ describe('the trims of the responses of an agent', () => {
     expect(seen.begun).toBe(3);
   });
 
-  it('an agent’s responses are trimmed once at a time, and once more for all rows added meanwhile', async () => {
+  it('one trim of an agent’s responses runs at a time, and one more covers all rows added while it ran', async () => {
     const { finish, seen, trimmer } = trimming();
     const added = Array.from({ length: 40 }, () => trimmer.added(1, trimAfterBytes));
     finish();

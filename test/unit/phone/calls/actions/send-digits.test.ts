@@ -56,7 +56,7 @@ async function goodbyeWithDigits(
 }
 
 describe('the end of a call that its agent asks for with digits', () => {
-  it('a call that its agent ends with digits ends when they were sent, also without any speech', async () => {
+  it('a call whose agent hangs up after sending digits ends when the carrier has sent the digits, also without any speech', async () => {
     const { asked, over, passes } = await goodbyeWithDigits('');
     expect([asked, over]).toEqual([[DIGITS], []]);
     await passes(DIGITS_MS - 100);
@@ -65,7 +65,7 @@ describe('the end of a call that its agent asks for with digits', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('a call that its agent ends with digits ends when the stream that the carrier closed for them is back', async () => {
+  it('a call whose agent hangs up after sending digits ends when the media stream that the carrier closed to send them is back', async () => {
     const { asked, call, connection, over, passes } = await goodbyeWithDigits(
       'Goodbye my friend.',
       (its) => its.detached(),
@@ -78,13 +78,13 @@ describe('the end of a call that its agent asks for with digits', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('a call that its agent ends with digits ends also when the stream does not come back', async () => {
+  it('a call whose agent hangs up after sending digits also ends when its media stream does not come back', async () => {
     const { over, passes } = await goodbyeWithDigits('', (call) => call.detached());
     await passes(DIGITS_MS + LIMITS.phone.carrierTimeoutMs + 100);
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('a call that its agent ends with digits ends at once when the carrier does not send them', async () => {
+  it('a call whose agent hangs up after sending digits ends at once when the carrier refuses to send the digits', async () => {
     const { over, passes } = await goodbyeWithDigits('', () => {
       throw new CarrierFailed('refused', 'no');
     });
@@ -92,7 +92,7 @@ describe('the end of a call that its agent asks for with digits', () => {
     expect(over).toEqual(['agent_ended']);
   });
 
-  it('a call that its agent ends with digits goes on when the callee speaks meanwhile', async () => {
+  it('a call whose agent hangs up after sending digits goes on when the callee speaks while the digits are sent', async () => {
     const { over, passes, says } = await goodbyeWithDigits('');
     await says('wait a moment', 600);
     await passes(DIGITS_MS);
