@@ -11,7 +11,7 @@ export const AUDIO_TYPES: Readonly<Record<SpeechFormat, string>> = {
 
 type Mark = { readonly at: number; readonly text: string };
 
-/** Files with a signature, and the names of their type: the first is ours. */
+/** Signatures of audio files with the media types for each. The first type of a list is the one that this server sends. */
 const MARKED: readonly { readonly marks: readonly Mark[]; readonly types: readonly string[] }[] = [
   {
     marks: [
@@ -28,14 +28,14 @@ const MARKED: readonly { readonly marks: readonly Mark[]; readonly types: readon
   { marks: [{ at: 0, text: 'ID3' }], types: ['audio/mpeg', 'audio/mp3', 'audio/x-mp3'] },
 ];
 
-/** Types that say nothing about the content. */
+/** Media types that do not name a format of audio. */
 const UNSPECIFIC: ReadonlySet<string> = new Set([
   '',
   'application/octet-stream',
   'binary/octet-stream',
 ]);
 
-/** A type with other characters is not passed on. */
+/** Characters that a relayed media type may have. A type with any other character is not relayed. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();

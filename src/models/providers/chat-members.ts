@@ -1,6 +1,6 @@
 /**
- * Members of a chat that some vendors take, and for which others refuse the whole request. They say whom it is for, where its
- * prompt may lie in a cache, how soon it is wanted and how long the answer may be: without them the answer still fits.
+ * Members of a chat request that some vendors accept and others answer with an error. They name the end user, place the prompt
+ * in a cache, or set the service tier or the length of the answer; without them the answer is still valid.
  */
 export const CHAT_MEMBERS = [
   'prompt_cache_key',

@@ -14,36 +14,42 @@ export type ChatCall = {
   readonly heldRaw: bigint;
   /** Part of `heldRaw` that is spent and not settled yet. Absent: 0. */
   readonly spentRaw?: bigint;
-  /** The upstream's own name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
-  /** The name that the answer gives the model; without one it is the upstream's. */
+  /** Name of the model in the answer. Undefined: the upstream's name. */
   readonly servedAs?: string | undefined;
   /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
-  /** Set where this server marks the prompt, if the upstream needs marks and the caller has set none. */
+  /**
+   * Settings for the `cache_control` marks that this server adds. Undefined when the upstream needs no marks or the caller has
+   * set marks.
+   */
   readonly breakpoints?: Breakpoints | undefined;
-  /** The efforts that the model takes of a translated request; undefined: not known, or none. */
+  /** Reasoning efforts of a translated request that the model accepts. Undefined when none are known. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** Which of `temperature` and `top_p` a translated request may have. Undefined: both, or not known. */
+  /** Rule of the model for `temperature` and `top_p` in a translated request. Undefined when no restriction is known. */
   readonly sampling?: Sampling | undefined;
-  /** The caller's request as it came; a rail changes the model's name, and the cap's where its upstream has another. */
+  /**
+   * The caller's request, unchanged. A rail replaces the model's name, and renames the token cap where the upstream has another
+   * member.
+   */
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** Prompts are to be marked for the cache of the upstream. */
+/** Settings for the `cache_control` marks that this server adds to a prompt. */
 export type Breakpoints = {
-  /** The shortest prefix that its cache takes. */
+  /** Shortest prefix that the upstream's cache stores, in tokens. */
   readonly leastTokens: number;
 };
 
 export type TokenUsage = {
-  /** All prompt tokens, the cached ones included. */
+  /** Prompt tokens, including the cached ones. */
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
   /** Prompt tokens written to the upstream's cache. */
   readonly cacheWriteTokens?: number;
-  /** Surcharge of cache writes over other prompt tokens, in prompt tokens, exact to a hundredth. */
+  /** Extra price of cache writes over uncached prompt tokens, as a number of prompt tokens, exact to 0.01. */
   readonly cacheWriteSurcharge?: number;
 };
 
@@ -57,36 +63,36 @@ export type AnswerNote = {
 
 /** Usage of an answer as the upstream reports it. */
 export type Reported = {
-  /** Null: the upstream did not say, and the gateway has to estimate. */
+  /** Usage that the upstream reports. Null when the upstream reported none, so that the gateway estimates. */
   readonly usage: TokenUsage | null;
-  /** Length of everything the model wrote, for that estimate. */
+  /** Characters that the model wrote, for the estimate when `usage` is null. */
   readonly answerChars: number;
-  /** A function, since only a traced answer needs it. */
+  /** Returns the notes of an answer for its trace. A function, because only traced answers need the notes. */
   readonly note?: (() => AnswerNote) | undefined;
 };
 
-/** An upstream's answer as it came. */
+/** Answer of an upstream, with its body unchanged. */
 export type ChatCompletion = Reported & {
   readonly body: Uint8Array;
   readonly contentType: string;
-  /** The body as the rail has read it, if it has: under the name that the upstream has for the model. */
+  /** Parsed body, with the upstream's name of the model. Undefined when the rail did not parse the body. */
   readonly json?: Json | undefined;
 };
 
 export type ChatOutcome = Outcome<ChatCompletion>;
 
-/** A request of the Messages dialect, for an upstream that speaks it. */
+/** Request in the Messages dialect, for an upstream that speaks the dialect. */
 export type MessagesCall = ChatCall & {
   /** Headers of the caller that an upstream of the dialect gets: `anthropic-beta`, when it is set. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** An upstream in the Messages dialect: requests and answers go as they came, but for the name of the model. */
+/** Upstream that speaks the Messages dialect. Requests and answers are relayed unchanged, except for the model's name. */
 export interface MessagesRail {
   complete(call: MessagesCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Streams the answer in named events of the Messages dialect, without `message_stop`. */
   stream(call: MessagesCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
-  /** Counts the tokens of a prompt, which costs nothing. */
+  /** Counts the tokens of a prompt. The count is free. */
   count(
     call: MessagesCall,
     signal: StopSignal,
@@ -95,22 +101,24 @@ export interface MessagesRail {
 
 /** A way to chat at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface ChatRail {
-  /** Set where the upstream itself speaks the Messages dialect. Such an upstream caches what is marked of a prompt, and no more. */
+  /**
+   * Rail for the Messages dialect, set when the upstream speaks it. Such an upstream caches only the marked parts of a prompt.
+   */
   readonly messages?: MessagesRail;
-  /** Set where the upstream takes back what its models thought. */
+  /** Forms in which the upstream accepts earlier reasoning of its models. Undefined when the upstream accepts none. */
   readonly thoughts?: TakenThoughts | undefined;
   /** Members that only some vendors accept and this upstream does. Absent: none. */
   readonly chatMembers?: readonly ChatMember[] | undefined;
-  /** Set where the upstream keeps to a strict order of roles. */
+  /** True when the upstream requires a strict order of roles. */
   readonly strictOrder?: boolean | undefined;
-  /** Set where the upstream signs its calls, and takes them back under their signatures alone. */
+  /** True when the upstream signs its tool calls and accepts earlier calls only with their signatures. */
   readonly signsCalls?: boolean | undefined;
   complete(call: ChatCall, signal: StopSignal): Promise<ChatOutcome>;
   /** Streams the answer. The outcome is `completed` when the first event has come. */
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
 }
 
-/** A chat answer that is still coming, in the events of the OpenAI dialect unless it says otherwise. */
+/** Chat answer that is still arriving, as events of the OpenAI dialect unless the reader says otherwise. */
 export interface ChatStream {
   /**
    * Returns the next whole events, unchanged except for the model's name, without the terminator and without usage that the
@@ -120,6 +128,6 @@ export interface ChatStream {
   next(): Promise<Uint8Array | undefined>;
   /** Usage of the stream up to now. */
   metered(): Reported;
-  /** Stops buying. */
+  /** Stops reading and aborts the upstream request. */
   stop(): void;
 }

@@ -4,31 +4,34 @@ import { LIMITS } from '../../kernel/limits.ts';
 type SourceRecord = {
   failuresInARow: number;
   restMs: number;
-  /** Monotonic; undefined while the source is in use. */
+  /** Monotonic time at which the source may be used again, in milliseconds. Undefined while the source is in use. */
   opensUntilMs: number | undefined;
   probing: boolean;
-  /** The source reported impossible usage. That it answers others proves nothing. */
+  /** True when the source reported impossible usage. Successful answers to other requests do not clear it. */
   isDistrusted: boolean;
 };
 
-/** Keeps a source that keeps failing out of the way, so that one dead provider costs no caller latency. */
+/** Keeps failing sources out of routing, so that a provider that is down does not delay requests. */
 export interface CircuitBreaker {
-  /** False while the source rests. After its rest one caller at a time is let through, as a probe. */
+  /** Returns false while the source is backing off. After that, one request at a time is let through as a probe. */
   admits(source: string): boolean;
-  /** For how long a source still rests; 0 where it does not. */
+  /** Returns the milliseconds for which the source is still backing off; 0 for a source that is in use. */
   restMs(source: string): number;
   /** Notes an answer of the source, also an error answer: its failures start again from 0. */
   answered(source: string): void;
   failed(source: string): void;
-  /** The source reported usage that its request cannot have had: it rests at once, for the longest time. */
+  /**
+   * Records that the source reported usage that its request cannot have had. The source backs off at once, for the longest
+   * time.
+   */
   distrusted(source: string): void;
-  /** The attempt ended without an answer or a failure, such as when the client left. */
+  /** Records an attempt that ended without an answer or a failure, for example because the client left. */
   abandoned(source: string): void;
 }
 
 /**
- * After `restAfterFailures` failures in a row a source rests, each time for twice as long up to a bound;
- * the first answer ends it. Sources come from the catalogue, so the map is as large as that.
+ * Creates the breaker. After `restAfterFailures` failures in a row a source backs off, each time twice as long up to a bound;
+ * the first answer ends it. The map is bounded by the sources of the catalogue.
  */
 export function createSourceRests(deps: { readonly clock: Clock }): CircuitBreaker {
   const { clock } = deps;

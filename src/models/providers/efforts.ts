@@ -3,7 +3,7 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 
 export type Effort = (typeof EFFORTS)[number];
 
-/** From one to another, both included, as a vendor's page lists them. */
+/** Returns the efforts from `least` to `most`, both included, as a vendor's page lists them. */
 export const effortsBetween = (least: Effort, most: Effort): readonly Effort[] =>
   EFFORTS.slice(EFFORTS.indexOf(least), EFFORTS.indexOf(most) + 1);
 

@@ -13,7 +13,7 @@ export type EmbeddingInput =
 /** Encoding of a vector: numbers, or little-endian 32-bit floats in base64. */
 export type VectorEncoding = 'float' | 'base64';
 
-/** As much of a request as a rail may have to understand; whatever else came with it is there too. */
+/** Members of a request that a rail may have to read. All other members of the request are kept as well. */
 export type EmbeddingParameters = Json & {
   readonly input: EmbeddingInput;
   readonly encoding_format?: VectorEncoding | null | undefined;
@@ -24,13 +24,13 @@ export type EmbeddingParameters = Json & {
 export type EmbeddingCall = {
   /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
-  /** The upstream's own name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
-  /** The name that the answer gives the model; without one it is the upstream's. */
+  /** Name of the model in the answer. Undefined: the upstream's name. */
   readonly servedAs?: string | undefined;
   /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
-  /** The caller's request as it came; a rail changes the model's name and nothing else. */
+  /** The caller's request, unchanged. A rail replaces the model's name only. */
   readonly body: EmbeddingParameters;
 };
 
@@ -38,11 +38,11 @@ export type EmbeddingCall = {
 export type EmbeddingList = {
   readonly body: Uint8Array;
   readonly contentType: string;
-  /** Null: the upstream did not say, and the gateway has to estimate. */
+  /** Prompt tokens that the upstream reports. Null when the upstream reported none, so that the gateway estimates. */
   readonly promptTokens: number | null;
 };
 
-/** Why a request is none for a source, and the parameter that makes it so. */
+/** Reason why a source cannot serve a request, with the parameter that causes it. */
 export type Misfit = { readonly detail: string; readonly param: string };
 
 /** A way to embeddings at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */

@@ -8,7 +8,7 @@ import {
   type CollectedAnswer,
 } from './openai/collect-answer.ts';
 
-/** An answer whose head has come. */
+/** Answer whose status and headers have arrived. */
 export type OpenedAnswer = {
   readonly status: number;
   readonly headers: CollectedAnswer['headers'];
@@ -89,7 +89,7 @@ export function openAnswer(
   });
 }
 
-/** Counts how much its reader has taken. */
+/** Returns the same pieces as `body` and reports the bytes of each piece that the reader takes. */
 const counted = (
   body: AsyncIterable<Uint8Array>,
   onTaken: (bytes: number) => void,

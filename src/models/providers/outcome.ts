@@ -13,11 +13,11 @@ export type RailFailure =
   | 'rate_limited'
   | 'unreachable'
   | 'timeout'
-  /** More bytes than `LIMITS.upstreamResponseBytes`. */
+  /** The answer has more bytes than `LIMITS.upstreamResponseBytes`. */
   | 'oversize'
   /** The process has reached its limit of concurrent requests to the upstream. */
   | 'busy'
-  /** The engine is not part of this installation. */
+  /** This installation does not have the engine. */
   | 'missing'
   /** The upstream demands more than the limit of the payment. */
   | 'too_dear'
@@ -27,7 +27,7 @@ export type RailFailure =
 /** Headers of an upstream's answer; absent without an answer. Only the retry headers are relayed. */
 export type Headed = { readonly headers?: CollectedAnswer['headers'] | undefined };
 
-/** The upstream refused the request itself; another source would refuse it too. */
+/** Refusal of the request itself by the upstream. Another source would refuse the request too. */
 export type Declined = Headed & {
   readonly kind: 'declined';
   readonly status: number;
@@ -53,7 +53,7 @@ export type Completed<T> = Headed & {
   readonly paidRaw?: bigint | undefined;
 } & T;
 
-/** The request is beyond what this source takes; nothing was sent. */
+/** Refusal before anything was sent: this source cannot serve the request. */
 export type Unfit = { readonly kind: 'unfit'; readonly detail: string; readonly param?: string };
 
 export type Outcome<T> =

@@ -8,10 +8,10 @@ import type { RailFailure } from './outcome.ts';
 /** Payer of one request to an upstream, and the limit of the payment. */
 export type PaymentBudget = {
   readonly spender: Spender;
-  /** The maker of the model: what controls know the payment by. */
+  /** Maker of the model, by which spend controls identify the payee. */
   readonly maker: string;
   readonly mostRaw: bigint;
-  /** The id that the payment's hold is to have. */
+  /** Id for the hold of the payment. */
   readonly holdId: string;
 };
 
@@ -23,7 +23,7 @@ export type PaidRequest = PaymentBudget & {
   readonly idleMs: number;
   readonly totalMs: number;
   readonly responseBytes: number;
-  /** Fires when the client leaves: before a payment that ends the request, after it nothing does. */
+  /** Fires when the client leaves. Before the payment it ends the request; after the payment it has no effect. */
   readonly signal: StopSignal;
 };
 
@@ -41,7 +41,7 @@ export type PaidOutcome =
       readonly answer: GuardedAnswer;
       readonly payment: PaymentRef | undefined;
     }
-  /** Nothing was signed. */
+  /** No payment was signed. */
   | { readonly kind: 'unpaid'; readonly failure: RailFailure; readonly detail: string }
   | { readonly kind: 'unaffordable'; readonly refusal: HoldRefusal }
   | { readonly kind: 'aborted' }
@@ -50,6 +50,8 @@ export type PaidOutcome =
 
 /** Sends requests that are paid one by one. */
 export interface PaidCalls {
-  /** At most one authorization exists for a request, for `mostRaw` at most. Rejects only for a bug. */
+  /**
+   * Sends a request and pays for it. Signs at most one authorization per request, for up to `mostRaw`. Rejects only for a bug.
+   */
   send(request: PaidRequest): Promise<PaidOutcome>;
 }

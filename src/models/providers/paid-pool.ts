@@ -33,7 +33,7 @@ import {
 export function createPaidPool(deps: {
   readonly paidCalls: PaidCalls;
   readonly baseUrl: string;
-  /** Below the base, such as `/chat/completions`. */
+  /** Path below the base URL, such as `/chat/completions`. */
   readonly path: string;
   readonly clock: Clock;
   readonly headers?: Readonly<Record<string, string>>;
@@ -89,7 +89,7 @@ export function createPaidPool(deps: {
         const opened: OpenedAnswer = { status, headers: headersOf(answer.headers), body, stop };
         return isSuccess(opened) ? read(opened) : refusalOf(opened, deps.clock.now());
       }),
-    // The connections belong to the caller, who closes them.
+    // The caller owns the connections and closes them.
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -1,6 +1,6 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** JSON has no byte below this one in a string. */
+/** Lowest byte that JSON allows inside a string. */
 const SPACE = 0x20;
 
 /**

@@ -11,9 +11,9 @@ const isWord = (value: unknown): value is string => typeof value === 'string' &&
 
 const wordIn = ({ code, type }: Json): string | undefined => [code, type].find(isWord);
 
-/** The upstream ended its answer with an error of its own. */
+/** Error with which the upstream ended its own answer. */
 export class ReportedError extends StreamBroken {
-  /** Private, since logs have the members of errors, and a vendor may quote a prompt. */
+  /** Private, because logs print the members of errors and a vendor's error may quote a prompt. */
   readonly #error: Json;
 
   constructor(error: unknown) {
@@ -76,7 +76,7 @@ const OF_THE_REQUEST = [
   'cyber_policy',
 ];
 
-/** The status that a vendor gives such an error where it has not sent another one yet, by its code or its type. */
+/** HTTP status for an error that the upstream reports after status 200, by the error's code or type. */
 const STATUSES: ReadonlyMap<unknown, number> = new Map([
   ...OF_THE_REQUEST.map((code) => [code, 400] as const),
   ...['rate_limit_exceeded', 'rate_limit_error'].map((word) => [word, 429] as const),
@@ -86,7 +86,7 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map([
   ['request_too_large', 413],
 ]);
 
-/** Some vendors have the status itself for a code. */
+/** Returns the HTTP status when the vendor uses the status itself as the error's code. */
 const statusCode = (code: unknown): number | undefined =>
   /^[45]\d\d$/.test(String(code)) ? Number(code) : undefined;
 

@@ -1,11 +1,11 @@
 import { LIMITS } from '../../kernel/limits.ts';
 
 const SECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
-/** `6m0s`, `1s`, `120ms` */
+/** Durations such as `6m0s`, `1s`, `120ms`. */
 const DURATION = /^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|[smhd]))+$/;
 const DURATION_PART = /([\d.]+)(ms|[smhd])/g;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
-/** The form of HTTP dates that is written today. */
+/** Preferred form of HTTP dates (RFC 9110, IMF-fixdate). */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -36,7 +36,9 @@ function timeOf(text: string, nowMs: number): number {
   return nowMs + Math.round(ms);
 }
 
-/** Whole seconds, rounded up. Null: the header is not there, came twice, or says nothing that can be believed. */
+/**
+ * Returns the seconds of a `Retry-After` header, rounded up. Null when the header is missing, came twice, or is not credible.
+ */
 export function retryAfterSeconds(
   value: string | readonly string[] | undefined,
   nowMs: number,

@@ -1,8 +1,8 @@
 import type { Effort } from './efforts.ts';
 
 /**
- * Models that refuse `temperature` and `top_p`: both members (`neither`), the two together (`either`), or both members while they
- * think (`unless_thinking`).
+ * Kinds of models that refuse sampling members: both `temperature` and `top_p` (`neither`), the two together (`either`), or
+ * both while the model thinks (`unless_thinking`).
  */
 export const SAMPLINGS = ['neither', 'either', 'unless_thinking'] as const;
 
@@ -12,7 +12,10 @@ type Sampled = { readonly temperature?: unknown; readonly top_p?: unknown };
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Returns the members that a translated request must leave out for a model of this kind; undefined if the model takes all that it has. */
+/**
+ * Returns the sampling members that a translated request must leave out for a model of this kind. Undefined when the model
+ * accepts all of them.
+ */
 export function untakenSampling(
   { temperature, top_p: topP }: Sampled,
   sampling: Sampling | undefined,

@@ -6,15 +6,15 @@ import type { PaymentMethod } from './payment-method.ts';
 export const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
-/** One text to be spoken by one upstream. */
+/** Request to one upstream to speak one text. */
 export type SpeechCall = {
   /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
-  /** The upstream's own name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
   /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
-  /** The caller's request as it came; a rail changes the model's name and how the sound is sent, and nothing else. */
+  /** The caller's request, unchanged. A rail replaces only the model's name and the way in which the audio is sent. */
   readonly body: Json;
   readonly input: string;
   /** Format of the sound, also when the caller named none. */
@@ -25,13 +25,13 @@ export type SpeechCall = {
 
 export type SpeechTokens = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** Sound that is still coming. For one reader. */
+/** Audio that is still arriving. It has one reader. */
 export interface SpeechSound {
-  /** The next bytes of the file. Throws StreamBroken where the upstream ends before its end. */
+  /** Returns the next bytes of the file; undefined at its end. Throws StreamBroken when the upstream breaks off. */
   next(): Promise<Uint8Array | undefined>;
-  /** Null: the upstream has not said, or not yet. */
+  /** Returns the usage that the upstream reports. Null when the upstream has reported none so far. */
   usage(): SpeechTokens | null;
-  /** Stops buying. Harmless when it is over. */
+  /** Stops reading and aborts the upstream request. Has no effect after the end. */
   stop(): void;
 }
 
@@ -44,6 +44,6 @@ export type Speech = {
 /** A way to speech at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface SpeechRail {
   makes(format: SpeechFormat): boolean;
-  /** Completed is speech whose first bytes have come. */
+  /** Requests speech. The outcome is `completed` when the first bytes of the audio have arrived. */
   speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>>;
 }

@@ -8,7 +8,7 @@ export const TRANSCRIPT_FORMATS = [
 ] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** The formats that do not name the speaker. */
+/** Transcript formats that do not name the speaker. */
 export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 
 /** Format of a transcript: one of the OpenAI dialect, or a whole answer of Deepgram's protocol. */
@@ -16,13 +16,13 @@ export type CallFormat = TranscriptFormat | 'listen';
 
 /** Preferences of a request in Deepgram's protocol for its answer. */
 export type ListenPreferences = {
-  /** The query as its client wrote it, for an upstream that speaks this protocol. */
+  /** Query parameters as the client wrote them, for an upstream that speaks Deepgram's protocol. */
   readonly options: readonly (readonly [name: string, value: string])[];
-  /** Words also carry `punctuated_word`. */
+  /** True when each word also has `punctuated_word`. */
   readonly punctuated: boolean;
   /** Milliseconds of silence between two utterances. Undefined: the caller requested no utterances. */
   readonly uttSplitMs: number | undefined;
-  /** The part of the answer's metadata that is known before the sound is heard. */
+  /** Metadata of the answer that is known before the transcription. */
   readonly metadata: {
     readonly request_id: string;
     readonly sha256: string;
@@ -36,7 +36,7 @@ export type ListenPreferences = {
 export type TranscriptionCall = {
   /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;
-  /** The upstream's own name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
   /** Payment of a call that is not billed to an account of this server. */
   readonly paymentMethod?: PaymentMethod | undefined;
@@ -44,17 +44,17 @@ export type TranscriptionCall = {
     readonly name: string;
     readonly contentType: string | undefined;
     readonly bytes: Buffer;
-    /** Found out from its bytes. */
+    /** Duration of the audio in milliseconds, measured from the file's bytes. */
     readonly durationMs: number;
   };
   readonly format: CallFormat;
-  /** Set where the format is `listen`. */
+  /** Preferences of a `listen` request. Undefined for other formats. */
   readonly listen?: ListenPreferences | undefined;
   /** Kinds of times that the caller requested. Undefined: the caller named none. */
   readonly granularities?: readonly ('word' | 'segment')[] | undefined;
   readonly language: string | undefined;
   readonly prompt: string | undefined;
-  /** The caller's fields as they came, but for the model and the file. */
+  /** The caller's form fields, unchanged, without the model and the file. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
 
@@ -70,14 +70,14 @@ export type TranscriptionUsage = {
 
 export const NOTHING_TOLD: TranscriptionUsage = { seconds: null, tokens: null };
 
-/** An upstream's answer as it came. */
+/** Answer of an upstream, with its body unchanged. */
 export type TranscriptionAnswer = {
   readonly body: Uint8Array;
   readonly contentType: string;
   readonly usage: TranscriptionUsage;
 };
 
-/** A transcript that is still coming, in the events of the OpenAI dialect. */
+/** Transcript that is still arriving, as events of the OpenAI dialect. */
 export interface TranscriptStream {
   /**
    * Returns the next whole events, without the terminator; undefined at the end. Throws StreamBroken when the upstream ends the
@@ -86,7 +86,7 @@ export interface TranscriptStream {
   next(): Promise<Uint8Array | undefined>;
   /** Usage of the stream up to now. */
   metered(): TranscriptionUsage;
-  /** Stops buying. */
+  /** Stops reading and aborts the upstream request. */
   stop(): void;
 }
 

@@ -9,7 +9,7 @@ export type UnservedFeature = {
 
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Wishes that no source serves whose answers are not a vendor's of this dialect. */
+/** Features of a request that only a vendor of the OpenAI dialect can serve. */
 export const UNSERVED: readonly UnservedFeature[] = [
   { field: 'logprobs', asked: (on) => on === true, why: 'this model gives none' },
   { field: 'top_logprobs', asked: (n) => isSet(n) && n !== 0, why: 'this model gives none' },

@@ -7,7 +7,7 @@ export type UpstreamCap = {
   readonly kind: 'requests' | 'tokens' | 'input_tokens' | 'output_tokens';
   readonly remaining: number;
   readonly limit: number | undefined;
-  /** Null: the upstream did not report the limit. */
+  /** Used part of the limit in basis points. Null when the upstream did not report the limit. */
   readonly usedBps: number | null;
   readonly resetsAtMs: number | undefined;
 };
@@ -76,7 +76,9 @@ function readCap(headers: Headers, names: CapHeaders, nowMs: number): UpstreamCa
   };
 }
 
-/** Some upstreams round what remains up, and say that more is left than they allow. */
+/**
+ * Returns the used part of a limit in basis points. Some upstreams round up and report more remaining than the limit: 0 then.
+ */
 const usedBpsOf = (limit: number, remaining: number): number =>
   Math.floor((Math.max(0, limit - remaining) * WHOLE_BPS) / limit);
 

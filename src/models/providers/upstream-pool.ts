@@ -21,10 +21,10 @@ import { traceHeadersNow } from './upstream-trace.ts';
 
 /** Address of an upstream, its credential and its peculiarities. */
 export type Upstream = {
-  /** Up to and including the version: `https://api.openai.com/v1`. */
+  /** Base URL, including the version: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** Set where it is paid call by call. */
+  /** Payer of each call. Undefined for an upstream that bills an account of this server. */
   readonly paidCalls?: PaidCalls | undefined;
   readonly capMember?: CapMember | undefined;
   /** True when the upstream has OpenAI's Responses API beside its chat completions. */
@@ -34,7 +34,7 @@ export type Upstream = {
   readonly thoughts?: TakenThoughts | undefined;
   /** True when the upstream signs the tool calls of its answers, as Google's OpenAI-compatible address does. */
   readonly signsCalls?: boolean | undefined;
-  /** The form of the ids of calls that its chat accepts. Undefined: any text. */
+  /** Form of call ids that the upstream's chat accepts. Undefined: any text. */
   readonly callIds?: CallIdFormName | undefined;
   readonly strictOrder?: boolean | undefined;
 };
@@ -50,15 +50,15 @@ export type TakenThoughts = 'taken' | 'demanded';
 
 export type UpstreamLimits = {
   readonly connectMs: number;
-  /** To the head of an answer that is streamed. */
+  /** Milliseconds from the request to the headers of a streamed answer. */
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly totalMs: number;
   readonly responseBytes: number;
-  /** By how much the reader of an answer may be behind it. */
+  /** Upper bound of the received bytes of an answer that its reader has not taken. */
   readonly queueBytes: number;
   readonly connections: number;
-  /** Beyond it a call fails at once as `busy`: the pool's own queue has no bound. */
+  /** Upper bound of concurrent calls. Further calls fail at once as `busy`, because the pool's own queue has no bound. */
   readonly inFlight: number;
 };
 
@@ -73,11 +73,11 @@ export const UPSTREAM_LIMITS: UpstreamLimits = {
   inFlight: LIMITS.upstreamInFlight,
 };
 
-/** A request: JSON, or bytes under headers of their own. */
+/** Request with a JSON body, or with bytes and their own headers. */
 export type SentRequest = {
-  /** POST, where nothing is said. */
+  /** HTTP method. Undefined: POST. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Below the base, with its query, where it is not the pool's own path. */
+  /** Path below the base URL, with its query. Undefined: the path of the pool. */
   readonly path?: string;
   readonly body: string | Uint8Array | Readable | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -113,7 +113,7 @@ export interface UpstreamPool extends AsyncDisposable {
  */
 export function createUpstreamPool(deps: {
   readonly upstream: Upstream;
-  /** Below the base, such as `/chat/completions`. */
+  /** Path below the base URL, such as `/chat/completions`. */
   readonly path: string;
   /** Headers that carry a credential at the upstream. */
   readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
@@ -168,7 +168,7 @@ export function createUpstreamPool(deps: {
   }
 
   return {
-    // The head of an answer that is not streamed comes when the model has ended, which may think for minutes.
+    // The headers of an answer that is not streamed arrive after the model has finished, which may take minutes.
     whole: (sent, signal, read) =>
       ask(sent, signal, limits.totalMs, async (options, bounds) => {
         const answer = await collectAnswer(pool, options, bounds).finally(free);
@@ -205,7 +205,7 @@ function pathBelow(baseUrl: string, below: string): string {
 type Options = Parameters<typeof collectAnswer>[1];
 type Bounds = Parameters<typeof collectAnswer>[2] & { readonly queueBytes: number };
 
-/** Some refusals quote the credential that they are about. */
+/** Removes the credential from a refusal: some upstreams quote it in their error. */
 function withoutKey(refusal: Declined, key: string | null): Declined {
   if (key === null || key === '' || !Buffer.from(refusal.body).includes(key)) return refusal;
   const body = Buffer.from(refusal.body).toString('latin1').replaceAll(key, '***');
@@ -251,7 +251,7 @@ export function unservedOf(answer: CollectedAnswer, nowMs: number): Declined | F
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Reads of a refusal what is relayed, and no more than any other answer may have. */
+/** Reads a refusal of an upstream, up to the byte limit of all answers, and returns the parts that are relayed. */
 export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Outcome<never>> {
   const { status, headers, body, stop } = answer;
   const unread = unservedOf({ status, headers, body: NO_BODY }, nowMs);
@@ -263,7 +263,7 @@ export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Ou
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    // Leaving the loop drops the request.
+    // Returning from the loop aborts the request.
     if (bytes > LIMITS.upstreamResponseBytes) return failed('oversize', 'the answer is too large');
     chunks.push(chunk);
   }

@@ -3,7 +3,7 @@ import type { ListenRail } from '../realtime/realtime-rail.ts';
 import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../realtime/socket-opener.ts';
 import type { Upstream } from '../upstream-pool.ts';
 
-/** Live transcription at an upstream of Deepgram's protocol, whose credential is a `Token`. */
+/** Creates the rail for live transcription at an upstream of Deepgram's protocol, which authenticates with `Token`. */
 export function createDeepgramListenRail(
   deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
 ): ListenRail & AsyncDisposable {

@@ -19,7 +19,7 @@ export type ListenEvent =
       readonly seconds: number | null;
     };
 
-/** Reads a text frame of the upstream. Undefined: nothing that words or money depend on. */
+/** Reads a text frame of the upstream. Undefined for a frame that affects neither the transcript nor the price. */
 export function readListenEvent(frame: Buffer): ListenEvent | undefined {
   const event = parseObject(frame);
   if (event.type === 'Metadata') {
@@ -38,7 +38,7 @@ export function readListenEvent(frame: Buffer): ListenEvent | undefined {
   };
 }
 
-/** Reads an event of the socket that reports turns. The window of a turn ends with the sound that was heard. */
+/** Reads an event of the socket that reports turns. A turn's window ends at the end of the audio that was processed. */
 function turnOf(event: Json): ListenEvent {
   const isEnd = event.event === 'EndOfTurn';
   return {

@@ -13,7 +13,7 @@ import type { ListenPreferences, PlainFormat, TranscriptionCall } from '../trans
 
 type Call = Pick<TranscriptionCall, 'file' | 'granularities' | 'listen' | 'model'>;
 
-/** Words that are rendered in some milliseconds. */
+/** Words that are rendered in one turn of the event loop, which takes a few milliseconds. */
 const WORDS_PER_TURN = 2_000;
 
 /** Writes a transcript in the requested format: a format of the OpenAI dialect, or an answer of Deepgram's protocol. */
@@ -27,9 +27,10 @@ export function renderFor(
 }
 
 /**
- * Writes a transcript as Deepgram answers a file: https://developers.deepgram.com/reference/speech-to-text-api/listen.
- * Recognisers behind this report no confidence, so that it is 1, and 0 where nothing was heard. A wish that changes what
- * is heard and that they do not fulfil is named in `metadata.warnings`.
+ * Writes a transcript in the form of Deepgram's answer for a file:
+ * https://developers.deepgram.com/reference/speech-to-text-api/listen. The recognisers here report no confidence, so that it is
+ * 1, and 0 for an empty transcript. Preferences that change the transcript and are not supported are named in
+ * `metadata.warnings`.
  */
 export async function renderListen(whole: WholeTranscript, call: Call): Promise<Rendered> {
   const wishes = requireWishes(call);
@@ -47,7 +48,7 @@ export async function renderListen(whole: WholeTranscript, call: Call): Promise<
   });
 }
 
-/** Puts our own metadata before the results that an upstream of this protocol wrote. */
+/** Answers with the results of an upstream of Deepgram's protocol, under this server's own metadata. */
 export const relayListen = (results: unknown, call: Call): Promise<Rendered> =>
   answer(call, { durationMs: call.file.durationMs, warnings: [], results });
 
@@ -118,7 +119,7 @@ function listenWord({ endMs, startMs, word }: TimedWord, punctuated: boolean): L
   };
 }
 
-/** Stretches of words with less than this much silence between any two. */
+/** Splits words into utterances at each silence of `splitMs` or more. */
 async function utterancesOf(words: readonly ListenWord[], splitMs: number): Promise<object[]> {
   const utterances: object[] = [];
   let said: ListenWord[] = [];

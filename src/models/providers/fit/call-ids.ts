@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The form of the ids that a vendor accepts for calls. */
+/** Form of the call ids that a vendor accepts. */
 export type CallIdForm = {
   fits(id: string): boolean;
-  /** Makes an id that fits from the hexadecimal digits of a hash. */
+  /** Returns an id of this form, made from the hexadecimal digits of a hash. */
   made(digits: string): string;
 };
 
@@ -19,32 +19,32 @@ const NINE = /^[a-zA-Z0-9]{9}$/;
 
 /** Forms of call ids that chat vendors require, by the names that catalogue files use. */
 export const CALL_ID_FORMS = {
-  /** Any text, once in a conversation. */
+  /** Any text that occurs once in a conversation. */
   unique: { fits: (id) => id !== '', made },
-  /** OpenAI's chat completions (https://github.com/vercel/ai/issues/5171). */
+  /** Up to 40 characters: OpenAI's chat completions (https://github.com/vercel/ai/issues/5171). */
   forty: upTo(40),
-  /** Mistral (https://github.com/mistralai/mistral-common, MistralRequestValidatorV3). */
+  /** 9 characters: Mistral (https://github.com/mistralai/mistral-common, MistralRequestValidatorV3). */
   nine: { fits: (id) => NINE.test(id), made: (digits) => digits.slice(0, 9) },
 } as const satisfies Readonly<Record<string, CallIdForm>>;
 
 export type CallIdFormName = keyof typeof CALL_ID_FORMS;
 
-/** OpenAI's Responses (https://github.com/openai/openai-openapi, FunctionCallOutputItemParam). */
+/** Form of call ids in OpenAI's Responses (https://github.com/openai/openai-openapi, FunctionCallOutputItemParam). */
 export const RESPONSE_CALL_IDS = upTo(64);
 
-/** Anthropic (https://github.com/CommandCodeAI/command-code/issues/323 has the vendor's error). */
+/** Form of call ids at Anthropic (https://github.com/CommandCodeAI/command-code/issues/323 has the vendor's error). */
 export const ANTHROPIC_CALL_IDS: CallIdForm = { fits: (id) => DASHED.test(id), made };
 
 /**
- * Gives each call of one conversation an id of its own that the vendor accepts. The first use of an id that fits stays. All others
- * are hashed from the client's id and a count, so that the same conversation gets the same ids in its next turn.
+ * Gives each call of one conversation a unique id that the vendor accepts. The first use of an acceptable id is kept. All other
+ * ids are hashed from the client's id and a count, so that the same conversation gets the same ids in its next turn.
  */
 export class CallIds {
   readonly #form: CallIdForm;
   readonly #used = new Set<string>();
   /** The clients' ids of calls without a result. */
   readonly #unanswered = new Set<string>();
-  /** By the client's id: the changed ids of its calls without a result, in their order. */
+  /** Replaced ids of calls without a result, in their order, by the client's id. */
   readonly #changed = new Map<string, string[]>();
 
   constructor(form: CallIdForm) {
@@ -88,7 +88,7 @@ export class CallIds {
   }
 }
 
-/** Returns true if one of the ids stands twice or does not fit. */
+/** Returns true when an id occurs twice or does not fit. */
 export function hasOddId(form: CallIdForm, ids: Iterable<string>): boolean {
   const seen = new Set<string>();
   for (const id of ids) {

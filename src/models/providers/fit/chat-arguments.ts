@@ -4,8 +4,9 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * Returns a translated chat whose calls have JSON objects as arguments. Models write broken JSON and a cap cuts it off, and vendors
- * refuse it: such text stands under `INVALID_JSON`, the member that Anthropic names. Returns the same object if all arguments fit.
+ * Returns a translated chat whose calls have JSON objects as arguments. Text that is no JSON object (broken, or cut off by a
+ * cap) is put under `INVALID_JSON`, the member that Anthropic names, because vendors refuse it. Returns the same object if all
+ * arguments fit.
  */
 export function withObjectArguments<C extends { readonly messages: readonly Json[] }>(chat: C): C {
   const { messages } = chat;
@@ -22,7 +23,7 @@ export function withObjectArguments<C extends { readonly messages: readonly Json
 const hasOdd = (calls: unknown): calls is readonly unknown[] =>
   Array.isArray(calls) && calls.some((call) => textOf(call) !== undefined);
 
-/** Returns the arguments of a call if they are not the JSON of an object. */
+/** Returns the arguments of a call if they are not a JSON object; undefined otherwise. */
 function textOf(call: unknown): string | undefined {
   const called = isObject(call) && isObject(call.function) ? call.function : undefined;
   const text = called?.arguments;

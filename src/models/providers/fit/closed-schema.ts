@@ -15,10 +15,10 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   'uuid',
 ]);
 
-/** Keywords that structured outputs enforce with any value. */
+/** Keywords that structured outputs enforce for every value. */
 const KEPT: ReadonlySet<string> = new Set(['type', 'title', 'description', 'default', 'required']);
 
-/** Keywords that are dropped: they constrain nothing, or are written anew. */
+/** Keywords that are dropped, because they constrain nothing or are set anew. */
 const SILENT: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', 'additionalProperties']);
 
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
@@ -46,7 +46,7 @@ function closedPart(part: Json, room: { left: number }, depth: number): Json {
     room.left = -1;
     return part;
   }
-  // Only definitions may stand beside a reference.
+  // Beside a `$ref` only definitions are allowed.
   const isReference = typeof part.$ref === 'string';
   const within = (one: unknown) => (isObject(one) ? closedPart(one, room, depth + 1) : one);
   const closed: Record<string, unknown> = {};
@@ -72,7 +72,7 @@ function closedPart(part: Json, room: { left: number }, depth: number): Json {
 
 const isPlain = (value: unknown): boolean => value === null || typeof value !== 'object';
 
-/** `const` and `enum` are enforced for plain values, and `minItems` for 0 and 1. */
+/** Returns true for a keyword that stays in the schema. `const` and `enum` stay with plain values, `minItems` with 0 and 1. */
 const isKept = (keyword: string, value: unknown): boolean =>
   KEPT.has(keyword) ||
   (keyword === 'const' && isPlain(value)) ||

@@ -48,7 +48,7 @@ const hasOdd = (content: unknown): boolean =>
       isBlankText(block) || (isObject(block) && (isMislabelled(block) || hasOdd(block.content))),
   );
 
-/** Returns the media type that the first bytes show if the image names another one. */
+/** Returns the media type that an image's first bytes show, if the image names another type; undefined otherwise. */
 function typeBeliedBy({ source, type }: Json): string | undefined {
   if (type !== 'image' || !isObject(source) || source.type !== 'base64') return undefined;
   const shown = typeof source.data === 'string' ? shownType(source.data) : undefined;

@@ -14,7 +14,7 @@ export function objectSchema(schema: Json): Json {
   return copyDigits(schema, whole);
 }
 
-/** Keywords that hold a map of schemas, and keywords that hold a list of schemas. */
+/** Keywords whose value is a map of schemas (`MAPS`) or a list of schemas (`LISTS`). */
 const MAPS = ['properties', '$defs', 'definitions'] as const;
 const LISTS = ['anyOf', 'oneOf', 'allOf'] as const;
 
@@ -24,8 +24,8 @@ export type SchemaRoom = { left: number };
 export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });
 
 /**
- * Does the same, and adds `items: {}` to arrays without `items`, which OpenAI and Google refuse. A schema with more parts than `room` has
- * left keeps its arrays.
+ * Completes a schema as `objectSchema` does, and adds `items: {}` to arrays without `items`, which OpenAI and Google refuse. A
+ * schema with more parts than `room` allows keeps its arrays.
  */
 export function completeSchema(schema: Json, room: SchemaRoom): Json {
   const complete = objectSchema(schema);
@@ -34,7 +34,7 @@ export function completeSchema(schema: Json, room: SchemaRoom): Json {
 
 const isList = ({ items, type }: Json): boolean => type === 'array' && items === undefined;
 
-/** Returns true if an array within the room lacks `items`. */
+/** Returns true if an array among the first `room.left` parts lacks `items`. */
 function lacksItems(part: Json, room: SchemaRoom, depth: number): boolean {
   if (--room.left < 0 || depth > LIMITS.strictSchema.depth) return false;
   if (isList(part)) return true;

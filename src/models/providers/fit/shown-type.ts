@@ -1,4 +1,4 @@
-/** The first characters in base64 of each type of file. */
+/** Base64 beginnings of files, by media type. */
 const HEADS: readonly (readonly [type: string, head: RegExp])[] = [
   ['image/jpeg', /^\/9j\//],
   ['image/png', /^iVBORw0KGg/],

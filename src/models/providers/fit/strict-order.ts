@@ -3,7 +3,7 @@ import type { Json } from '../../../kernel/json.ts';
 
 type Message = Json & { readonly role: string };
 
-/** The assistant's message between the results of tools and the user's next message. */
+/** Message of the assistant that is inserted between tool results and the user's next message. */
 const ANSWER: Message = { role: 'assistant', content: 'OK.' };
 
 /**

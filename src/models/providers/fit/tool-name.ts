@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The longest that OpenAI takes for the name of a function in chat. */
+/** Characters that OpenAI allows at most for the name of a function in chat. */
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
 

@@ -1,8 +1,8 @@
 import { takeTurns } from './take-turns.ts';
 
-/** A JSON object with a list under `data`, in the pieces it was written in. */
+/** JSON object with a list under `data`, cut into the original bytes of its parts. */
 export type CutList = {
-  /** Up to the first element. */
+  /** Bytes up to the first element. */
   readonly head: Buffer;
   readonly items: readonly Buffer[];
   /** Bytes behind the last element. */
@@ -26,8 +26,8 @@ function plainBytes(): Uint8Array {
 }
 
 /**
- * Cuts a JSON object at the elements of its member `data` without reading them: reading megabytes of numbers at once
- * would hold everything else up. Undefined where there is no such list of objects.
+ * Cuts a JSON object at the elements of its member `data` without parsing them, because parsing megabytes of numbers at once
+ * would block the event loop. Undefined when `data` is not such a list of objects.
  */
 export async function cutList(json: Buffer): Promise<CutList | undefined> {
   const turn = takeTurns();

@@ -4,8 +4,8 @@ import type { EncodedFormat } from '../../../engines/tts/sound-encoder.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * Sound of `LIMITS.speech.sampleRateHz` as a file of a format, made while it is sent. Where there is no sound at all there
- * is no file. The encoder is given back when the last piece was taken, or the generator is returned.
+ * Encodes audio of `LIMITS.speech.sampleRateHz` as a file while it is sent. Yields nothing without audio. The encoder is
+ * released when the last piece was taken, or the generator is returned.
  */
 export function encodedFile(
   encoding: Pick<SoundEncoding, 'open'>,

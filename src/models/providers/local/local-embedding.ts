@@ -26,7 +26,7 @@ export function createLocalEmbeddingRail(deps: {
       const dimensions = body.dimensions ?? USE_LITE_DIMENSIONS;
       try {
         const vectors: Float32Array[] = [];
-        // By batches, so that no more is computed for a client that has left.
+        // In batches, so that the work stops when the client has left.
         for (let at = 0; at < texts.length && !signal.aborted; at += embedBatch) {
           const batch = await deps.engine.embed(texts.slice(at, at + embedBatch), agentId);
           vectors.push(...batch.map((vector) => cut(vector, dimensions)));
@@ -48,7 +48,7 @@ export function createLocalEmbeddingRail(deps: {
   };
 }
 
-/** Vectors are cut to fewer numbers, and never have more than the encoder makes. */
+/** Returns the reason why the encoder cannot serve a request. Vectors can be shortened to `dimensions`, but not extended. */
 function misfit({ input, dimensions }: EmbeddingParameters): Misfit | undefined {
   const texts = textsOf(input);
   if (texts.some((text) => text.length === 0)) {

@@ -55,7 +55,7 @@ export function createLocalGuideRail(deps: LocalGuideDeps): ChatRail {
   };
 }
 
-/** Content may be text, a list of parts, or nothing; only its text is of use to the guide. */
+/** Returns the text of a message's content, which may be a string, a list of parts, or missing. Other parts are ignored. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

@@ -79,7 +79,7 @@ function spoken(
   });
 }
 
-/** Voices of other engines are spoken by the first one of ours. */
+/** Returns the name of the requested voice. The engine replaces an unknown voice by its first one. */
 function voiceOf({ voice }: Json): string {
   if (isObject(voice)) return String(voice.id);
   return String(voice ?? '');

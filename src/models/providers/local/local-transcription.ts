@@ -26,7 +26,7 @@ import { textOf, usageOf } from './render-transcript.ts';
 
 export type LocalTranscriptionDeps = {
   readonly engines: Pick<LocalEngines, 'decoding' | 'stt' | 'vad'>;
-  /** Without it loudness alone is the gate. */
+  /** Voice-activity gates. Undefined: only loudness decides which audio is speech. */
   readonly gates: SpeechGates | undefined;
 };
 
@@ -156,7 +156,7 @@ function failureOf(error: unknown): Unserved {
   return failed('broken', error instanceof Error ? error.message : String(error));
 }
 
-/** A file's transcript while it is being heard: an event for each stretch of speech. */
+/** Transcript of a file in progress: one event for each stretch of speech. */
 class HeardTranscript implements TranscriptStream {
   readonly #ear: FileTranscriber;
   readonly #segments: HeardSpeech[] = [];

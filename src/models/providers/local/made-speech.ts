@@ -1,7 +1,7 @@
 import { StreamBroken } from '../openai/answer-reader.ts';
 import type { SpeechSound } from '../speech-rail.ts';
 
-/** Speech whose file is made while it is heard: what makes it is a piece ahead of its reader and no further. */
+/** Speech that is encoded while the client reads it. The generator runs at most one piece ahead of the reader. */
 export class MadeSpeech implements SpeechSound {
   readonly #file: AsyncGenerator<Uint8Array>;
   readonly #onStop: () => void;
@@ -9,7 +9,9 @@ export class MadeSpeech implements SpeechSound {
   #first: Uint8Array | undefined;
   #isOver = false;
 
-  /** `onStop` ends what the file is made of, so that a piece that is waited for comes to an end; `onOver` hears once of its end. */
+  /**
+   * `onStop` ends the source of the audio, so that a pending piece resolves. `onOver` is called once, when the file has ended.
+   */
   constructor(
     file: AsyncGenerator<Uint8Array>,
     { onStop, onOver }: { readonly onStop: () => void; readonly onOver: () => void },
@@ -19,7 +21,9 @@ export class MadeSpeech implements SpeechSound {
     this.#onOver = onOver;
   }
 
-  /** Resolves when its first bytes are there, and to false where there is no sound. Rejects as its maker does. */
+  /**
+   * Resolves to true when the first bytes are ready, and to false without any audio. Rejects with the error of the generator.
+   */
   async begin(): Promise<boolean> {
     const first = await this.#step();
     this.#first = first;

@@ -22,7 +22,7 @@ export type WholeTranscript = {
 
 export type Rendered = { readonly body: Buffer; readonly contentType: string };
 
-/** All the words of a transcript. */
+/** Returns the whole text of a transcript. */
 export const textOf = ({ segments, text }: Pick<WholeTranscript, 'segments' | 'text'>): string =>
   text ?? segments.map((segment) => segment.text).join(' ');
 
@@ -143,7 +143,7 @@ const verboseSegment = ({ startMs, endMs, text: said }: TranscriptSegment, id: n
 const WINDOW_MS = 30_000;
 const WINDOW_FRAMES = 3_000;
 
-/** Above 2.4 or so a text repeats itself. */
+/** Returns how well a text compresses. Above about 2.4 a text repeats itself. */
 const compressionRatio = (said: string): number =>
   Buffer.byteLength(said) / deflateSync(said).length;
 
@@ -153,9 +153,9 @@ const srtCue = ({ startMs, endMs, text: said }: TranscriptSegment, index: number
 const vttCue = ({ startMs, endMs, text: said }: TranscriptSegment): string =>
   `${clock(startMs, '.')} --> ${clock(endMs, '.')}\n${said}\n`;
 
-/** `01:02:03,004` */
+/** Formats a time as `01:02:03,004`, with `mark` before the milliseconds. */
 function clock(timeMs: number, mark: ',' | '.'): string {
-  // Rounded before it is taken apart, or 1,999.6 ms would be a second without its milliseconds.
+  // Rounded before the split, or 1,999.6 ms would be shown as 1 second and 1000 milliseconds.
   const ms = Math.round(timeMs);
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const rest = String(ms % 1_000).padStart(3, '0');

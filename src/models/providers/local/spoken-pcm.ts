@@ -5,8 +5,8 @@ import { soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * Synthesised speech as 16-bit samples at `LIMITS.speech.sampleRateHz`, in short pieces: between two of them others have
- * their turn, since a sentence may be half a minute long. Each piece has memory of its own.
+ * Yields synthesised speech as 16-bit samples at `LIMITS.speech.sampleRateHz`, in short pieces: other work runs between two
+ * pieces, because a sentence may last half a minute. Each piece has its own memory.
  */
 export async function* spokenSamples(
   chunks: AsyncIterable<SpeechChunk>,

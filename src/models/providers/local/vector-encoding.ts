@@ -2,7 +2,7 @@ import type { VectorEncoding } from '../embedding-rail.ts';
 
 const FLOAT_BYTES = 4;
 
-/** Little-endian 32-bit floats, in base64. */
+/** Encodes a vector as little-endian 32-bit floats in base64. */
 export function encodeVector(values: ArrayLike<number>): string {
   const bytes = Buffer.allocUnsafe(values.length * FLOAT_BYTES);
   for (let i = 0; i < values.length; i++) bytes.writeFloatLE(values[i] as number, i * FLOAT_BYTES);

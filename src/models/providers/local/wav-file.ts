@@ -3,9 +3,8 @@ import { wavHeader } from '../../../../media/wav.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * Sound as a WAV file. A short one goes out in one piece, and its head says how long it is: players take a head that
- * does not for a day of sound. A longer one begins before it is made whole, and its head leaves the length open.
- * Where there is no sound at all there is no file.
+ * Yields audio as a WAV file. A short file is sent in one piece with its length in the header, because players read an open
+ * length as a day of audio. A longer file is sent while it is made, with an open length. Without any audio the file is empty.
  */
 export async function* wavFile(
   sound: AsyncIterable<Uint8Array>,

@@ -22,7 +22,7 @@ export async function awaitFirstSign(
 const silence = (greets: boolean): Failed | undefined =>
   greets ? failed('timeout', 'it did not greet') : undefined;
 
-/** Nothing of its words is kept: they may quote the credential. */
+/** Returns the failure that an upstream's first message reports. Its text is dropped, because it may quote the credential. */
 function problemOf(first: Awaited<ReturnType<LiveUpstream['first']>>): Failed | undefined {
   if (first.kind === 'closed') return failed('broken', `closed ${first.code} at once`);
   return isError(first.bytes) ? failed('broken', 'refused at once') : undefined;

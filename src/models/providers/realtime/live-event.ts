@@ -2,11 +2,11 @@ import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { leadingType } from './metered-event.ts';
 
-/** An event of a live session at an upstream that describes the session, or what it has used. */
+/** Event of a live session at an upstream that describes the session or its usage. */
 export type LiveEvent = {
   readonly type: 'session.started' | 'session.updated' | 'session.usage.updated' | 'session.closed';
   readonly event: Json;
-  /** The cumulative seconds of the session, `MOST_SECONDS` at most; undefined where the event does not have a count. */
+  /** Cumulative seconds of the session, up to `MOST_SECONDS`. Undefined when the event has no count. */
   readonly seconds: number | undefined;
 };
 
@@ -16,12 +16,12 @@ const TYPES: readonly LiveEvent['type'][] = [
   'session.usage.updated',
   'session.closed',
 ];
-/** With its quotes: base64 contains none, so that a search skips it at the speed of memory. */
+/** Quoted event types to search for. Base64 contains no quotes, so the search skips it at the speed of memory. */
 const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
 /** Bound of the seconds that an upstream may report. A larger count is not credible, and this one can still be priced. */
 const MOST_SECONDS = 1_000_000;
 
-/** Reads a frame that describes the session or its usage. All others are not parsed. */
+/** Reads a frame that describes the session or its usage. Returns undefined for all other frames without parsing them. */
 export function readLiveEvent(frame: Buffer, type = leadingType(frame)): LiveEvent | undefined {
   if (!mayDescribe(frame, type)) return undefined;
   const event = parseObject(frame);
@@ -40,7 +40,7 @@ function secondsOf(usage: unknown): number | undefined {
 }
 
 const SPOKEN = 'session.output_audio.delta';
-/** The bytes of an audio frame around its base64. */
+/** Bytes of an audio frame without its base64 audio. */
 const AROUND_SOUND = `{"type":"${SPOKEN}","delta":""}`.length;
 
 /**

@@ -3,8 +3,8 @@ import type { Random } from '../../../kernel/random.ts';
 const POOL_BYTES = 4_096;
 
 /**
- * Masks for frames to upstreams, drawn from one pool of chance. Never four zeros: a frame under those is sent without
- * being copied, out of memory that is not ours any more when it leaves.
+ * Creates masks for frames to upstreams from one pool of random bytes. A mask is never four zeros: a frame with such a mask is
+ * sent without a copy, from memory that may be reused before the frame is sent.
  */
 export function createMaskSource(random: Random): (mask: Uint8Array) => void {
   let pool: Uint8Array = new Uint8Array();

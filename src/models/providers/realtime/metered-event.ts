@@ -12,13 +12,13 @@ export type RealtimeTokens = {
   readonly audioOut: number;
 };
 
-/** An event of an upstream that money depends on. Its `id` is null where it does not say. */
+/** Event of an upstream that affects the price. `id` is null when the event has none. */
 export type MeteredEvent =
   | { readonly kind: 'began'; readonly id: string | null }
   | {
       readonly kind: 'done';
       readonly id: string | null;
-      /** The upstream reports that the turn failed: it may report no usage. */
+      /** True when the upstream reports that the turn failed. Such a turn may have no usage. */
       readonly isFailed: boolean;
       /** True when the caller or the client interrupted the turn. */
       readonly isCancelled: boolean;
@@ -45,12 +45,12 @@ const TYPES = Object.keys(READERS) as EventType[];
 const LEAD = Buffer.from('{"type":"');
 const QUOTE = 0x22;
 const LONGEST_TYPE = 96;
-/** With its quotes: encoded sound contains none, so that a search skips it at the speed of memory. */
+/** Quoted event types to search for. Encoded audio contains no quotes, so the search skips it at the speed of memory. */
 const NEEDLES = TYPES.map((type) => Buffer.from(`"${type}"`));
 
 /**
- * Reads a frame if it is an event that money depends on. All others cost no more than a look at their first bytes, or
- * a search where their type does not come first: none of them is parsed.
+ * Reads a frame that affects the price. Other frames are not parsed: their first bytes are checked, or the frame is searched
+ * when the type does not come first.
  */
 export function readMeteredEvent(
   frame: Buffer,
@@ -117,15 +117,15 @@ const idOf = (response: unknown): string | null =>
   isObject(response) && typeof response.id === 'string' ? response.id : null;
 
 /**
- * Null where input or output are missing, or are more than can have been used. Tokens that are not marked as text count
- * as sound, which such a session mostly carries; all output of a transcript counts as text.
+ * Reads the tokens of a `usage`. Null when input or output is missing or implausibly large. Tokens that are not marked as text
+ * count as audio; all output of a transcript counts as text.
  */
 function readTokens(usage: Json, output: 'audio' | 'text'): RealtimeTokens | null {
   const input = tokenCount(usage.input_tokens);
   const out = tokenCount(usage.output_tokens);
   if (input === undefined || out === undefined) return null;
   const heard = partsOf(usage.input_token_details);
-  // Images are billed as text is.
+  // Image tokens are billed at the text rate.
   const textIn = Math.min(input, heard('text_tokens') + heard('image_tokens'));
   const audioIn = input - textIn;
 

@@ -4,8 +4,8 @@ import type { RealtimeRail } from './realtime-rail.ts';
 import { createSocketOpener, type SocketOpenerDeps, socketUrl } from './socket-opener.ts';
 
 /**
- * Sessions at an upstream of the protocol of `/v1/live/sessions`. The upstream sends nothing before `session.start`, which
- * names the model.
+ * Creates the rail for sessions at an upstream of the protocol of `/v1/live/sessions`. The upstream sends nothing before
+ * `session.start`, which names the model.
  */
 export function createOpenAiLiveRail(
   deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },

@@ -3,7 +3,7 @@ import type { Upstream } from '../upstream-pool.ts';
 import type { RealtimeRail } from './realtime-rail.ts';
 import { createSocketOpener, type SocketOpenerDeps, socketUrl } from './socket-opener.ts';
 
-/** Sessions at an upstream of the OpenAI realtime protocol. */
+/** Creates the rail for sessions at an upstream of the OpenAI realtime protocol. */
 export function createOpenAiRealtimeRail(
   deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
 ): RealtimeRail & AsyncDisposable {

@@ -3,21 +3,21 @@ import type { Outcome } from '../outcome.ts';
 
 /** Listener of an upstream's open socket. `closed` is called last, and once. */
 export type UpstreamListener = {
-  /** The bytes stay the listener's to keep. */
+  /** Receives a frame of the upstream. The listener may keep the bytes. */
   frame(bytes: Buffer, isBinary: boolean): void;
-  /** 1006 where it went without a close frame. */
+  /** Receives the close code and reason; the code is 1006 when the socket ended without a close frame. */
   closed(code: number, reason: string): void;
 };
 
-/** An upstream session that stands. It delivers nothing before it has a listener. Every call is safe at any time. */
+/** Open session at an upstream. It delivers nothing before it has a listener. Every method may be called at any time. */
 export interface UpstreamSocket {
   /** Bytes that were sent and the upstream has not taken. */
   readonly unsentBytes: number;
-  /** Hears everything from the first frame on. To be called once. */
+  /** Sets the listener, which gets every frame from the first on. May be called once. */
   listen(listener: UpstreamListener): void;
-  /** The bytes are copied, or on their way, when this returns. */
+  /** Sends a frame. The caller may reuse the bytes when this returns. */
   send(bytes: Uint8Array, isBinary: boolean): void;
-  /** Reads no further. A few frames that are here already may still come. */
+  /** Pauses reading. A few frames that have already arrived may still be delivered. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -25,14 +25,14 @@ export interface UpstreamSocket {
 
 export type RealtimeCall = {
   readonly agentId: number;
-  /** The upstream's name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
-  /** The buyer's own key, in the place of this server's. */
+  /** The developer's own key at the provider, used in place of this server's key. */
   readonly ownKey?: string | undefined;
 };
 
 export type ListenCall = RealtimeCall & {
-  /** The call is for the socket that reports turns, which has another address at the upstream. */
+  /** True for the socket that reports turns, which has another address at the upstream. */
   readonly isOfTurns?: boolean;
   /** Query of the upstream: the format of the sound, and options. A name may occur more than once. */
   readonly options: readonly (readonly [name: string, value: string])[];

@@ -42,13 +42,13 @@ export interface SocketOpener extends AsyncDisposable {
 const NO_BODY = new Uint8Array();
 
 /**
- * Redirects are not followed: they would carry the credential elsewhere. What is open when this is disposed of is cut
- * off.
+ * Creates the opener of sockets to upstreams. It does not follow redirects, which would send the credential to another host.
+ * Disposing of it terminates all open sockets.
  */
 export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
   const { clock, connectMs = LIMITS.upstreamConnectMs, line } = deps;
   const generateMask = createMaskSource(deps.random);
-  /** Bounded by the live sessions. */
+  /** Open sockets; their number is bounded by the live sessions. */
   const open = new Set<WebSocket>();
 
   return {
@@ -114,7 +114,7 @@ function connected(
   });
 }
 
-/** Whatever it answers with instead of a socket. Nothing of its words is kept: they may quote the credential. */
+/** Returns the failure for an HTTP answer in place of a socket. Its text is dropped, because it may quote the credential. */
 function refusalOf({ statusCode: status = 0, headers }: IncomingMessage, nowMs: number): Connected {
   const { seconds, ms } = waitOf(headers, nowMs);
   if (status === 429) return failed('rate_limited', 'rate limited', status, seconds, ms);

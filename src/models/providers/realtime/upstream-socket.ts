@@ -8,14 +8,14 @@ import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
 const { ahead, link: most } = LIMITS.socketsWaiting;
 
-/** The code where no close frame came. */
+/** Close code of a socket that ended without a close frame. */
 const WITHOUT_A_FRAME = 1006;
-/** Close code for a fault of the upstream. The turn that it cuts is not billed. */
+/** Close of an upstream that sent too much. The turn that this interrupts is not billed. */
 const FLOODED = {
   code: WITHOUT_A_FRAME,
   reason: 'messages come faster than they are handled',
 } as const;
-/** The close code for a frame that is too long, which a client can provoke. */
+/** Close code for a frame that is too long, which a client can cause. */
 const FRAME_TOO_LONG = 1009;
 
 /** First sign of an upstream: a frame or its close. */
@@ -28,7 +28,7 @@ type Early = { readonly bytes: Buffer; readonly isBinary: boolean };
 export type UpstreamDeps = {
   readonly clock: Clock;
   readonly line: MessageQueue;
-  /** The agent that the socket was opened for. */
+  /** Agent that the socket was opened for. */
   readonly agentId: number;
 };
 
@@ -59,7 +59,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
   #isHeldBack = false;
   #isOverlong = false;
   #isFlooding = false;
-  /** Set while it is over its budget. */
+  /** Timer until reading continues, set while the upstream has exceeded its message budget. */
   #rest: TimerHandle | undefined;
   #ping: Buffer | undefined;
   #timer: TimerHandle;
@@ -152,7 +152,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     this.#listener = undefined;
     this.#early = undefined;
     if (this.#closed !== undefined) return;
-    // A close in good order takes reading.
+    // A close handshake requires reading, which is paused here.
     if (this.#rest !== undefined) {
       this.#ws.terminate();
       return;
@@ -247,7 +247,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
   }
 
   #look(): void {
-    // While the socket is paused, it reads no pong.
+    // A paused socket reads no pong.
     if (!this.#heard && !this.#ws.isPaused) {
       this.#ws.terminate();
       return;
@@ -268,7 +268,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     this.#tellEnd();
   }
 
-  /** Messages from before the close are handled first. */
+  /** Reports the close to the listener, after all messages that came before it are handled. */
   #tellEnd(): void {
     if (this.#closed === undefined || this.#waiting > 0) return;
     const listener = this.#listener;

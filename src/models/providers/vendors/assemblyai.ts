@@ -43,7 +43,7 @@ export const assemblyaiApi = {
 /** Message of a refusal to detect the language of sound without words. */
 const NOTHING_SAID = /no spoken audio/i;
 
-/** Messages by which it reports a fault of its own, and not of the file. */
+/** Error messages for a fault of the vendor, in contrast to a fault of the file. */
 const OWN_FAULT = /server error|internal error|try again|retry/i;
 
 async function whenDone(door: VendorClient, path: string, begun: Json): Promise<Json> {

@@ -3,7 +3,7 @@ import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts
 import type { VendorApi, VendorFormat } from './vendor-api.ts';
 import { formRequest, jsonRequest } from './write-request.ts';
 
-/** The voice of the vendor's own first example. */
+/** Default voice: the one in the vendor's first example. */
 const VOICE = '694f9389-aac1-45b6-b726-9d9369183238';
 
 const OUTPUTS: Readonly<Record<VendorFormat, object>> = {

@@ -3,7 +3,7 @@ import { objectOf, requireText, textOrNone, timedWord, wordsOf } from './read-an
 import { type VendorApi, VendorFailed, type VendorFormat } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
-/** A voice that every account has. */
+/** Default voice, which every account has. */
 const VOICE = 'aura-2-thalia-en';
 
 const OUTPUTS: Readonly<Record<VendorFormat, string>> = {
@@ -11,7 +11,7 @@ const OUTPUTS: Readonly<Record<VendorFormat, string>> = {
   pcm: 'encoding=linear16&container=none&sample_rate=24000',
 };
 
-/** Deepgram: https://developers.deepgram.com/reference. Its voices are its models of speech. */
+/** Deepgram: https://developers.deepgram.com/reference. Each voice is a speech model of its own. */
 export const deepgramApi = {
   name: 'deepgram',
   credential: (key) => ({ authorization: `Token ${key}` }),

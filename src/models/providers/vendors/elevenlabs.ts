@@ -2,7 +2,7 @@ import { objectOf, requireText, textOrNone, timedWord, wordsOf } from './read-an
 import type { HeardWord, VendorApi, VendorFormat } from './vendor-api.ts';
 import { formRequest, jsonRequest } from './write-request.ts';
 
-/** A voice that every account has. */
+/** Default voice, which every account has. */
 const VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 
 const OUTPUTS: Readonly<Record<VendorFormat, string>> = {

@@ -15,7 +15,7 @@ import {
 
 type Unserved = Exclude<Outcome<never>, Completed<unknown>>;
 
-/** A request of an order was not answered as it should be. */
+/** Thrown when a request to the vendor has no successful answer. `outcome` has the reason. */
 class RequestUnserved extends Error {
   readonly outcome: Unserved;
 

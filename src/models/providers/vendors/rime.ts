@@ -5,7 +5,7 @@ import { jsonRequest } from './write-request.ts';
 /** Default voices of the models that lack the usual default. */
 const VOICES: Readonly<Record<string, string>> = { mistv2: 'cove', coda: 'lyra' };
 
-/** The names that all its models take; the newer ones do for newer models alone. */
+/** Media types that all models of the vendor accept. The vendor's newer names work with its newer models only. */
 const TYPES: Readonly<Record<VendorFormat, string>> = { mp3: 'audio/mp3', pcm: 'audio/pcm' };
 
 /** Rime: https://docs.rime.ai/api-reference. */

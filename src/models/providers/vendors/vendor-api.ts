@@ -10,10 +10,10 @@ export type SoundFile = {
   readonly name: string;
 };
 
-/** A request below the base address of a vendor. */
+/** HTTP request to a vendor, with a path below the vendor's base URL. */
 export type VendorRequest = {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With its query. */
+  /** Path below the base URL, with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -25,11 +25,11 @@ export type VendorResponse = {
   readonly body: Buffer;
 };
 
-/** The way to one vendor, for one order: all its requests share one deadline. */
+/** Sends all requests of one order to one vendor, under one deadline. */
 export interface VendorClient {
-  /** Answers what is a success. Throws where there is none. */
+  /** Sends a request and returns its successful answer. Throws when there is none. */
   send(request: VendorRequest): Promise<VendorResponse>;
-  /** Waits between two questions. Throws when the time of the order is up. */
+  /** Waits between two polls. Throws when the deadline of the order passes. */
   pause(ms: number): Promise<void>;
   /**
    * Cancels an abandoned job, so that the vendor stops working on it. Also sends when the time is up or the client has left,
@@ -39,17 +39,17 @@ export interface VendorClient {
   readonly random: Random;
 }
 
-/** A vendor did not deliver: it cannot be reached, broke off, took too long, or answered what is none. */
+/** Thrown when a vendor did not deliver: it was unreachable, broke off, took too long, or sent an invalid answer. */
 export class VendorFailed extends Error {
   override readonly name: string = 'VendorFailed';
 }
 
-/** The vendor's answer is longer than is read here, which says nothing about its health. */
+/** Thrown when a vendor's answer exceeds the byte limit. The vendor's health is not affected. */
 export class VendorSaidTooMuch extends VendorFailed {
   override readonly name = 'VendorSaidTooMuch';
 }
 
-/** The vendor began the work and gave it up because of its input, which another vendor may accept. */
+/** Thrown when the vendor began the work and gave up because of its input. Another vendor may accept the input. */
 export class VendorGaveUp extends VendorFailed {
   override readonly name = 'VendorGaveUp';
 }
@@ -57,15 +57,15 @@ export class VendorGaveUp extends VendorFailed {
 /** Format that every vendor of speech makes: sound in a container, and 16-bit samples at `LIMITS.speech.sampleRateHz`. */
 export type VendorFormat = 'mp3' | 'pcm';
 
-/** A text to be spoken. */
+/** Request to a vendor to speak a text. */
 export type VendorSpeechRequest = {
   readonly text: string;
-  /** The vendor's own name of the model. */
+  /** Name of the model at the vendor. */
   readonly model: string;
   /** Vendor's own name of the voice. Undefined: a voice that every account has. */
   readonly voice?: string | undefined;
   readonly language?: string | undefined;
-  /** Twice as fast is 2. */
+  /** Speed factor of the speech: 2 is twice as fast. */
   readonly speed?: number | undefined;
   readonly format: VendorFormat;
 };
@@ -75,26 +75,26 @@ export type SpeechApi = {
   readonly mostChars?: number;
   /** Speeds of speech that the vendor accepts. */
   readonly speeds: { readonly min: number; readonly max: number };
-  /** A request whose successful answer is the sound, which may come while it is made. */
+  /** Returns the HTTP request for a text. Its successful answer is the audio, which may be streamed. */
   readonly request: (spoken: VendorSpeechRequest) => VendorRequest;
 };
 
-/** Sound to be written down. */
+/** Request to a vendor to transcribe a file. */
 export type VendorTranscriptionRequest = {
   readonly file: SoundFile;
-  /** The vendor's own name of the model. */
+  /** Name of the model at the vendor. */
   readonly model: string;
-  /** Undefined: the vendor finds it out. */
+  /** Language of the audio. Undefined: the vendor detects it. */
   readonly language?: string | undefined;
   /** True when the caller wants the time of each word. Some vendors report it unasked. */
   readonly wantsWords: boolean;
-  /** Further parameters, for a vendor that speaks Deepgram's protocol. */
+  /** Further query parameters, for a vendor that speaks Deepgram's protocol. */
   readonly options?: readonly (readonly [name: string, value: string])[];
-  /** Further members of the order, for a vendor that takes such. */
+  /** Further members of the order's JSON, for a vendor that accepts them. */
   readonly members?: Json;
 };
 
-/** A word, its times, and what stands between the one before and it. */
+/** Transcribed word with its times, and the text between the previous word and this word. */
 export type HeardWord = TimedWord & { readonly gap: string };
 
 export type VendorTranscript = {
@@ -104,7 +104,7 @@ export type VendorTranscript = {
   readonly words: readonly HeardWord[];
   /** Vendor's answer as it came. */
   readonly json: Json;
-  /** The results of Deepgram's protocol, from a vendor that speaks it. */
+  /** `results` in Deepgram's protocol, from a vendor that speaks it. */
   readonly results?: Json;
 };
 
@@ -118,10 +118,10 @@ export type HearingApi = {
   ) => Promise<VendorTranscript>;
 };
 
-/** The requests and answers of vendors, for the gateway and for the marketplace alike. */
+/** Requests and answers of one vendor, used by the gateway and by the marketplace. */
 export type VendorApi = {
   readonly name: string;
-  /** The headers that open a request. */
+  /** Returns the headers that authenticate a request. */
   readonly credential: (apiKey: string) => Readonly<Record<string, string>>;
   readonly speech?: SpeechApi;
   readonly hearing?: HearingApi;

@@ -20,15 +20,15 @@ import type { SpeechApi, VendorApi, VendorFormat, VendorSpeechRequest } from './
 type VendorSpeechDeps = {
   readonly api: VendorApi & { readonly speech: SpeechApi };
   readonly upstream: Upstream;
-  /** Makes the formats that the vendor does not. */
+  /** Encoder for the formats that the vendor does not produce. */
   readonly encoding: SoundEncoding;
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
 };
 
 /**
- * Speech of a vendor with a protocol of its own, over a bounded pool of connections. What it does not make is encoded here
- * of its samples, while they come.
+ * Creates the rail for speech of a vendor with its own protocol, over a bounded pool of connections. Formats that the vendor
+ * does not produce are encoded here from its samples while they arrive.
  */
 export function createVendorSpeechRail(deps: VendorSpeechDeps): SpeechRail & AsyncDisposable {
   const { api, encoding } = deps;
@@ -62,7 +62,7 @@ export function createVendorSpeechRail(deps: VendorSpeechDeps): SpeechRail & Asy
 const isOwn = (format: SpeechFormat): format is VendorFormat =>
   format === 'mp3' || format === 'pcm';
 
-/** Voices of the interface itself, which no vendor has: its clients name one where their user named none. */
+/** OpenAI's voice names, which no vendor here has: clients send one when their user chose no voice. */
 const USUAL_VOICES: ReadonlySet<string> = new Set([
   'alloy',
   'ash',
@@ -152,7 +152,7 @@ async function* bytesOf(sound: SpeechSound): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Each array has memory of its own. */
+/** Yields the samples of PCM audio. Each array has its own memory. */
 async function* samplesOf(sound: SpeechSound): AsyncGenerator<Int16Array> {
   const reader = new PcmByteReader();
   for await (const bytes of bytesOf(sound)) {

@@ -35,7 +35,7 @@ export function createVendorTranscriptionRail(
   deps: VendorHearingDeps,
 ): TranscriptionRail & AsyncDisposable {
   const { api, clock, random } = deps;
-  // Hours of words are more than other answers.
+  // Transcripts of hours of audio are longer than other answers.
   const limits = { responseBytes: LIMITS.marketplace.answerBytes, ...deps.limits };
   const pool = openPool({ ...deps, limits, path: '', credential: api.credential });
   const hear = async (call: TranscriptionCall, signal: StopSignal): Promise<Outcome<Heard>> => {

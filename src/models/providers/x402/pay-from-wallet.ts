@@ -22,7 +22,10 @@ import type { PaidCalls, PaidOutcome, PaidRequest } from '../paid-calls.ts';
 
 export type PaidCallDeps = Omit<QuoteCallDeps & ReserveDeps & PayDeps, 'times' | 'refusalOfHold'>;
 
-/** Pays the operator's sources as the proxy pays vendors: from the agent's wallet, held first and settled by the chain. */
+/**
+ * Creates the payer of the operator's sources: it pays from the agent's wallet, with a hold that the chain settles, as the
+ * proxy pays vendors.
+ */
 export function createPaidCalls(deps: PaidCallDeps): PaidCalls {
   async function send(request: PaidRequest): Promise<PaidOutcome> {
     const call = callOf(request);
