@@ -6,7 +6,7 @@ import { estimatePrice } from '../models/catalogue/price-estimate.ts';
 
 const count = z.number().int().min(0).max(LIMITS.estimateQuantity).nullish();
 
-/** A usage vector. A quantity that is absent counts as none. */
+/** Usage for which a price is estimated. An absent quantity counts as 0. */
 export const EstimateRequest = z.object({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   input_tokens: count,
@@ -18,9 +18,9 @@ export const EstimateRequest = z.object({
   audio_output_tokens: count,
 });
 
-/** Sound is billed by the millisecond; a part of one counts whole, so that nothing costs nothing. */
+/** Rounds seconds of audio up to whole milliseconds, the unit by which audio is billed. */
 function wholeMillis(seconds: number): number {
-  // Binary fractions end nowhere: what is off by less than a microsecond is meant to be whole.
+  // Rounds to microseconds first: a binary fraction such as 0.1 + 0.2 would otherwise be rounded up by a whole millisecond.
   return Math.ceil(Math.round(seconds * 1_000_000) / 1_000) / 1_000;
 }
 

@@ -8,7 +8,7 @@ const Check = z.object({
   reason: z.string().optional(),
 });
 
-/** Liveness. A degraded server still answers 200; only without its database is it of no use. */
+/** Reports whether the server is alive. A degraded server still answers 200; only without its database does it answer 503. */
 export const health = route<{ health: HealthChecks }>()({
   method: 'GET',
   path: '/v1/health',

@@ -104,8 +104,8 @@ import { estimateX402 } from './x402/estimate.ts';
 import { forecastX402 } from './x402/forecast.ts';
 
 /**
- * Every route, in the order of the specification's Endpoints. What it does not list stands last, that of developers in their own
- * table.
+ * Every route, in the order of the specification's section Endpoints. Routes that the specification does not list come last;
+ * those of developers are in `DEVELOPER_ROUTES`.
  */
 export const ROUTES = [
   // Public
@@ -179,7 +179,7 @@ export const ROUTES = [
   adminCloseAgent,
   adminCreditAgent,
   adminReleaseReservation,
-  // Beside the specification
+  // Routes that the specification does not list
   setOwnSpendLimit,
   clearOwnSpendLimit,
   listOwnPolicies,

@@ -1,6 +1,6 @@
 import { sellService } from './sell-service.ts';
 
-/** The language that a text is in, from the vendor of the path. */
+/** Sells the detection of a text's language by the vendor that the path names. */
 export const sellLanguage = sellService(
   'lid',
   'Buy the name of the language of a text from a vendor',

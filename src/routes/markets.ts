@@ -3,7 +3,7 @@ import { ok, route } from '../http/route/route.ts';
 
 const Token = z.object({ address: z.string(), symbol: z.string(), decimals: z.number().int() });
 
-/** Lending markets. There are none until a matcher contract is configured. */
+/** Lists the lending markets: an empty list until a matcher contract is configured. */
 export const markets = route()({
   method: 'GET',
   path: '/v1/markets',

@@ -5,31 +5,31 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 
-/** A request with JSON-RPC in its body, from an agent. */
+/** An agent's request with a JSON-RPC message in its body. */
 export type McpRequest = {
   readonly agentId: number;
-  /** Names in lower case. */
+  /** Headers of the request, with names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: unknown;
   readonly ask: AskRoute;
-  /** Fires when the client goes away. */
+  /** Fires when the client disconnects. */
   readonly signal: StopSignal;
   readonly log: Log;
 };
 
 export interface McpServer {
-  /** Throws the refusal of a foreign origin and of a batch beyond its bounds. What a tool refuses is a result. */
+  /** Answers a request. Throws when its origin is foreign or its batch is too large; an error of a tool is a normal result. */
   answer(request: McpRequest): Promise<RouteReply>;
 }
 
-/** The Model Context Protocol, without sessions: every request stands for itself. */
+/** Serves the Model Context Protocol without sessions: each request is independent of the others. */
 export const mcp = route<{ mcp: McpServer }>()({
   method: 'POST',
   path: '/v1/mcp',
   credential: 'agent',
   summary: 'The Model Context Protocol: what agents can do here, as tools',
   envelope: 'jsonrpc',
-  // Each tool demands of the caller what its route demands.
+  // Reading is enough here: each tool checks the permission that its own route needs.
   permission: 'read',
   admitsClosed: true,
   maxBodyBytes: LIMITS.mcp.bodyBytes,

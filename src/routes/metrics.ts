@@ -1,7 +1,7 @@
 import { ok, route } from '../http/route/route.ts';
 import type { MetricsRegistry } from '../http/server/metrics.ts';
 
-/** Measurements for Prometheus, behind the admin key: they reveal how much business is done here. */
+/** Reports metrics for Prometheus, behind the admin key because they reveal the volume of business. */
 export const metrics = route<{ metrics: Pick<MetricsRegistry, 'render' | 'contentType'> }>()({
   method: 'GET',
   path: '/metrics',

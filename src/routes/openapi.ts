@@ -1,7 +1,7 @@
 import { ok, route } from '../http/route/route.ts';
 import type { ApiDescription } from '../http/server/api-description.ts';
 
-/** The description of every route, made from the same table that serves them. */
+/** Describes every route in OpenAPI, generated from the table of routes that the server serves. */
 export const openapi = route<{ apiDescription: ApiDescription }>()({
   method: 'GET',
   path: '/.well-known/openapi.yaml',

@@ -74,7 +74,7 @@ export const PolicyEditBody = z.object({
   expiresAt: fixed,
 });
 
-/** A policy as every route shows it. */
+/** A policy in the form that every route returns. */
 const PolicyRow = z.object({
   id: z.number(),
   scope: z.enum(['agent', 'developer']),
@@ -114,7 +114,7 @@ export const ownScope = ({ accountId, agentId }: AgentCaller) =>
 export const agentScope = ({ accountId }: DeveloperCaller, { agentId }: { agentId: number }) =>
   ({ accountId, agentId, by: 'developer' }) as const;
 
-/** All agents of the calling developer together. */
+/** Returns the scope of a policy over all agents of the calling developer together. */
 export const teamScope = ({ accountId }: DeveloperCaller): ControlsScope => ({
   accountId,
   agentId: null,

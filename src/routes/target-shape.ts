@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** An address that a caller chose. Whether it may be called is the guard's to say, in its own words. */
+/** Address that a caller chose. The destination guard decides later whether it may be called, with an error of its own. */
 export const TargetUrl = z
   .string()
   .max(LIMITS.outboundUrlChars)
   .refine((text) => URL.canParse(text), 'must be a URL');
 
-/** For how much of it the price of the marketplace is. */
+/** Quantity and unit to which a price of the marketplace applies, such as 1 page. */
 export const PricedUnit = z.object({
   quantity: z.number().int(),
   unit: z.enum(['character', 'second', 'page']),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { normalTag } from '../kernel/tag.ts';
 
-/** A task as a body names it, read as the header that names it on a call is. */
+/** Task id in a request body, normalized like the task id in the request header. */
 export const TaskId = z
   .string()
   .refine((text) => normalTag(text) !== undefined, {

@@ -1,4 +1,4 @@
 import { sellService } from './sell-service.ts';
 
-/** A text in another language, from the vendor of the path. */
+/** Sells the translation of a text by the vendor that the path names. */
 export const sellTranslation = sellService('translate', 'Buy a translation from a vendor');

@@ -1,6 +1,6 @@
 import { sellService } from './sell-service.ts';
 
-/** A text in another script, from the vendor of the path. */
+/** Sells the transliteration of a text into another script by the vendor that the path names. */
 export const sellTransliteration = sellService(
   'transliterate',
   'Buy a text in another script from a vendor',

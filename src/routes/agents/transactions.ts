@@ -23,7 +23,7 @@ const Transaction = z.object({
   updatedAt: z.string(),
 });
 
-/** The calling agent's calls through the proxy, paid and free, newest first. A closed agent may still look. */
+/** Lists the calling agent's calls through the proxy, paid and free, newest first. A closed agent may still read them. */
 export const listTransactions = route<{ payments: Payments }>()({
   method: 'GET',
   path: '/v1/agents/transactions',

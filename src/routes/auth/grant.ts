@@ -8,7 +8,9 @@ const { min, max, usual } = LIMITS.deepgram.grantSeconds;
 
 const Body = z.object({ ttl_seconds: z.number().int().min(min).max(max).default(usual) });
 
-/** Makes a short-lived token for the routes and sockets of Deepgram's protocol, so that a browser need not hold the agent's key. */
+/**
+ * Makes a short-lived token for the routes and sockets of Deepgram's protocol, so that a browser does not need the agent's key.
+ */
 export const grantToken = route<{ clientSecrets: Pick<ClientSecrets, 'issue'> }>()({
   method: 'POST',
   path: '/v1/auth/grant',

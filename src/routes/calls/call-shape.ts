@@ -8,7 +8,7 @@ export const PlacedCall = z.object({
   callId: z.string(),
   from: z.string(),
   to: z.string(),
-  /** Another one than `queued`: the call had gone on by the time of this answer. */
+  /** State of the call at the time of the response. It is `queued` unless the call has advanced since it was placed. */
   status: z.enum(['queued', ...CALL_STATUSES]),
   taskId: z.string(),
 });
@@ -16,7 +16,7 @@ export const PlacedCall = z.object({
 export const CallAnswer = z.object({
   callId: z.string(),
   status: z.enum(CALL_STATUSES),
-  /** The call can no longer change. */
+  /** True when the call is over and its row no longer changes. */
   terminal: z.boolean(),
   /** Why the call is over, or is ending. Null: it goes on. */
   endReason: z.string().nullable(),

@@ -4,7 +4,7 @@ import type { Calls } from '../../phone/calls/calls.ts';
 import { ownerOf } from './call-owner.ts';
 import { CallAnswer, CallParams } from './call-shape.ts';
 
-/** Ends a call. What it has cost by then is settled. */
+/** Ends a call and settles its cost up to then. */
 export const hangUpCall = route<{ calls: Calls }>()({
   method: 'POST',
   path: '/v1/calls/:callId/hangup',

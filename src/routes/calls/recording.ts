@@ -2,7 +2,7 @@ import { ok, route } from '../../http/route/route.ts';
 import type { CallRecords } from '../../phone/records/call-records.ts';
 import { CallParams } from './call-shape.ts';
 
-/** The recording of a call, once the carrier has it whole. WAV, with a channel for each side. */
+/** Returns the recording of a call, once the carrier has it completely: a WAV file with one channel for each side. */
 export const callRecording = route<{ callRecords: CallRecords }>()({
   method: 'GET',
   path: '/v1/calls/:callId/recording',

@@ -32,7 +32,7 @@ export const CallReportAnswer = z.object({
   startedAt: instant.nullable(),
   endedAt: instant.nullable(),
   durationSeconds: z.number(),
-  /** The carrier's word has settled it. */
+  /** True when the carrier's report, not this server's own metering, settled the call. */
   backstop: z.boolean(),
   taskId: z.string(),
   customerId: z.string().nullable(),
@@ -69,7 +69,7 @@ export const CallReportAnswer = z.object({
       ms: z.number().nullable(),
     }),
   ),
-  /** Null: the call was not answered. */
+  /** Quality figures of the call. Null: the call was not answered. */
   quality: z
     .object({
       turns: z.object({ user: z.number(), assistant: z.number() }),
@@ -81,7 +81,7 @@ export const CallReportAnswer = z.object({
       lines: z.array(line),
     })
     .nullable(),
-  /** Null: the call is not analyzed yet, or was not answered. */
+  /** Analysis of the call. Null: the call is not analyzed yet, or was not answered. */
   analysis: z
     .object({
       success: z.boolean(),

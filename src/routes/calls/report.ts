@@ -3,7 +3,7 @@ import type { CallRecords } from '../../phone/records/call-records.ts';
 import { CallParams } from './call-shape.ts';
 import { CallReportAnswer } from './report-shape.ts';
 
-/** The report of a call that was placed with `report`, once it is over. */
+/** Returns the report of a finished call that was placed with `report`. */
 export const callReport = route<{ callRecords: CallRecords }>()({
   method: 'GET',
   path: '/v1/calls/:callId/report',

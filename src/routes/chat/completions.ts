@@ -10,7 +10,10 @@ import {
   USAGE_PREFERENCE,
 } from '../../models/routing/routing-preferences.ts';
 
-/** Beside what goes upstream: wishes for the routing, and for the price in the answer. */
+/**
+ * Request for a chat completion, with members that only this server reads: routing preferences, and whether to report the
+ * price.
+ */
 const RoutedChat = ChatRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE });
 
 /** Sells a chat completion from the cheapest source of the model, metered by its tokens. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An account's owner, as the account itself sees them. */
+/** Profile of a developer, in the form that the developer gets. */
 export const DeveloperRecord = z.object({
   walletAddress: z.string(),
   displayName: z.string().nullable(),

@@ -6,20 +6,20 @@ import { envelopeOf } from '../../webhooks/envelope.ts';
 
 const { most, usual } = LIMITS.webhooks.feedPage;
 
-/** The account's events in the order that they were dispatched in: what a developer reads who has no public address. */
+/** Lists the account's events in the order in which they were dispatched, for developers without a public webhook address. */
 export const listEvents = route<{ webhookLog: WebhookLog }>()({
   method: 'GET',
   path: '/v1/developer/events',
   credential: 'management',
   summary: 'Read the events of the last 30 days in their order',
   query: z.object({
-    /** The `sequence` of the last event that was read; absent: from the oldest on. */
+    /** Event `sequence` after which the page begins. Absent: the page begins with the oldest event. */
     after: z
       .string()
       .regex(/^\d{1,15}$/, 'must be the sequence of an event')
       .default('0')
       .transform(BigInt),
-    /** `true`: no events, but the `after` with which a reader begins who wants those to come. */
+    /** `true`: the response has no events, only the `after` value from which to read future events. */
     latest: z.enum(['true', 'false']).default('false'),
     limit: z.coerce.number().int().min(1).max(most).default(usual),
   }),
@@ -27,7 +27,7 @@ export const listEvents = route<{ webhookLog: WebhookLog }>()({
     events: z.array(
       z.looseObject({ event: z.string(), sequence: z.number(), firedAt: z.string() }),
     ),
-    /** For the next request; it stays where it is while nothing happens. */
+    /** Value of `after` for the next request. Unchanged when the page has no events. */
     after: z.string(),
     hasMore: z.boolean(),
   }),

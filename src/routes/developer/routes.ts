@@ -133,7 +133,7 @@ export const DEVELOPER_ROUTES = [
   agentCallRecording,
   agentNumberUsage,
   testCallNumber,
-  // Beside the specification
+  // Routes that the specification does not list
   logout,
   readAgentSpendLimit,
   setAgentSpendLimit,

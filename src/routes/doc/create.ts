@@ -9,7 +9,7 @@ import { readSpender } from '../../models/purchase/read-spender.ts';
 
 const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
 
-/** Begins a job that turns a document into text. It is paid for when it is done, by the pages that were delivered. */
+/** Starts a job that extracts the text of a document. It is charged at its end, by the number of pages delivered. */
 export const createDocumentJob = route<{ directSales: Pick<DirectSales, 'sellDocument'> }>()({
   method: 'POST',
   path: '/v1/doc/:vendor',

@@ -8,7 +8,7 @@ const Params = z.object({
   action: z.string().min(1).max(LIMITS.modelIdChars),
 });
 
-/** Refuses a session over WebRTC, with the address of the one over a WebSocket. */
+/** Refuses a session over WebRTC. The error names the address of sessions over a WebSocket. */
 export const createMediaSession = route()({
   method: 'POST',
   path: '/v1/live/sessions',

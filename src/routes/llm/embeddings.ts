@@ -4,7 +4,7 @@ import type { ProxiedModels } from '../../models/catalogue/proxied-models.ts';
 import { EmbeddingAnswer, EmbeddingRequest } from '../../models/embeddings/embedding-request.ts';
 import { readKeyedBuyer } from '../../models/purchase/buyer.ts';
 
-/** Vectors of any model that the caller's own key opens, for the fixed fee. */
+/** Makes embeddings with any model at the caller's own provider key, for a fixed fee. */
 export const proxiedEmbeddings = route<{ proxied: ProxiedModels }>()({
   method: 'POST',
   path: '/v1/llm/embeddings',

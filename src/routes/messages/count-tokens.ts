@@ -11,7 +11,9 @@ import { readBuyer } from '../../models/purchase/buyer.ts';
 
 const COUNTED_BY = `${BRAND.headerPrefix}token-count`;
 
-/** Counts the tokens of a prompt in Anthropic's dialect. It costs nothing, and says whether the provider has counted. */
+/**
+ * Counts the tokens of a prompt in Anthropic's dialect, free of charge. The response says whether the provider counted them.
+ */
 export const countMessageTokens = route<{ messageTokens: MessageTokens }>()({
   method: 'POST',
   path: '/v1/messages/count_tokens',

@@ -28,7 +28,7 @@ const Body = z.object({
     .optional(),
 });
 
-/** Makes a short-lived key, so that a browser can open one agent's realtime session and nothing else. */
+/** Makes a short-lived client secret, with which a browser can open a realtime session of the agent and do nothing else. */
 export const createClientSecret = route<{
   clientSecrets: Pick<ClientSecrets, 'issue'>;
   catalogue: Models;
@@ -63,12 +63,12 @@ export const createClientSecret = route<{
       ? renderSession(config, identity)
       : asAsked({ ...session, model }, sessionId);
     const answer = { value, expires_at: expiresAt, session: { ...shown, expires_at: 0 } };
-    // The browser that this key is for cannot read the headers of the upgrade.
+    // The notice of a model's retirement is sent here, because a browser cannot read the headers of the WebSocket upgrade.
     return ok(answer, { ...named?.retirement?.headers });
   },
 });
 
-/** As requested: the upstream reports the effective configuration when the session begins. */
+/** Returns the session as it was requested. The upstream reports the effective configuration when the session begins. */
 const asAsked = (session: Readonly<Record<string, unknown>> | undefined, id: string) => ({
   type: 'realtime',
   ...session,

@@ -3,7 +3,7 @@ import { route } from '../../http/route/route.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponseParams, ResponseRecord } from './response-shape.ts';
 
-/** Ends the stream of a response at this process. What came of it is charged. */
+/** Cancels a response that this process is streaming. The output up to then is charged. */
 export const cancelResponse = route<{ responses: Responses }>()({
   method: 'POST',
   path: '/v1/responses/:id/cancel',

@@ -12,7 +12,7 @@ export const ItemsQuery = z.object({
   after: ResponseId.optional(),
 });
 
-/** As OpenAI's. */
+/** A response in OpenAI's shape. */
 export const ResponseRecord = z.looseObject({
   id: z.string(),
   object: z.literal('response'),

@@ -17,7 +17,7 @@ type Door<Q> = {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly query: Q;
-  /** Throws the refusal of sound that is not made. */
+  /** Returns the plan of the audio to make. Throws when the query asks for unsupported audio. */
   readonly plan: (query: SpeakQuery) => SoundPlan;
 };
 
@@ -46,7 +46,7 @@ const textRoute = <Q extends z.ZodType<SpeakQuery>>({ path, plan, query, summary
       }),
   });
 
-/** A text as sound, for Deepgram's clients. */
+/** Sells speech for a text, in the protocol of Deepgram's clients. */
 export const speakText = textRoute({
   path: '/v1/speak',
   summary: 'Buy speech, for clients of Deepgram',

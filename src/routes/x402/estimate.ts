@@ -34,7 +34,7 @@ export const estimateX402 = route<{ prices: Prices }>()({
       network: z.string(),
       payTo: z.string(),
       scheme: z.string(),
-      /** The unit of a price of the marketplace. Absent: the price is that of this call. */
+      /** Quantity and unit of a marketplace price. Absent: the price is for this one call. */
       per: PricedUnit.optional(),
       ...Freshness.shape,
       reflection: Reflection,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentBalance } from '../../developer/agents/agent-shape.ts';
 
-/** An agent by its number or its wallet; the room refuses anything else in its own words. */
+/** Agent by its id or its wallet address. `Admin` validates the text and refuses any other form. */
 export const AgentRef = z.object({ agentId: z.string() });
 
 export const AdminBalance = AgentBalance.extend({ agentId: z.number(), status: z.string() });

@@ -2,7 +2,7 @@ import type { Admin } from '../../../accounts/management/admin.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { AdminBalance, AgentRef } from './admin-shape.ts';
 
-/** Any agent's balance, as the agent itself would see it. */
+/** Returns the balance of any agent, in the form that the agent itself gets. */
 export const adminAgentBalance = route<{ admin: Admin }>()({
   method: 'GET',
   path: '/v1/admin/agents/:agentId/balance',

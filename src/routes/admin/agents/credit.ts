@@ -8,7 +8,7 @@ import { AgentRef } from './admin-shape.ts';
 
 const Body = z.object({
   amountRaw: RawAmount,
-  /** Names this credit for ever: a repeat with the same reference credits nothing. */
+  /** Unique reference of this credit. A repeated request with the same reference credits nothing. */
   reference: z
     .string()
     .min(1)
@@ -16,7 +16,7 @@ const Body = z.object({
     .regex(/^[\x21-\x7e]+$/, 'may hold printable ASCII without spaces'),
 });
 
-/** Funds an agent's balance without a chain. */
+/** Adds to an agent's balance without a transfer on a chain. */
 export const adminCreditAgent = route<{ admin: Admin }>()({
   method: 'POST',
   path: '/v1/admin/agents/:agentId/credit',

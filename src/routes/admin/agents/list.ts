@@ -20,7 +20,7 @@ const AgentOverview = z.object({
   createdAt: z.string(),
 });
 
-/** All agents of all accounts by id, page by page; the largest page where nothing is said. */
+/** Lists the agents of all accounts by id, in pages. Without `limit` a page has `LIMITS.adminPageAgents` agents. */
 export const adminListAgents = route<{ admin: Admin }>()({
   method: 'GET',
   path: '/v1/admin/agents',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
 import { AccountRef } from './suspension-shape.ts';
 
-/** Gives an account its phone service back. */
+/** Lifts the suspension of an account's phone service. */
 export const adminLiftSuspension = route<{ suspensions: Suspensions }>()({
   method: 'DELETE',
   path: '/v1/admin/telephony-suspensions/:accountId',

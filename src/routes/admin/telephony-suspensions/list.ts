@@ -6,7 +6,7 @@ import { StopRecord, SuspensionRecord, stopRecord, suspensionRecord } from './su
 
 const { most, usual } = LIMITS.phone.suspensionPage;
 
-/** The accounts whose phone service is suspended, page by page. */
+/** Lists the accounts whose phone service is suspended, in pages. */
 export const adminListSuspensions = route<{ suspensions: Suspensions }>()({
   method: 'GET',
   path: '/v1/admin/telephony-suspensions',
@@ -19,7 +19,7 @@ export const adminListSuspensions = route<{ suspensions: Suspensions }>()({
   response: z.object({
     suspensions: z.array(SuspensionRecord),
     nextCursor: z.string().nullable(),
-    /** The phone service of every account is off. */
+    /** Suspension of the phone service for all accounts. Null: no such suspension is in force. */
     everyAccount: StopRecord.nullable(),
   }),
 

@@ -4,7 +4,7 @@ import type { Suspension, TelephonyStop } from '../../../phone/suspensions/suspe
 
 export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
 
-/** A word of the operator's; `carrier_usage` is that of the carrier's limit of the month. */
+/** Reason that the operator chose. `carrier_usage` is the reason of suspensions by the carrier's monthly limit. */
 export const Reason = z
   .string()
   .regex(new RegExp(`^[a-z0-9_]{1,${LIMITS.phone.suspensionReasonChars}}$`), {

@@ -3,7 +3,7 @@ import type { AgentSwitches } from '../../../spend/limits/agent-switches.ts';
 import { ModeBody } from '../../control-shape.ts';
 import { ownScope } from '../../policy-shape.ts';
 
-/** In which dimensions destinations of paid calls must be allowed. */
+/** Returns the dimensions in which a paid call's destination must be on the allowlist. */
 export const readOwnAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
   method: 'GET',
   path: '/v1/agents/allowlist-mode',

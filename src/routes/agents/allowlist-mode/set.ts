@@ -3,7 +3,10 @@ import type { AgentSwitches } from '../../../spend/limits/agent-switches.ts';
 import { ModeBody, ModeSet } from '../../control-shape.ts';
 import { ownScope } from '../../policy-shape.ts';
 
-/** Says in which dimensions destinations must be allowed, and warns where none is. */
+/**
+ * Sets the dimensions in which a paid call's destination must be on the allowlist. Warns about a dimension without active
+ * entries.
+ */
 export const setOwnAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
   method: 'PUT',
   path: '/v1/agents/allowlist-mode',

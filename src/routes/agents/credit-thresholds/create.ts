@@ -4,7 +4,7 @@ import type { CreditThresholds } from '../../../spend/awareness/credit-threshold
 import { Threshold } from './threshold-shape.ts';
 
 const Body = z.object({
-  /** 10000 is all that was ever put in. */
+  /** Share of the agent's funding, in basis points. 10000 is all money that was ever added. */
   thresholdBps: z.number().int().min(1).max(10_000),
   webhookId: z.number().int().positive().nullish(),
 });

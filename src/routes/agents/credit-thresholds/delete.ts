@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { CreditThresholds } from '../../../spend/awareness/credit-thresholds.ts';
 import { RowId } from '../../row-id.ts';
 
-/** Stops telling of a threshold. */
+/** Deletes a threshold: its crossing is no longer reported. */
 export const deleteCreditThreshold = route<{ creditThresholds: CreditThresholds }>()({
   method: 'DELETE',
   path: '/v1/agents/credit-thresholds/:thresholdId',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { CreditThresholds } from '../../../spend/awareness/credit-thresholds.ts';
 import { Threshold } from './threshold-shape.ts';
 
-/** The shares of its funding whose crossing the agent wants to hear of. */
+/** Lists the shares of the agent's funding whose crossing is reported by an event. */
 export const listCreditThresholds = route<{ creditThresholds: CreditThresholds }>()({
   method: 'GET',
   path: '/v1/agents/credit-thresholds',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A credit threshold as it is listed and as it is made. */
+/** A credit threshold in the form that the routes return. */
 export const Threshold = z.object({
   id: z.number(),
   thresholdBps: z.number(),

@@ -2,7 +2,7 @@ import { created, route } from '../../../http/route/route.ts';
 import type { Policies } from '../../../spend/policies/policies.ts';
 import { OnePolicy, ownScope, PolicyBody } from '../../policy-shape.ts';
 
-/** Makes a cap. Money that is spent and held already counts under it at once. */
+/** Creates a cap. Money that was spent or held in its window before counts under it at once. */
 export const createOwnPolicy = route<{ policies: Policies }>()({
   method: 'POST',
   path: '/v1/agents/policies',

@@ -3,7 +3,7 @@ import type { SessionLimit } from '../../../spend/limits/session-limit.ts';
 import { ClearedSessionLimit } from '../../control-shape.ts';
 import { ownScope } from '../../policy-shape.ts';
 
-/** Takes the limit away. There may be none. */
+/** Removes the agent's session spend limit. Succeeds without a limit, too. */
 export const clearOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'DELETE',
   path: '/v1/agents/spend-limit',

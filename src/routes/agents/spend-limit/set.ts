@@ -3,7 +3,7 @@ import type { SessionLimit } from '../../../spend/limits/session-limit.ts';
 import { ActiveSessionLimit, SessionLimitBody } from '../../control-shape.ts';
 import { ownScope } from '../../policy-shape.ts';
 
-/** Sets the limit and begins a new session: what was spent before counts no more. */
+/** Sets the agent's session spend limit and begins a new session: earlier spending no longer counts. */
 export const setOwnSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'PUT',
   path: '/v1/agents/spend-limit',

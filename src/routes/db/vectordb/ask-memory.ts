@@ -8,10 +8,10 @@ type Asked = Pick<
   'admitPooled' | 'caller' | 'headers' | 'signal' | 'span' | 'workId'
 >;
 
-/** True for operations that take an `Idempotency-Key`: a query may buy, and so may the indexing of new items. */
+/** Returns true when the operation accepts an `Idempotency-Key`, because it may cost money: a query or an ingestion. */
 export const isKeyed = (op: MemoryOp): boolean => op === 'ingest' || op === 'query';
 
-/** Carries out an operation of the memory store for a request with an agent's key. */
+/** Runs an operation of the memory store for a request that has an agent's key. */
 export async function askMemory(
   memory: Memory,
   op: MemoryOp,

@@ -2,7 +2,7 @@ import { route } from '../../../http/route/route.ts';
 import type { Memory } from '../../../memory/memory.ts';
 import { memoryOperation } from './memory-operation.ts';
 
-/** The memories and documents of one namespace, newest first. */
+/** Lists the memories and documents of one namespace, newest first. */
 export const memoryList = route<{ memory: Memory }>()({
   method: 'POST',
   path: '/v1/db/vectordb/list',

@@ -3,7 +3,7 @@ import { RowId } from '../../row-id.ts';
 
 export const AgentParams = z.object({ agentId: RowId });
 
-/** An agent as every management route shows it. */
+/** An agent in the form that every management route returns. */
 export const AgentRecord = z.object({
   id: z.number(),
   agentId: z.number(),
@@ -22,7 +22,7 @@ export const AgentRecord = z.object({
   sessionSpendLimitRaw: z.string().nullable(),
   selfServiceLocked: z.boolean(),
   delegationTxHash: z.string().nullable(),
-  /** While the agent is pending: the step that has failed so often, and when it is tried again. */
+  /** Provisioning step that failed, number of attempts, and time of the next attempt. Null once the agent is not pending. */
   provisioning: z
     .object({
       step: z.enum(['managed_wallet', 'delegation']),

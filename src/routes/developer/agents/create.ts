@@ -12,7 +12,7 @@ const Body = z
       .min(1)
       .max(LIMITS.agentNameChars)
       .regex(/^[A-Za-z0-9 _-]*$/, 'may hold letters, digits, space, _ and -'),
-    /** Absent: a prepaid agent. */
+    /** Credit limit in raw USDC. Absent: the agent is prepaid. */
     borrowLimitRaw: z
       .string()
       .refine((text) => text !== '0' && parseAmountRaw(text) !== undefined, {

@@ -4,7 +4,7 @@ import type { Awareness } from '../../../spend/awareness/awareness.ts';
 import { AgentParams } from './agent-shape.ts';
 import { ChainRow } from './chain-shape.ts';
 
-/** Everything that limits an agent now, its balance last. */
+/** Lists everything that limits an agent's spending now, with its balance last. */
 export const agentLimitChain = route<{ awareness: Awareness }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/limit-chain',

@@ -13,7 +13,7 @@ const Body = z.object({
   ttlSeconds: z.number().int().min(1).max(LIMITS.preBorrowSeconds.max).nullish(),
 });
 
-/** Keeps money of an agent for one task: until it expires no other task can spend it. */
+/** Reserves money of an agent for one task: no other task can spend it before the reservation expires. */
 export const preBorrow = route<{ preBorrow: PreBorrow }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/pre-borrow',

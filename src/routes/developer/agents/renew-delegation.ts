@@ -6,7 +6,7 @@ import { AgentParams, AgentRecord } from './agent-shape.ts';
 
 const { min, max } = LIMITS.expirySeconds;
 
-/** Delegates anew for an agent with a credit line: the new time counts from now, and its keys work again at once. */
+/** Renews the delegation of an agent with a credit line. Its term starts now, and the agent's keys work again at once. */
 export const renewAgentDelegation = route<{ agents: Agents }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/renew-delegation',

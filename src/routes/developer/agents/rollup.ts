@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Agents } from '../../../accounts/management/agents.ts';
 import { ok, route } from '../../../http/route/route.ts';
 
-/** The developer's agents at a glance: what each may spend, has spent in 30 days, its number and its working keys. */
+/**
+ * Summarizes each agent of the developer: available amount, spending of the last 30 days, phone number and number of working
+ * keys.
+ */
 export const agentsRollup = route<{ agents: Agents }>()({
   method: 'GET',
   path: '/v1/developer/agents/rollup',

@@ -3,7 +3,7 @@ import type { Agents } from '../../../accounts/management/agents.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { AgentParams } from './agent-shape.ts';
 
-/** Suspends an agent or lets it go on. Its next call meets the change. */
+/** Suspends or resumes an agent. The change applies from its next call on. */
 export const setAgentStatus = route<{ agents: Agents }>()({
   method: 'PATCH',
   path: '/v1/developer/agents/:agentId/status',

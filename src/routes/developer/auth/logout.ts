@@ -4,8 +4,8 @@ import { noSessionCookie } from '../../../http/auth/session-cookie.ts';
 import { ok, route } from '../../../http/route/route.ts';
 
 /**
- * Ends the session that asks, and with `everywhere` all sessions of the account. A signature or a developer key has no
- * session of its own: it ends all sessions, so that a developer who lost a token can revoke it.
+ * Ends the session of the request, or with `everywhere` all sessions of the account. A request with a signature or a developer
+ * key also ends all sessions, so that a developer who lost a token can revoke it.
  */
 export const logout = route<{ developers: Developers; secureCookies: boolean }>()({
   method: 'POST',

@@ -4,7 +4,7 @@ import { sessionCookie } from '../../../http/auth/session-cookie.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { DeveloperRecord } from '../developer-shape.ts';
 
-/** Signs a wallet in: a fresh signature opens a session of seven days, which rides in a cookie. */
+/** Signs a wallet in: a fresh signature opens a session of seven days, whose token is set as a cookie. */
 export const verifyWallet = route<{ developers: Developers; secureCookies: boolean }>()({
   method: 'POST',
   path: '/v1/developer/auth/verify',

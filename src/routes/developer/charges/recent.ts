@@ -21,7 +21,7 @@ const Summary = z.object({
   underrunMs: z.number().nullable(),
 });
 
-/** The last lines of the ledger that cost something, over all agents of the account, newest first. */
+/** Lists the latest ledger rows with a cost, over all agents of the account, newest first. */
 export const recentCharges = route<{ attribution: Attribution }>()({
   method: 'GET',
   path: '/v1/developer/charges/recent',

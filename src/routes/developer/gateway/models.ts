@@ -19,7 +19,7 @@ const Source = z.object({
   price: z
     .object({ source: z.string(), readOn: z.string(), certainty: z.enum(CERTAINTIES) })
     .nullable(),
-  /** USD per million units, before the margin. */
+  /** Rates by unit, in USD per million units, before the margin. */
   rates: z.partialRecord(z.enum(UNITS), z.number()),
 });
 

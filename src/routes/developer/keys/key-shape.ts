@@ -33,7 +33,7 @@ export const unreadableKeyBody = (): Error =>
     `Send JSON: label (a string of at most ${LIMITS.labelChars} characters), permissions (read or read_write), expiresAt (an ISO 8601 time).`,
   );
 
-/** A developer key in lists; `key` is there in the answer that creates it, and nowhere else. */
+/** A developer key. The secret, `key`, is present only in the response that creates the key. */
 export const DeveloperKeyRecord = z.object({
   id: z.number(),
   keyId: z.string(),

@@ -4,7 +4,7 @@ import { developerKeyRecord } from '../../../accounts/keys/key.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { DeveloperKeyRecord } from './key-shape.ts';
 
-/** The account's keys that still work. Of a secret only its prefix is ever shown again. */
+/** Lists the working developer keys of the account, with the prefix of each secret only. */
 export const listDeveloperKeys = route<{ developerKeys: DeveloperKeys }>()({
   method: 'GET',
   path: '/v1/developer/keys',

@@ -3,7 +3,7 @@ import type { DeveloperKeys } from '../../../accounts/keys/developer-keys.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { RowId } from '../../row-id.ts';
 
-/** Revokes a developer key at once. A second time it is not found, which changes nothing. */
+/** Revokes a developer key at once. A repeated request gets 404. */
 export const revokeDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
   method: 'DELETE',
   path: '/v1/developer/keys/:keyId',

@@ -10,7 +10,7 @@ import {
   unreadableKeyBody,
 } from './key-shape.ts';
 
-/** Replaces a developer key by a new one in one step. What is not given is inherited. */
+/** Replaces a developer key by a new key in one step. Absent members are copied from the old key. */
 export const rotateDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
   method: 'POST',
   path: '/v1/developer/keys/:keyId/rotate',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
 import type { Numbers } from '../../../phone/numbers/numbers.ts';
 
-/** The numbers that all agents of the developer rent now. Here `number` is the number itself. */
+/** Lists the numbers that all agents of the developer rent now. The member `number` is the phone number. */
 export const listPhoneNumbers = route<{ numbers: Numbers }>()({
   method: 'GET',
   path: '/v1/developer/phone/numbers',

@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Policies } from '../../../spend/policies/policies.ts';
 import { OnePolicy, PolicyEditBody, PolicyParams, teamScope } from '../../policy-shape.ts';
 
-/** Changes what a policy allows. What is not given stays as it is. */
+/** Changes the limits of a policy. Absent members keep their values. */
 export const changeTeamPolicy = route<{ policies: Policies }>()({
   method: 'PATCH',
   path: '/v1/developer/policies/:policyId',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
 import type { AccountCaps } from '../../../spend/awareness/account-caps.ts';
 
-/** The controls that a new agent begins with. */
+/** Returns the spend controls that a new agent has by default. */
 export const policyDefaults = route<{ accountCaps: AccountCaps }>()({
   method: 'GET',
   path: '/v1/developer/policies/defaults',

@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Policies } from '../../../spend/policies/policies.ts';
 import { PolicyParams, RevokedPolicy, teamScope } from '../../policy-shape.ts';
 
-/** Ends a policy for good. What it refused may be spent from the next call on. */
+/** Revokes a policy for good. From the next call on it refuses nothing. */
 export const revokeTeamPolicy = route<{ policies: Policies }>()({
   method: 'DELETE',
   path: '/v1/developer/policies/:policyId',

@@ -4,7 +4,7 @@ import type { ProviderKeys } from '../../../accounts/provider-keys/provider-keys
 import { ok, route } from '../../../http/route/route.ts';
 import { ProviderKeyRecord } from './provider-key-shape.ts';
 
-/** The account's own keys at providers, and where more could be stored. No key is ever shown again. */
+/** Lists the account's provider keys, without the secrets, and the providers for which a key can be stored. */
 export const listProviderKeys = route<{ providerKeys: ProviderKeys }>()({
   method: 'GET',
   path: '/v1/developer/provider-keys',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isStorable } from '../../../kernel/storable.ts';
 
-/** Any text that a row can hold: whether it names a provider is the room's to say, with the names that do. */
+/** Provider name from the path. `ProviderKeys` checks the name and lists the valid names in its error. */
 export const ProviderParams = z.object({
   provider: z.string().refine(isStorable, { message: 'must name a provider' }),
 });

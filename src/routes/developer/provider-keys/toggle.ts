@@ -3,7 +3,7 @@ import type { ProviderKeys } from '../../../accounts/provider-keys/provider-keys
 import { ok, route } from '../../../http/route/route.ts';
 import { ProviderParams } from './provider-key-shape.ts';
 
-/** Switches a stored key off, or on again. */
+/** Enables or disables a stored provider key. */
 export const toggleProviderKey = route<{ providerKeys: ProviderKeys }>()({
   method: 'PATCH',
   path: '/v1/developer/provider-keys/:provider',

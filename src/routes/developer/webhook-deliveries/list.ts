@@ -6,7 +6,7 @@ import type { WebhookLog } from '../../../webhooks/delivery/deliveries.ts';
 import type { LogFilter } from '../../../webhooks/delivery/delivery.ts';
 import { LogRecord, logRecord } from '../webhooks/webhook-shape.ts';
 
-/** Every delivery of the account, newest first, page by page. */
+/** Lists the webhook deliveries of the account, newest first, in pages. */
 export const listDeliveries = route<{ webhookLog: WebhookLog }>()({
   method: 'GET',
   path: '/v1/developer/webhook-deliveries',
@@ -46,7 +46,7 @@ export const listDeliveries = route<{ webhookLog: WebhookLog }>()({
 
 const { most, usual } = LIMITS.webhooks.logPage;
 
-/** Clamped: a log is read by people, who ask for too much rather than for nothing. */
+/** Returns the page size, clamped to the allowed range. A text that is not a whole number gets the default. */
 function limitOf(text: string | undefined): number {
   const limit = Number(text ?? usual);
   return Number.isInteger(limit) ? Math.min(Math.max(limit, 1), most) : usual;
@@ -72,7 +72,7 @@ const Filter = z
   })
   .partial();
 
-/** Throws the refusal of a member that cannot be read. */
+/** Reads the filter of a query. Throws when a member of the filter is malformed. */
 function readFilter({
   cursor: _cursor,
   limit: _limit,

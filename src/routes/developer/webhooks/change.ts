@@ -5,7 +5,7 @@ import { webhookRecord } from '../../../webhooks/delivery/webhook.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { WebhookParams, WebhookRecord, webhookRequest } from './webhook-shape.ts';
 
-/** Changes where an endpoint is, what it receives, or whether it receives at all. Its scope never changes. */
+/** Changes the address or the events of a webhook, or disables it. Its scope never changes. */
 export const changeWebhook = route<{ webhooks: Webhooks }>()({
   method: 'PATCH',
   path: '/v1/developer/webhooks/:id',

@@ -4,7 +4,7 @@ import { WEBHOOK_SCOPES, webhookRecord } from '../../../webhooks/delivery/webhoo
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { WebhookRecord, webhookRequest } from './webhook-shape.ts';
 
-/** Registers an endpoint. Its signing secret is in this answer and in no other. */
+/** Registers a webhook. Its signing secret is in this response only. */
 export const createWebhook = route<{ webhooks: Webhooks }>()({
   method: 'POST',
   path: '/v1/developer/webhooks',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { eventSchema } from '../../../webhooks/event-schema.ts';
 
-/** Every event that can be subscribed to, with the shape of its payload. */
+/** Lists the event kinds that webhooks can subscribe to, with the shape of each payload. */
 export const listEventKinds = route<{ webhooks: Webhooks }>()({
   method: 'GET',
   path: '/v1/developer/webhooks/events',

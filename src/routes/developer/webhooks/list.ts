@@ -4,7 +4,7 @@ import { webhookRecord } from '../../../webhooks/delivery/webhook.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { WebhookRecord } from './webhook-shape.ts';
 
-/** The account's endpoints. */
+/** Lists the account's webhooks. */
 export const listWebhooks = route<{ webhooks: Webhooks }>()({
   method: 'GET',
   path: '/v1/developer/webhooks',

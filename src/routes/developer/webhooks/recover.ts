@@ -4,7 +4,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { WebhookRecoveries } from '../../../webhooks/delivery/deliveries.ts';
 import { RecoveryRecord, recoveryRecord, WebhookParams } from './webhook-shape.ts';
 
-/** Begins to send again, oldest first, what has failed at an endpoint since a time. It goes on in the background. */
+/** Starts to resend, oldest first and in the background, the deliveries to a webhook that have failed since a given time. */
 export const recoverWebhook = route<{ webhookRecoveries: WebhookRecoveries; clock: Clock }>()({
   method: 'POST',
   path: '/v1/developer/webhooks/:id/recover',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
 import { WebhookParams } from './webhook-shape.ts';
 
-/** Deletes an endpoint. What waited for it is not sent; its log stays for its time. */
+/** Deletes a webhook. Pending deliveries are not sent; its delivery log stays for the usual retention time. */
 export const removeWebhook = route<{ webhooks: Webhooks }>()({
   method: 'DELETE',
   path: '/v1/developer/webhooks/:id',

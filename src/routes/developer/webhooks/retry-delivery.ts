@@ -3,7 +3,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { WebhookTries } from '../../../webhooks/delivery/deliveries.ts';
 import { TriedRecord, triedRecord, WebhookParams } from './webhook-shape.ts';
 
-/** Sends a delivery that is over once more, now, under an id of its own. */
+/** Sends a finished delivery again at once, with a new delivery id. */
 export const retryWebhookDelivery = route<{ webhookTries: WebhookTries }>()({
   method: 'POST',
   path: '/v1/developer/webhooks/:id/deliveries/:deliveryId/retry',

@@ -2,7 +2,7 @@ import { ok, route } from '../../../http/route/route.ts';
 import type { WebhookTries } from '../../../webhooks/delivery/deliveries.ts';
 import { TriedRecord, triedRecord, WebhookParams } from './webhook-shape.ts';
 
-/** Sends a test event now. The answer is 200 also where the endpoint refused it. */
+/** Sends a test event now. The response is 200 even when the endpoint refused the event. */
 export const testWebhook = route<{ webhookTries: WebhookTries }>()({
   method: 'POST',
   path: '/v1/developer/webhooks/:id/test',

@@ -6,7 +6,7 @@ import { WEBHOOK_SCOPES } from '../../../webhooks/delivery/webhook.ts';
 
 const { descriptionChars, maxPerSecond, urlChars } = LIMITS.webhooks;
 
-/** Digits: anything else is no id of a webhook. */
+/** Id of a webhook from the path: 1 to 9 digits. */
 export const WebhookParams = z.object({
   id: z
     .string()
@@ -80,7 +80,7 @@ export const logRecord = (row: LoggedDelivery): z.output<typeof LogRecord> => ({
   correlationId: row.correlationId,
 });
 
-/** The outcome of a test or of a manual retry: an answer of this server also where the endpoint's was none. */
+/** Outcome of a test delivery or a manual retry. `statusCode` is absent when the endpoint did not answer. */
 export const TriedRecord = z.object({
   success: z.boolean(),
   statusCode: z.number().optional(),

@@ -4,7 +4,7 @@ import type { ProxiedModels } from '../../../models/catalogue/proxied-models.ts'
 import { ChatRequest } from '../../../models/chat/chat-request.ts';
 import { readKeyedBuyer } from '../../../models/purchase/buyer.ts';
 
-/** A chat completion of any model that the caller's own key opens, for the fixed fee. */
+/** Makes a chat completion with any model at the caller's own provider key, for a fixed fee. */
 export const proxiedChat = route<{ proxied: ProxiedModels }>()({
   method: 'POST',
   path: '/v1/llm/chat/completions',

@@ -15,7 +15,7 @@ export const listActions = route<{ attribution: Attribution }>()({
   summary: 'Calls, settled spend and outcome of each action',
   params: AgentParams,
   query: z.object({
-    /** Taken into its range; what is no whole number is refused. */
+    /** Number of actions, clamped to the allowed range. A text that is not a whole number is refused. */
     limit: z
       .string()
       .regex(/^-?\d+$/, 'must be a whole number')

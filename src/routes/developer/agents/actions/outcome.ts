@@ -4,7 +4,7 @@ import type { Attribution } from '../../../../spend/attribution/attribution.ts';
 import { OutcomeBody, ReportedOutcome } from '../../../agents/actions/outcome-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** The owner's word on an action, under the same rule: the last report stands, of the agent or of its owner. */
+/** Records the outcome of an action as the developer reports it. A later report by the agent or the developer replaces it. */
 export const reportOutcomeAsOwner = route<{ attribution: Attribution }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/actions/:actionId/outcome',

@@ -4,7 +4,7 @@ import { ModeBody } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** In which dimensions destinations of paid calls must be allowed. */
+/** Returns the dimensions in which a paid call's destination must be on the allowlist. */
 export const readAgentAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/allowlist-mode',

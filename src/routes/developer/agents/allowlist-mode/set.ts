@@ -4,7 +4,10 @@ import { ModeBody, ModeSet } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Says in which dimensions destinations must be allowed, and warns where none is. */
+/**
+ * Sets the dimensions in which a paid call's destination must be on the allowlist. Warns about a dimension without active
+ * entries.
+ */
 export const setAgentAllowlistMode = route<{ agentSwitches: AgentSwitches }>()({
   method: 'PUT',
   path: '/v1/developer/agents/:agentId/allowlist-mode',

@@ -3,7 +3,7 @@ import type { CallRecords } from '../../../../phone/records/call-records.ts';
 import { CallParams } from '../../../calls/call-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** The recording of a call of one of the developer's agents. WAV, with a channel for each side. */
+/** Returns the recording of a call of the developer's agent: a WAV file with one channel for each side. */
 export const agentCallRecording = route<{ callRecords: CallRecords }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/calls/:callId/recording',

@@ -4,7 +4,7 @@ import { CallParams } from '../../../calls/call-shape.ts';
 import { CallReportAnswer } from '../../../calls/report-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** The report of a call of one of the developer's agents. */
+/** Returns the report of a call of the developer's agent. */
 export const agentCallReport = route<{ callRecords: CallRecords }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/calls/:callId/report',

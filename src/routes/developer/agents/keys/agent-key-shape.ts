@@ -39,7 +39,7 @@ export const BudgetView = z.object({
   windowResetsAt: z.string().nullable(),
 });
 
-/** An agent key in lists; `key` is there in the answer that creates it, and nowhere else. */
+/** An agent key. The secret, `key`, is present only in the response that creates the key. */
 export const AgentKeyRecord = z.object({
   id: z.number(),
   keyId: z.number(),

@@ -5,7 +5,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import { AgentParams } from '../agent-shape.ts';
 import { AgentKeyRecord } from './agent-key-shape.ts';
 
-/** An agent's keys that work. Of a secret only its prefix is ever shown again. */
+/** Lists the working keys of an agent, with the prefix of each secret only. */
 export const listAgentKeys = route<{ agentKeys: AgentKeys }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/keys',

@@ -5,7 +5,7 @@ import { created, route } from '../../../../http/route/route.ts';
 import { keyRequest } from '../../keys/key-shape.ts';
 import { AgentKeyParams, AgentKeyRecord, PromptCaching } from './agent-key-shape.ts';
 
-/** Replaces an agent key by a new one in one step. What is not given is inherited. */
+/** Replaces an agent key by a new key in one step. Absent members are copied from the old key. */
 export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/keys/:keyId/rotate',

@@ -4,7 +4,7 @@ import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { AgentParams } from '../agent-shape.ts';
 import { NumberRecord } from './number-shape.ts';
 
-/** The numbers of an agent, newest first, released ones too, and what another one would cost now. */
+/** Lists the numbers of an agent, newest first and with released numbers, and the present price of another number. */
 export const listAgentNumbers = route<{ numbers: Numbers }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/numbers',

@@ -6,7 +6,7 @@ export const NumberParams = z.object({ agentId: RowId, numberId: RowId });
 
 const text = z.unknown().meta({ type: 'string' });
 
-/** Read by the use case: an agent that has a number hears so first, whatever else is wrong. */
+/** Body of a rental. `Numbers` validates the members, because the refusal of a second number comes before any other error. */
 export const BuyBody = z.looseObject({ areaCode: text.optional(), phoneNumber: text.optional() });
 
 export const NumberRecord = z.object({

@@ -2,7 +2,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { NumberParams, OneNumber } from './number-shape.ts';
 
-/** Gives a number back at once, without a refund. Its history stays; a repeat changes nothing. */
+/** Releases a number at once, without a refund. Its history stays; a repeated request changes nothing. */
 export const releaseAgentNumber = route<{ numbers: Numbers }>()({
   method: 'DELETE',
   path: '/v1/developer/agents/:agentId/numbers/:numberId',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Numbers that can be rented now. Nothing is reserved. */
+/** Searches the numbers that can be rented now. Reserves none. */
 export const searchAgentNumbers = route<{ numbers: Numbers }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/numbers/search',

@@ -6,7 +6,7 @@ import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { PlacedCall } from '../../../calls/call-shape.ts';
 import { NumberParams } from './number-shape.ts';
 
-/** Places a call from a number as its agent would: the same pipeline, and the same charges. */
+/** Places a call from a number as its agent would, with the same pipeline and the same charges. */
 export const testCallNumber = route<{ numbers: Numbers; calls: Calls }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/numbers/:numberId/test-call',

@@ -5,10 +5,10 @@ import type { TestRing } from '../../../../phone/carriers/test-ring.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { NumberParams } from './number-shape.ts';
 
-/** A number of the range that is kept for fiction. */
+/** Number of the simulated caller, from the range that is reserved for fiction. */
 const STRANGER = '+14155550123';
 
-/** A stranger calls a number of an agent, over the loopback carrier. The same admission and charges as of a real call. */
+/** Simulates an inbound call to an agent's number over the loopback carrier. Admission and charges are those of a real call. */
 export const testRingNumber = route<{ numbers: Numbers; testRing: TestRing }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/numbers/:numberId/test-ring',
@@ -20,7 +20,7 @@ export const testRingNumber = route<{ numbers: Numbers; testRing: TestRing }>()(
   params: NumberParams,
   body: z.object({ from: z.string().max(32).default(STRANGER) }),
   response: z.object({
-    /** Null: the call was not admitted, and `call.rejected` says why. */
+    /** Id of the call. Null: the call was not admitted, and `call.rejected` says why. */
     callId: z.string().nullable(),
     from: z.string(),
     to: z.string(),

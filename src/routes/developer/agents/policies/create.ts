@@ -3,7 +3,7 @@ import type { Policies } from '../../../../spend/policies/policies.ts';
 import { agentScope, OnePolicy, PolicyBody } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Makes a cap. Money that is spent and held already counts under it at once. */
+/** Creates a cap. Money that was spent or held in its window before counts under it at once. */
 export const createAgentPolicy = route<{ policies: Policies }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/policies',

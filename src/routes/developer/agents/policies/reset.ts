@@ -2,7 +2,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import type { Policies } from '../../../../spend/policies/policies.ts';
 import { AgentPolicyParams, agentScope, OnePolicy } from '../../../policy-shape.ts';
 
-/** Begins the window of a rolling policy anew: what was spent before now counts no more. */
+/** Restarts the window of a rolling policy: earlier spending no longer counts. */
 export const resetAgentPolicy = route<{ policies: Policies }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/policies/:policyId/reset',

@@ -4,7 +4,7 @@ import { Lock } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** While the lock is on, the agent's own keys may only tighten its controls. */
+/** Sets or removes the self-service lock. While it is set, the agent's own keys may only tighten the agent's controls. */
 export const setSelfServiceLock = route<{ agentSwitches: AgentSwitches }>()({
   method: 'PUT',
   path: '/v1/developer/agents/:agentId/self-service-lock',

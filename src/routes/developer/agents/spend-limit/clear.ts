@@ -4,7 +4,7 @@ import { ClearedSessionLimit } from '../../../control-shape.ts';
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Takes the limit away. There may be none. */
+/** Removes the agent's session spend limit. Succeeds without a limit, too. */
 export const clearAgentSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'DELETE',
   path: '/v1/developer/agents/:agentId/spend-limit',

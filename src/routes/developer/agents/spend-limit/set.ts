@@ -4,7 +4,7 @@ import { ActiveSessionLimit, SessionLimitBody } from '../../../control-shape.ts'
 import { agentScope } from '../../../policy-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-/** Sets the limit and begins a new session: what was spent before counts no more. */
+/** Sets the agent's session spend limit and begins a new session: earlier spending no longer counts. */
 export const setAgentSpendLimit = route<{ sessionLimit: SessionLimit }>()({
   method: 'PUT',
   path: '/v1/developer/agents/:agentId/spend-limit',

@@ -3,7 +3,7 @@ import type { VoiceSettingsService } from '../../../../phone/voice/voice-setting
 import { AgentParams } from '../agent-shape.ts';
 import { VoiceBody, VoiceRecord } from './voice-shape.ts';
 
-/** Changes how an agent talks on the phone, from its next call on. */
+/** Changes an agent's voice settings, from its next call on. */
 export const changeVoice = route<{ voiceSettings: VoiceSettingsService }>()({
   method: 'PATCH',
   path: '/v1/developer/agents/:agentId/voice',

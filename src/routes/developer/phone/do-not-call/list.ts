@@ -6,7 +6,7 @@ import { DoNotCallRecord, doNotCallRecord } from './do-not-call-shape.ts';
 
 const { most, usual } = LIMITS.phone.doNotCallPage;
 
-/** The numbers that no agent of the account calls, page by page. */
+/** Lists the numbers that the account's agents must not call, in pages. */
 export const listDoNotCall = route<{ doNotCall: DoNotCall }>()({
   method: 'GET',
   path: '/v1/developer/phone/do-not-call',
@@ -27,7 +27,7 @@ export const listDoNotCall = route<{ doNotCall: DoNotCall }>()({
 
   async handle({ caller, query, services }) {
     const { cursor, limit } = query;
-    // A plus sign in a query string would read as a space.
+    // Cursors omit the plus sign of a number: in a query string it would be decoded as a space.
     const after = cursor === undefined ? undefined : `+${cursor}`;
     const { entries, next } = await services.doNotCall.list(caller.accountId, { after, limit });
     return ok({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ok, route } from '../../../../http/route/route.ts';
 import type { DoNotCall } from '../../../../phone/dialling/do-not-call.ts';
 
-/** Takes a number off the list: it may be called again. */
+/** Removes a number from the do-not-call list. */
 export const removeDoNotCall = route<{ doNotCall: DoNotCall }>()({
   method: 'DELETE',
   path: '/v1/developer/phone/do-not-call/:phoneNumber',

@@ -3,7 +3,7 @@ import type { AgentKeyBudgets } from '../../../../../accounts/management/agent-k
 import { ok, route } from '../../../../../http/route/route.ts';
 import { AgentKeyParams } from '../agent-key-shape.ts';
 
-/** Takes the budget of a key away: it may spend what its agent may. */
+/** Removes the budget of a key, so that only the agent's own limits apply. */
 export const clearAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
   method: 'DELETE',
   path: '/v1/developer/agents/:agentId/keys/:keyId/budget',

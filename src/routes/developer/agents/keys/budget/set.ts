@@ -6,7 +6,7 @@ import { LIMITS } from '../../../../../kernel/limits.ts';
 import { parseRaw } from '../../../../raw-amount.ts';
 import { AgentKeyParams, BudgetView, BudgetWindow } from '../agent-key-shape.ts';
 
-/** Gives a key a budget, or changes the one it has. What was spent of it stays spent. */
+/** Sets or changes the budget of a key. Money that the key has spent before still counts. */
 export const setAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
   method: 'PUT',
   path: '/v1/developer/agents/:agentId/keys/:keyId/budget',
@@ -18,7 +18,7 @@ export const setAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
 
   async handle({ caller, params, body, services }) {
     const budgetRaw = parseRaw(body.budgetRaw);
-    // An amount that is none has a spelling of its own here.
+    // An amount that cannot be parsed has an error code of its own here.
     if (budgetRaw === undefined) throw errors.controls.invalidBudget(String(LIMITS.creditRaw));
     const wanted = { budgetRaw, windowSeconds: body.windowSeconds };
     const { agentId, keyId } = params;
