@@ -4,10 +4,10 @@ export const ADTS_RATES_HZ = [
 ];
 const HEAD_BYTES = 7;
 const LOW_COMPLEXITY = 1;
-/** Says that the bit rate varies. */
+/** Value of the header's buffer-fullness field for a stream whose bit rate varies. */
 const FULLNESS_UNKNOWN = 0x7ff;
 
-/** Longest payload of a frame, whose length has 13 bits. */
+/** Longest payload of a frame in bytes. The header's frame length has 13 bits and includes the header. */
 export const MOST_ADTS_PAYLOAD = 0x1fff - HEAD_BYTES;
 
 /** Returns one frame of low-complexity AAC with an ADTS header, so that frames can be joined anywhere in a stream. */
@@ -17,7 +17,7 @@ export function adtsFrame(payload: Uint8Array, sampleRateHz: number, channels = 
   const bytes = HEAD_BYTES + payload.length;
   const frame = new Uint8Array(bytes);
   frame[0] = 0xff;
-  // MPEG-4, and no checksum.
+  // MPEG-4, without a checksum.
   frame[1] = 0xf1;
   frame[2] = (LOW_COMPLEXITY << 6) | (rate << 2) | (channels >> 2);
   frame[3] = ((channels & 3) << 6) | (bytes >> 11);

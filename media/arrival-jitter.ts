@@ -1,4 +1,4 @@
-/** A pause this long is a caller who sent nothing, and no network that was late. */
+/** Milliseconds of lateness from which the caller is taken to have paused. A pause does not count as jitter. */
 const PAUSE_MS = 1_000;
 /** Share of the newest arrival in the smoothed figure, as in RFC 3550. */
 const SHARE = 1 / 16;
@@ -20,7 +20,7 @@ export class ArrivalJitter {
     return !Number.isNaN(this.#state[DUE_MS]);
   }
 
-  /** Sound of `audioMs` came at `atMs`. */
+  /** Records that `audioMs` milliseconds of sound arrived at `atMs`. */
   arrived(atMs: number, audioMs: number): void {
     const state = this.#state;
     const lateMs = this.hasBegun ? atMs - state[DUE_MS] : 0;
@@ -31,7 +31,7 @@ export class ArrivalJitter {
     if (offMs > state[MOST_MS]) state[MOST_MS] = offMs;
   }
 
-  /** Smoothed over the last arrivals. */
+  /** Jitter in milliseconds, smoothed over the last arrivals. */
   get smoothMs(): number {
     return this.#state[SMOOTH_MS];
   }

@@ -35,7 +35,7 @@ export class SoundReader {
     }
   }
 
-  /** Forgets the half of a sample that is still owed. */
+  /** Discards the first byte of a sample whose second byte has not arrived. */
   reset(): void {
     this.#halves.reset();
   }
@@ -56,7 +56,7 @@ export function writeSound(coding: SoundCoding, samples: Int16Array, target: Uin
   }
 }
 
-/** Mono sound as one side of a connection writes it. */
+/** Encoding and sample rate of mono sound on one side of a connection. */
 export type SoundFormat = { readonly encoding: SoundCoding; readonly sampleRateHz: number };
 
 export const bytesPerMs = ({ encoding, sampleRateHz }: SoundFormat): number =>

@@ -11,8 +11,8 @@ export function readFlacRate(file: Buffer): number {
 }
 
 /**
- * Writes how many samples a FLAC file has into its head, where it was left open because the file was being made. The
- * count has 36 bits, of which the first four share a byte with the width of a sample.
+ * Writes the number of samples into the head of a FLAC file, which left the number open while the file was made. The number
+ * has 36 bits; its first four share a byte with the bits per sample.
  */
 export function writeFlacSamples(file: Uint8Array, samples: number): void {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

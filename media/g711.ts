@@ -1,9 +1,9 @@
 import { keepTable, kernel } from './kernel.ts';
 
-/** Bytes that the kernel takes at a time. */
+/** Bytes that the kernel decodes at a time. */
 const BLOCK = kernel.bytes.length;
 
-/** The front of the kernel's output, kept from frame to frame because the frames of a line have one length. */
+/** View of the front of the kernel's output. It is kept because the frames of one stream have the same length. */
 let front = kernel.output.subarray(0, 0);
 
 /** Returns a decoder of one law of G.711. `linear` contains the sample of each code. */

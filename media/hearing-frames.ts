@@ -7,10 +7,10 @@ export type SoundBlock = { readonly rateHz: number; readonly samples: Int16Array
 /** Sample rates that the resampler takes. */
 const RATE_HZ = { min: 8_000, max: 48_000 };
 
-/** Makes sound as it is heard of a file's blocks: whole frames of 20 ms at 16 kHz, the last one filled up with silence. */
+/** Turns the sound blocks of a file into frames of 20 ms at 16 kHz. The last frame is filled up with silence. */
 export class HearingFrames {
   #rate: HeardRate | undefined;
-  /** Samples of a frame that is not full. */
+  /** Samples at the end of the sound so far that do not fill a frame yet. */
   #rest = new Int16Array(0);
 
   /** Returns the frames that this block completes, one after the other. */
@@ -55,14 +55,14 @@ function joined(parts: readonly Int16Array[]): Int16Array {
   return all;
 }
 
-/** A stretch of sound at one rate on its way to the rate at which speech is heard. */
+/** Resamples sound of one rate to the rate of speech recognition. */
 class HeardRate {
   readonly fromHz: number;
   readonly #down: number;
   readonly #up: number;
   readonly #resampler: Resampler;
   #last = 0;
-  /** Samples of a group that is not whole. */
+  /** Samples at the end of the sound so far that do not fill a group yet. */
   #rest = new Int16Array(0);
 
   constructor(fromHz: number) {
@@ -108,7 +108,7 @@ function averaged(samples: Int16Array, group: number): Int16Array {
   return fewer;
 }
 
-/** Rates below it: samples in between are drawn on a line. */
+/** Raises a rate that is too low for the resampler: puts samples on a straight line between each two samples. */
 function stretched(samples: Int16Array, times: number, before: number): Int16Array {
   const more = new Int16Array(samples.length * times);
   let from = before;

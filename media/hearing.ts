@@ -2,7 +2,7 @@
 
 /** Sample rate for speech recognition and for the voice-activity model. */
 export const HEARING_HZ = 16_000;
-/** 20 ms at that rate. */
+/** Samples in 20 ms at `HEARING_HZ`. */
 export const HEARING_FRAME = 320;
 /** Samples in 32 ms, the window of the voice-activity model. */
 export const HEARING_WINDOW = 512;
@@ -10,8 +10,8 @@ export const HEARING_WINDOW = 512;
 const FRAMES_A_SECOND = HEARING_HZ / HEARING_FRAME;
 
 /**
- * The rate at which the gate and the turn detector judge a stream. Telephone sound stays as it is: it is resampled only
- * where the model or a recogniser wants it.
+ * Sample rate at which the voice-activity gate and the turn detector read a stream. Telephone sound stays at 8 kHz and is
+ * resampled only for the model and the recogniser.
  */
 export type LineHz = 8_000 | typeof HEARING_HZ;
 

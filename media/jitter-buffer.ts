@@ -1,6 +1,6 @@
 /**
- * Puts frames of 16-bit samples back into order. A frame's place is a whole number that grows by one
- * a frame: a packet's chunk number, or its timestamp divided by the frame length.
+ * Puts frames of 16-bit samples back into order. A frame's place is a whole number that grows by one per frame: a packet's
+ * chunk number, or its timestamp divided by the frame length.
  */
 
 export type Arrival = 'kept' | 'late' | 'duplicate' | 'malformed';
@@ -11,21 +11,21 @@ export type JitterCounters = {
   readonly late: number;
   readonly duplicate: number;
   readonly malformed: number;
-  /** Frames that never came and were replaced by a fading repetition. */
+  /** Number of missing frames that were replaced by a fading repetition. */
   readonly concealed: number;
-  /** Places given up because a frame arrived further ahead than the buffer reaches. */
+  /** Number of places that were skipped because a frame arrived further ahead than the buffer reaches. */
   readonly skipped: number;
-  /** Times that the stream's numbering began anew. */
+  /** Number of times that the stream's numbering restarted. */
   readonly restarts: number;
 };
 
 const EMPTY = -1;
-/** After this many repetitions, each at half the strength of the last, a gap is silence. */
+/** Number of repetitions that fill a gap, each at half the strength of the one before. After them the gap is silence. */
 const MAX_REPETITIONS = 3;
 
 /**
- * A fixed number of slots. Playing starts when `depthFrames` are there; a missing frame is waited for
- * until `depthFrames` later ones have come or as many frames of time have passed, then concealed.
+ * Buffer with a fixed number of slots. Playback starts when `depthFrames` frames are there. A missing frame is concealed once
+ * `depthFrames` later frames have arrived, or as many frames of time have passed.
  */
 export class JitterBuffer {
   readonly #frameSamples: number;

@@ -7,9 +7,9 @@
  */
 import { startWasm } from './wasm.ts';
 
-/** The most samples that `spread` takes, and that `filter` can reach beyond by reading whole vectors. */
+/** Largest number of samples that `spread` takes. `filter`, which reads whole vectors, may read beyond the last sample. */
 export const MOST_SAMPLES = 736;
-/** The most residues that samples can be spread over. */
+/** Largest number of planes over which `spread` can distribute samples. */
 const MOST_PLANES = 24;
 export const MOST_WEIGHTS = 256;
 
@@ -161,9 +161,11 @@ function expandFour(): string {
 
 type Exports = {
   readonly memory: { readonly buffer: ArrayBuffer };
-  /** Lays the first `count` samples of `input` out for `filter`, by their place modulo `planes`. */
+  /** Arranges the first `count` samples of `input` for `filter`, by their index modulo `planes`. */
   spread(count: number, planes: number): void;
-  /** Fills `output` from the byte `out` on, every `stride` bytes, with `count` sums of the first `weights` weights. */
+  /**
+   * Writes `count` weighted sums to `output`, from the byte `out` on, every `stride` bytes, with the first `weights` weights.
+   */
   filter(
     first: number,
     planes: number,
@@ -174,7 +176,7 @@ type Exports = {
   ): void;
   /** Fills `output` with the samples that the first `count` of `bytes` encode, by the table at the byte `table`. */
   expand(count: number, table: number): void;
-  /** The sum of the squares of the first `count` samples of `input`, a multiple of eight. */
+  /** Returns the sum of the squares of the first `count` samples of `input`. `count` is a multiple of eight. */
   squares(count: number): number;
 };
 
@@ -186,7 +188,7 @@ export const kernel = {
   bytes: new Uint8Array(memory.buffer, INPUT, 2 * MOST_SAMPLES),
   weights: new Float32Array(memory.buffer, WEIGHTS, MOST_WEIGHTS),
   output: new Int16Array(memory.buffer, OUTPUT, OUTPUT_BYTES / 2),
-  /** The byte at which `output` begins. */
+  /** Offset in bytes of `output` in the kernel's memory. */
   outputByte: OUTPUT,
   expand,
   spread,

@@ -9,7 +9,7 @@ const WINDOWS = 8;
 const ALWAYS_QUIET = 16 ** 2;
 /** Upper bound of the estimate until all windows have been filled once: early speech must not pass for noise. */
 const EARLY_CEILING = 120 ** 2;
-/** 6 dB, in energy. */
+/** Factor of the energy between noise and speech: 6 dB. */
 const MARGIN = 4;
 const NONE = Number.POSITIVE_INFINITY;
 
@@ -17,7 +17,7 @@ const RECENT = 0;
 const THIS_WINDOW = 1;
 const OTHER_WINDOWS = 2;
 
-/** Follows the minimum over about 2.5 s of 20 ms frames. Fixed memory, a few operations a frame. */
+/** Tracks the minimum energy over about 2.5 s of 20 ms frames. Memory is fixed; a frame costs a few operations. */
 export class NoiseFloor {
   #framesInWindow = 0;
   #filledOnce = false;
@@ -27,7 +27,7 @@ export class NoiseFloor {
     NONE,
     NONE,
   ];
-  /** The quietest moment of each window that is over. */
+  /** Minimum energy of each completed window. */
   readonly #minima = new Array<number>(WINDOWS).fill(NONE);
   #window = 0;
 

@@ -28,7 +28,7 @@ export class Pacer {
   #queuedBytes = 0;
   #ended = false;
   #sentMs = 0;
-  /** When all that was sent will have been heard. */
+  /** Time at which the listener will have heard everything that was sent. */
   #heardUntilMs = Number.NEGATIVE_INFINITY;
   #underruns = 0;
   #refused = 0;
@@ -38,7 +38,7 @@ export class Pacer {
     readonly frameMs: number;
     readonly leadMs: number;
     readonly capacityMs: number;
-    /** The byte with which the last, partial frame is filled up. */
+    /** Byte that fills up the last, partial frame. */
     readonly silence: number;
   }) {
     if (options.leadMs < options.frameMs) {
@@ -70,8 +70,8 @@ export class Pacer {
   }
 
   /**
-   * Takes sound over: the array belongs to the pacer from now on. False, and nothing taken, when it
-   * is full; the maker of the sound then waits until `queuedMs` has fallen.
+   * Takes a chunk of sound and from then on owns its array. Returns false and takes nothing when the pacer is full; the
+   * producer then waits until `queuedMs` has fallen.
    */
   push(chunk: Uint8Array): boolean {
     const full =
@@ -92,18 +92,18 @@ export class Pacer {
     this.#ended = true;
   }
 
-  /** Milliseconds until `pull` has something to give; nothing when more sound must come first. */
+  /** Returns the milliseconds until `pull` has a frame; undefined when more sound must be pushed first. */
   dueInMs(nowMs: number): number | undefined {
     if (!this.#hasFrame()) return undefined;
     return Math.max(0, this.#heardUntilMs + this.#frameMs - this.#leadMs - nowMs);
   }
 
-  /** Writes the next frame into the front of `target` if it is due. Call until it answers false. */
+  /** Writes the next frame into the front of `target` when it is due. Returns false when none is due; call it until then. */
   pull(nowMs: number, target: Uint8Array): boolean {
     if (target.length < this.frameBytes) throw new RangeError('Pacer: target is too short');
     if (!this.#hasFrame()) return false;
     if (this.#heardUntilMs + this.#frameMs - this.#leadMs > nowMs) return false;
-    // A late frame is still sent: the reply is delayed, not cut.
+    // A late frame is still sent, so that the reply is delayed but complete.
     if (nowMs > this.#heardUntilMs) {
       if (this.#sentMs > 0) this.#underruns++;
       this.#heardUntilMs = nowMs;
@@ -119,7 +119,7 @@ export class Pacer {
     return Math.max(0, this.#sentMs - Math.max(0, this.#heardUntilMs - nowMs));
   }
 
-  /** True once the listener has heard a reply that was ended. */
+  /** Returns true when the reply was ended and the listener has heard all of it. */
   finished(nowMs: number): boolean {
     return this.#ended && this.#queuedBytes === 0 && nowMs >= this.#heardUntilMs;
   }
@@ -142,7 +142,7 @@ export class Pacer {
     return interruption;
   }
 
-  /** Counts `sentMs` and `playedMs` from here. What was sent before is still being heard. */
+  /** Restarts the counts of `sentMs` and `playedMs`. The listener still hears the sound that was sent before. */
   beginReply(): void {
     this.#ended = false;
     this.#sentMs = 0;

@@ -1,16 +1,16 @@
 /**
- * 16-bit signed linear PCM, mono. Inside the server sound is Int16Array; on the wire it is
- * little-endian bytes, cut anywhere.
+ * 16-bit signed linear PCM, mono. Inside the server sound is an Int16Array; on the wire it is little-endian bytes, which may
+ * be cut in the middle of a sample.
  */
 
 import { kernel, MOST_SAMPLES } from './kernel.ts';
 
-/** Turns bytes cut at any place into samples: an odd byte waits for its other half. */
+/** Decodes bytes into samples. The first byte of a sample is kept until its second byte arrives. */
 export class PcmByteReader {
   #low = 0;
   #hasLow = false;
 
-  /** 1 while half a sample waits. At the end of a stream that half is lost. */
+  /** Number of bytes that wait for the other half of their sample. At the end of a stream such a byte is lost. */
   get pendingBytes(): 0 | 1 {
     return this.#hasLow ? 1 : 0;
   }
@@ -46,7 +46,7 @@ export class PcmByteReader {
   }
 }
 
-/** Writes samples as little-endian bytes into the front of `target`; returns how many bytes. */
+/** Writes samples as little-endian bytes into the front of `target`. Returns the number of bytes written. */
 export function writePcmBytes(samples: Int16Array, target: Uint8Array): number {
   const bytes = samples.length * 2;
   if (target.length < bytes) throw new RangeError('writePcmBytes: target is too short');
@@ -65,7 +65,7 @@ export function clampSample(value: number): number {
   return Math.round(value) || 0;
 }
 
-/** Mean square of the samples; 0 for none. */
+/** Returns the mean square of the samples; 0 when there are none. */
 export function energy(samples: Int16Array): number {
   let sum = 0;
   for (let at = 0; at < samples.length; at += MOST_SAMPLES) {
@@ -79,10 +79,10 @@ export function energy(samples: Int16Array): number {
   return sum / Math.max(1, samples.length);
 }
 
-/** Root mean square in sample units: 0 is silence, 32,768 is full scale. */
+/** Returns the root mean square in sample units: 0 is silence, 32,768 is full scale. */
 export const rms = (samples: Int16Array): number => Math.sqrt(energy(samples));
 
-/** Floats in -1..1, as recognisers want them, into the front of `target`. */
+/** Writes samples as floats from -1 to 1, the recognisers' input, into the front of `target`. */
 export function writeFloats(samples: Int16Array, target: Float32Array): number {
   if (target.length < samples.length) throw new RangeError('writeFloats: target is too short');
   for (let i = 0; i < samples.length; i++) target[i] = (samples[i] as number) / 32_768;

@@ -1,4 +1,4 @@
-/** Less than this is not audible, and timers are no better. */
+/** Milliseconds of delay that do not count as a gap: they are not audible, and timers are no more exact. */
 const TOLERANCE_MS = 5;
 
 /**
@@ -15,7 +15,7 @@ export class Playback {
     this.#playedUntilMs = undefined;
   }
 
-  /** Sound of `audioMs` went out at `atMs`. Answers whether the client had run dry. */
+  /** Records that `audioMs` milliseconds of sound were sent at `atMs`. Returns true when the client had run out of sound. */
   sent(atMs: number, audioMs: number): boolean {
     const dueMs = this.#playedUntilMs ?? atMs;
     const lateMs = atMs - dueMs;

@@ -11,14 +11,14 @@ const LOOK_BACK_SAMPLES = 2_048;
 /** Samples that a slow model may be behind. Older samples are skipped. */
 const MOST_BEHIND_SAMPLES = 4_096;
 
-/** Shared by all streams, during one call each: it keeps nothing from one stretch to the next. */
+/** Resampler that all streams share, each during one call. It keeps no samples between calls. */
 const doubler = new Resampler(8_000, HEARING_HZ);
 /** Samples of a telephone line that its resampling needs before and after a stretch. */
 const BEFORE = doubler.lookaheadSamples - 1;
 const AFTER = doubler.lookaheadSamples;
 /** Delay of resampled telephone sound: the number of silent samples at 16 kHz before its first sample. */
 const DELAY = 2 * AFTER;
-/** The most samples of a line that are resampled at a time. */
+/** Largest number of input samples that are resampled in one call. */
 const MOST_TOGETHER = 1_024;
 const stretch = new Int16Array(MOST_TOGETHER + BEFORE + AFTER);
 const doubled = new Int16Array(2 * (MOST_TOGETHER + BEFORE));
@@ -36,7 +36,7 @@ export class RecentSound {
   readonly #heard: Int16Array;
   #heardFrom = 0;
   #heardTo = 0;
-  /** Samples at 16 kHz for each sample of the line. */
+  /** Number of samples at 16 kHz for each sample at the line's rate. */
   readonly #scale: number;
   readonly #most: number;
   #written = 0;
@@ -55,7 +55,7 @@ export class RecentSound {
     this.#scale = HEARING_HZ / lineHz;
     this.#most = Math.max(keepSamples, MOST_BEHIND_SAMPLES);
     const aside = this.#scale === 1 ? 0 : BEFORE + AFTER;
-    // The first frames find silence where nothing was written yet.
+    // The ring starts with silence, for frames that are read before anything was written.
     this.#ring = new Int16Array(Math.ceil(this.#most / this.#scale) + aside);
     this.#heard = this.#scale === 1 ? this.#ring : new Int16Array(this.#most);
   }
@@ -65,7 +65,7 @@ export class RecentSound {
     return this.#skippedSamples;
   }
 
-  /** Takes the next samples of the line. Nothing is kept of the array. */
+  /** Appends the next samples at the line's rate. The samples are copied. */
   push(samples: Int16Array): void {
     const capacity = this.#ring.length;
     this.#written += samples.length * this.#scale;
@@ -96,7 +96,7 @@ export class RecentSound {
     this.#read = oldest;
   }
 
-  /** Writes the next window into `target` and returns the time at which it ends, or nothing yet. */
+  /** Writes the next window into `target` and returns its end time; undefined when no window is complete yet. */
   pull(target: Int16Array): number | undefined {
     if (this.#written - this.#read < HEARING_WINDOW) return undefined;
     if (target.length < HEARING_WINDOW) throw new RangeError('RecentSound: target is too short');
@@ -153,7 +153,7 @@ export class RecentSound {
   }
 }
 
-/** Copies samples of a ring from a position, which may lie before its first sample. */
+/** Copies `samples` samples of a ring from a position, which may be negative and then counts from the ring's end. */
 function copyOf(ring: Int16Array, from: number, samples: number, target: Int16Array): void {
   const place = (from + ring.length) % ring.length;
   const head = Math.min(samples, ring.length - place);

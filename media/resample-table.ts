@@ -3,18 +3,21 @@
  * streams with the same pair of rates share a table.
  */
 
-/** Zero crossings on each side: 24 taps a phase going up, more in proportion going down. */
+/** Zero crossings of the sinc on each side: 24 taps per phase when the rate rises, more in proportion when it falls. */
 const HALF_WIDTH = 12;
 const KAISER_BETA = 6.5;
-/** Beyond this many phases neighbouring ones are interpolated; the error lies below -100 dB. */
+/** Number of phases beyond which a phase is interpolated between its neighbours. The error lies below -100 dB. */
 const MAX_EXACT_PHASES = 640;
 const INTERPOLATED_PHASES = 256;
 const MAX_TABLES = 16;
-/** With more phases than this, too few outputs of a block share one to be computed together, in Float32. */
+/**
+ * Number of phases up to which the kernel computes outputs in Float32. With more phases, too few outputs of a block share a
+ * phase to be computed together.
+ */
 export const MOST_TOGETHER = 4;
 
 export type ResampleTable = {
-  /** Output samples per `down` input samples. */
+  /** Number of output samples for `down` input samples. */
   readonly up: number;
   readonly down: number;
   readonly taps: number;
@@ -24,9 +27,9 @@ export type ResampleTable = {
    */
   readonly filters: readonly (Float32Array | Float64Array)[];
   readonly phases: number;
-  /** True when every phase that occurs has its own row. */
+  /** True when each phase has its own row of coefficients; false when rows are interpolated. */
   readonly exact: boolean;
-  /** Phase 0 falls on an input sample and is that sample, because the sinc is 0 at all others. */
+  /** True when an output at phase 0 is a copy of the input sample there, because the sinc is 0 at all other samples. */
   readonly copiesPhaseZero: boolean;
 };
 
@@ -61,7 +64,7 @@ function buildTable(up: number, down: number): ResampleTable {
     for (let k = 0; k < taps; k++) {
       row[k] = windowedSinc((k - (half - 1) - phase / phases) / stretch);
     }
-    // Each phase passes a constant unchanged, so that no phase pattern can be heard on it.
+    // The coefficients of each phase add up to 1, so that a constant input stays constant in every phase.
     const sum = row.reduce((total, value) => total + value, 0);
     for (let k = 0; k < taps; k++) row[k] = (row[k] as number) / sum;
     return up <= MOST_TOGETHER ? Float32Array.from(row) : row;

@@ -1,18 +1,21 @@
 /**
- * Sample rate conversion of 16-bit mono sound between any two whole rates from 8 to 48 kHz, by a
- * polyphase filter. What it loses and lets through is stated, and tested, in media/README.md.
+ * Converts the sample rate of 16-bit mono sound between any two whole rates from 8 to 48 kHz with a polyphase filter.
+ * media/README.md states its losses and leaks, which tests check.
  */
 import { kernel, MOST_SAMPLES, MOST_WEIGHTS } from './kernel.ts';
 import { clampSample } from './pcm.ts';
 import { MOST_TOGETHER, type ResampleTable, resampleTable } from './resample-table.ts';
 
 const RATE_HZ = { min: 8_000, max: 48_000 };
-/** Input is worked off in blocks of this size: with a past shorter than any filter they fit the kernel. */
+/**
+ * Samples of input that are filtered at a time. Together with the past samples, at most a filter's length, they fit the
+ * kernel.
+ */
 const BLOCK_SAMPLES = MOST_SAMPLES - MOST_WEIGHTS;
 const SAMPLE_BYTES = 2;
 /** A block and its past, for outputs that V8 computes one by one instead of the kernel. */
 const wide = new Float64Array(MOST_SAMPLES);
-/** The filter of an output that is an input. */
+/** Filter of an output sample that is a copy of an input sample. */
 const ITSELF = Float32Array.of(1);
 
 /**
@@ -26,7 +29,7 @@ export class Resampler {
   /** Number of input samples beyond its own instant that an output sample needs. */
   readonly lookaheadSamples: number;
   readonly #table: ResampleTable;
-  /** The last input samples, which outputs to come still need: fewer than a filter is long. */
+  /** Last input samples, which later outputs still need: fewer than the filter's length. */
   readonly #past: Int16Array;
   #pastSamples = 0;
   /** Start of the next output's filter, counted from the first past sample, and its phase in 1/`up` of a sample. */
@@ -55,7 +58,7 @@ export class Resampler {
     this.#phase = 0;
   }
 
-  /** Exactly how many samples the next push of `inputSamples` will write. */
+  /** Returns the exact number of samples that the next push of `inputSamples` samples writes. */
   outputSamples(inputSamples: number): number {
     return this.lookaheadSamples === 0
       ? inputSamples
@@ -177,7 +180,7 @@ export class Resampler {
   }
 }
 
-/** Four sums side by side, so that one addition need not wait for the last. The count is even. */
+/** Computes the dot product as four sums side by side, so that no addition waits for the one before. The count is even. */
 function dot(row: Float64Array, index: number): number {
   const taps = row.length;
   let s0 = 0;

@@ -1,4 +1,4 @@
-/** RIFF WAVE files. Sizes are claims, checked against the bytes that are there; the number of chunks read is bounded. */
+/** Reads RIFF WAVE files. Stated sizes are checked against the file's bytes, and the number of chunks is bounded. */
 
 type RiffChunk = { readonly name: string; readonly start: number; readonly size: number };
 
@@ -8,7 +8,7 @@ const EXTENSIBLE = 0xfffe;
 export const isRiffWave = (bytes: Uint8Array): boolean =>
   bytes.length >= 12 && fourLetters(bytes, 0) === 'RIFF' && fourLetters(bytes, 8) === 'WAVE';
 
-/** In their order. `size` may promise more than there is. */
+/** Yields the chunks of a file in their order. A chunk's `size` may exceed the bytes that the file has. */
 export function* riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 12;
@@ -51,7 +51,7 @@ export type FormatClaims = {
   readonly blockBytes: number;
 };
 
-/** Finds the sound of a file held in memory, in the format that `formatOf` makes of the claims or refuses. */
+/** Finds the sound in a WAV file. `formatOf` derives the format from the fmt chunk's claims, or refuses them. */
 export function readWave<F extends object>(
   bytes: Uint8Array,
   formatOf: (claims: FormatClaims) => F | WavRefusal,

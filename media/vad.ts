@@ -12,19 +12,22 @@ const VAD_FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
 const VAD_WINDOW_MS = (HEARING_WINDOW * 1_000) / HEARING_HZ;
 
 export type VadOptions = {
-  /** Probability from which sound is speech, 0 to 1. */
+  /** Probability of speech, from 0 to 1, from which sound counts as speech. */
   readonly threshold: number;
-  /** Sound before the first speech that belongs to the turn. */
+  /** Milliseconds of sound before the first speech that belong to the turn. */
   readonly prefixPaddingMs: number;
-  /** Silence that ends a turn. A function is called for every frame, since the words so far may change the answer. */
+  /**
+   * Milliseconds of silence that end a turn. A function is called for every frame, because the transcript so far may change
+   * it.
+   */
   readonly silenceDurationMs: number | (() => number);
-  /** Silence after which `speech_paused` is reported; absent: never. */
+  /** Milliseconds of silence after which `speech_paused` is reported. Absent: it is never reported. */
   readonly pauseMs?: number;
   /** Milliseconds to wait for the model's answer before the gate decides; 0 when there is no model. */
   readonly answerWithinMs: number;
 };
 
-/** The defaults of the realtime interface's `server_vad`. */
+/** Defaults of `server_vad` in the realtime protocol. */
 const SERVER_VAD: VadOptions = {
   threshold: 0.5,
   prefixPaddingMs: 300,
@@ -36,25 +39,25 @@ const SERVER_VAD: VadOptions = {
 export type FrameGate = { isSpeech(samples: Int16Array): boolean };
 
 export type VadEvent =
-  /** The turn's sound begins here, prefix padding included. */
+  /** A turn began. Its sound begins at `startMs`, prefix padding included. */
   | { readonly kind: 'speech_started'; readonly startMs: number }
-  /** The turn's sound ends here, closing silence included; nothing was said after `lastVoiceMs`. */
+  /** A turn ended. Its sound ends at `endMs`, closing silence included; the last speech was at `lastVoiceMs`. */
   | { readonly kind: 'speech_stopped'; readonly endMs: number; readonly lastVoiceMs: number }
-  /** The turn has likely ended, or goes on after all. */
+  /** The turn has probably ended (`speech_paused`), or continues after all (`speech_resumed`). */
   | { readonly kind: 'speech_paused' | 'speech_resumed' };
 
-/** Once speech is there, a less sure model still means speech: words fade out. */
+/** Amount by which the threshold falls during speech, because the model is less certain where words fade out. */
 const HYSTERESIS = 0.15;
-/** The gate alone starts a turn only on this many loud frames among the last eight. */
+/** Loud frames among the last eight with which the gate starts a turn without the model. */
 const GATE_FRAMES_TO_START = 4;
 const ANSWERS_TO_START = 2;
 /** Milliseconds after the gate has closed during which the model still evaluates windows. */
 const ASK_AFTER_GATE_MS = 320;
-/** A turn begins at most this long before it was noticed, however long the line was noisy before. */
+/** Longest time in milliseconds from a turn's begin to its detection, however long the noise before it was. */
 const ONSET_REACH_MS = 240;
 /** The gate hears every fourth of the frames that are too quiet for speech: enough to learn the noise of the line. */
 const QUIET_FRAMES_A_LESSON = 4;
-/** Long before any sound. A whole number: a field that may hold fractions is allocated anew with every write. */
+/** Time long before any sound. It is a whole number because V8 allocates a field that may hold fractions at every write. */
 const NEVER = -1_000_000_000;
 
 /** Detects the turns of one listener. Feed `frame` every 20 ms and `probability` whenever the model has answered. */
@@ -65,11 +68,11 @@ export class TurnDetector {
   #nowMs = 0;
   #speaking = false;
   #isPausing = false;
-  /** The gate's last eight verdicts, newest in the lowest bit. */
+  /** Results of the gate for the last eight frames as bits, newest in the lowest bit. */
   #verdicts = 0;
   #quietFrames = 0;
   #gateMs = NEVER;
-  /** Begin of the loud stretch that may become a turn. */
+  /** Time at which the loud stretch began that may become a turn. */
   #onsetMs = NEVER;
   #askedSinceMs = NEVER;
   #answeredMs = NEVER;
@@ -92,7 +95,7 @@ export class TurnDetector {
     return this.#speaking;
   }
 
-  /** Turns that began or ended without an answer of the model, though one was expected. */
+  /** Number of turns that began or ended without an answer of the model although one was expected. */
   get gateDecisions(): number {
     return this.#gateDecisions;
   }

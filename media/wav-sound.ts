@@ -1,6 +1,6 @@
 /**
- * RIFF WAVE as strangers write it: PCM of 8 to 32 bits, floats or G.711, any rate, any number of channels. What
- * comes out is 16-bit mono at the file's own rate, a block at a time.
+ * Reads RIFF WAVE files of any origin: PCM of 8 to 32 bits, floats or G.711, any rate, any number of channels. The output is
+ * 16-bit mono at the file's own rate, in blocks.
  */
 import { decodeAlaw } from './alaw.ts';
 import { decodeMulaw } from './mulaw.ts';
@@ -17,7 +17,7 @@ type Format = {
 
 export type WavSound = Format & {
   readonly kind: 'parsed';
-  /** Whole frames only, a view of the bytes given. */
+  /** View of the file's sound bytes, cut to whole frames. */
   readonly data: Uint8Array;
 };
 
@@ -35,7 +35,7 @@ const BYTES: Readonly<Record<SampleCoding, number>> = {
   alaw: 1,
 };
 
-/** By the format's tag and the bits of a sample. */
+/** Coding by the format's tag and its bits per sample. */
 const CODINGS: Readonly<Record<string, SampleCoding>> = {
   '1/8': 'u8',
   '1/16': 's16',
@@ -47,10 +47,10 @@ const CODINGS: Readonly<Record<string, SampleCoding>> = {
   '7/8': 'mulaw',
 };
 
-/** Bytes that hold one sample of every channel. */
+/** Returns the number of bytes of one sample of every channel. */
 export const frameBytes = ({ coding, channels }: Format): number => BYTES[coding] * channels;
 
-/** Reads the head of a file held in memory. Byte rates and lengths that it claims are not believed. */
+/** Reads the head of a WAV file. Byte rates and lengths that it states are checked or ignored. */
 export const parseWavSound = (bytes: Uint8Array): WavSound | WavRefusal =>
   readWave(bytes, formatOf, frameBytes);
 

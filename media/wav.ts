@@ -1,4 +1,4 @@
-/** RIFF WAVE: mono or stereo, 16-bit PCM or G.711. */
+/** Reads and writes RIFF WAVE files: mono or stereo, 16-bit PCM or G.711. */
 import { bytesPerSample, SOUND_CODINGS, type SoundCoding, SoundReader } from './coding.ts';
 import { writePcmBytes } from './pcm.ts';
 import { type FormatClaims, readWave, refused, type WavRefusal } from './riff.ts';
@@ -8,7 +8,7 @@ export type Wav = {
   readonly coding: SoundCoding;
   readonly sampleRateHz: number;
   readonly channels: 1 | 2;
-  /** The sound itself, a view of the bytes given: whole sample frames only. */
+  /** View of the file's sound bytes, cut to whole sample frames. */
   readonly data: Uint8Array;
   /** True when the header states more audio than the file has. The existing audio was read. */
   readonly truncated: boolean;
@@ -16,14 +16,14 @@ export type Wav = {
 
 const RATE_HZ = { min: 8_000, max: 48_000 };
 const TAG: Readonly<Record<SoundCoding, number>> = { linear16: 1, alaw: 6, mulaw: 7 };
-/** In place of a size. */
+/** Value of a size field whose size is not known. */
 const UNKNOWN_BYTES = 0xffff_ffff;
 
 type Format = Pick<Wav, 'coding' | 'sampleRateHz' | 'channels'>;
 
 const bytesPerFrame = (format: Format) => bytesPerSample(format.coding) * format.channels;
 
-/** Reads a file held in memory. Every way in which it can be wrong has its own sentence. */
+/** Reads a WAV file. A refusal has a sentence for each kind of error. */
 export const parseWav = (bytes: Uint8Array): Wav | WavRefusal =>
   readWave(bytes, formatOf, bytesPerFrame);
 
@@ -40,7 +40,7 @@ function formatOf({ tag, channels, sampleRateHz, bits }: FormatClaims): Format |
   return { coding, sampleRateHz, channels };
 }
 
-/** All of the sound as mono samples at the file's own rate; two channels are averaged. */
+/** Returns all sound of a WAV file as mono samples at the file's own rate. Two channels are averaged. */
 export function wavSamples(wav: Wav): Int16Array {
   const reader = new SoundReader(wav.coding);
   const all = new Int16Array(reader.samplesIn(wav.data.length));
@@ -66,7 +66,7 @@ export function wavHeader(sound: {
   const { channels = 1 } = sound;
   const sampleBytes = bytesPerSample(sound.coding);
   const width = sampleBytes * channels;
-  // Anything but PCM owes an extension length and a fact chunk.
+  // Formats other than PCM require an extension length and a fact chunk.
   const formatBytes = linear ? 16 : 18;
   const bytes = new Uint8Array(linear ? 44 : 58);
   const view = new DataView(bytes.buffer);
@@ -92,7 +92,7 @@ export function wavHeader(sound: {
     at += 2;
     letters('fact');
     number(4);
-    // Samples of each channel.
+    // The fact chunk holds the number of samples of each channel.
     number(dataBytes === null ? UNKNOWN_BYTES : dataBytes / width);
   }
   letters('data');

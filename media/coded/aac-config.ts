@@ -1,7 +1,7 @@
 import { ADTS_RATES_HZ } from '../adts.ts';
 
 const LOW_COMPLEXITY = 2;
-/** Spectral band replication and parametric stereo: the decoder finds them in the packets by itself. */
+/** Object types of spectral band replication and parametric stereo. The decoder detects both in the packets. */
 const EXTENDED: readonly number[] = [5, 29];
 const ESCAPE = { objectType: 31, rate: 15 };
 const MOST_CHANNELS_CONFIG = 7;
@@ -43,7 +43,7 @@ class Bits {
     this.#bytes = bytes;
   }
 
-  /** Behind the end there are zeros. */
+  /** Reads a number of `count` bits. Bits beyond the end are zeros. */
   read(count: number): number {
     let value = 0;
     for (let i = 0; i < count; i++, this.#at++) {

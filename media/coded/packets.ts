@@ -1,4 +1,4 @@
-/** Coded sound as it lies in files: packets of a codec, in batches, whatever container they come from. */
+/** Encoded sound of a file: packets of a codec in batches, independent of the container. */
 
 export const PACKET_CODECS = ['aac', 'flac', 'mp3', 'opus', 'vorbis'] as const;
 
@@ -10,9 +10,9 @@ export type CodedStream = {
   /** The rate that the file states; 0 when only the packets state a rate. */
   readonly rateHz: number;
   readonly channels: number;
-  /** Headers that a decoder needs before the first packet. Empty: each packet has its own header. */
+  /** Header packets that a decoder needs before the first packet. Empty when each packet has its own header. */
   readonly setup: readonly Buffer[];
-  /** Decoded samples at the beginning that are not played. */
+  /** Number of decoded samples at the beginning that are not played. */
   readonly skippedSamples: number;
 };
 
@@ -20,14 +20,16 @@ export type PacketBatch = {
   readonly stream: CodedStream;
   /** Empty when a part of the file without packets was read. */
   readonly packets: readonly Buffer[];
-  /** Decoded samples after which the stream ends, the skipped ones among them, where the file says so. */
+  /**
+   * Number of decoded samples, skipped samples included, after which the stream ends. Absent when the file does not state it.
+   */
   readonly endSample?: number;
 };
 
-/** A file holds no sound that can be decoded. The message is for its sender. */
+/** Thrown when a file holds no sound that can be decoded. The message is for the client that sent the file. */
 export class SoundRefused extends Error {
   override readonly name = 'SoundRefused';
 }
 
-/** Packets of one batch: a batch is decoded in a few milliseconds. */
+/** Packets of one batch. A batch is decoded in a few milliseconds. */
 export const BATCH_PACKETS = 32;

@@ -9,8 +9,8 @@ const RATES_HZ = [
 ];
 
 /**
- * FLAC states its length in STREAMINFO, which may hold any number, or 0 for unknown. So its frames are counted, whose
- * headers are recognised by their checksum and by the sample rate of STREAMINFO.
+ * Measures FLAC by counting its frames, because the length in STREAMINFO may be wrong or 0. A frame header is recognised by
+ * its checksum and by the sample rate of STREAMINFO.
  */
 export async function flacDuration(bytes: Buffer): Promise<Measured> {
   const head = readFlacHead(bytes);
@@ -64,7 +64,7 @@ export function readFlacFrame(
   at: number,
   streamRateHz: number,
 ): { readonly samples: number; readonly headBytes: number } | undefined {
-  // The longest header has 16 bytes; a frame has more than that behind it.
+  // A header has at most 16 bytes, and a frame is longer than its header.
   if (at + 6 > bytes.length) return undefined;
   const [, , b2 = 0, b3 = 0, first = 0] = bytes.subarray(at, at + 5);
   const blockCode = b2 >> 4;

@@ -5,9 +5,9 @@ export type Measured =
 
 export const refused = (reason: string): Measured => ({ kind: 'refused', reason });
 
-/** Whole milliseconds, rounded up, so that no sound takes no time. */
+/** Returns the duration in whole milliseconds, rounded up, so that only empty sound has a duration of 0. */
 export const measured = (seconds: number): Measured => ({
   kind: 'measured',
-  // A millisecond that floating point alone makes is none.
+  // A rounding error of floating point must not add a millisecond.
   durationMs: Math.ceil(seconds * 1_000 - 1e-6),
 });

@@ -1,7 +1,9 @@
 import type { Measured } from './measured.ts';
 import { type CodedFrame, walkFrames } from './walk-frames.ts';
 
-/** kbit/s by layer, for MPEG 1 and for its half-rate successors. The first is free, the last is none. */
+/**
+ * Bit rates in kbit/s by MPEG version (1, or 2 and 2.5) and layer. Index 0, the free format, is refused; index 15 is invalid.
+ */
 const BITRATES: Readonly<Record<string, readonly number[]>> = {
   '1/1': [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
   '1/2': [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -10,7 +12,7 @@ const BITRATES: Readonly<Record<string, readonly number[]>> = {
   '2/2': [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 };
 const RATES_HZ = [44_100, 48_000, 32_000];
-/** By the two bits of the version: 2.5, none, 2 and 1. */
+/** Divisors of the sample rate by the header's two version bits: MPEG 2.5, invalid, MPEG 2, MPEG 1. */
 const RATE_DIVISORS = [4, 0, 2, 1];
 const INFO_TAGS = ['Xing', 'Info', 'VBRI'].map((tag) => Buffer.from(tag));
 
@@ -48,6 +50,6 @@ export function readMp3Frame(bytes: Buffer, at: number): CodedFrame | undefined 
 const hasInfoTag = (head: Buffer): boolean =>
   INFO_TAGS.some((tag) => {
     const place = head.indexOf(tag);
-    // Behind the header and, but for VBRI, the side information, whose size depends on the channels.
+    // The tag follows the header and, except for VBRI, the side information, whose size depends on the channels.
     return place === 13 || place === 21 || place === 36;
   });

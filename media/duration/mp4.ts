@@ -4,8 +4,8 @@ import { type Measured, measured, refused } from './measured.ts';
 const MAX_TRACKS = 16;
 
 /**
- * MP4 and M4A: the longest that the movie's head, its sound track's head, that track's table of samples or its
- * fragments come to, each in the time scale it belongs to.
+ * Measures MP4 and M4A: the longest of the durations in the movie header, the sound track's header, its sample table and its
+ * fragments. Each duration has its own time scale.
  */
 export function mp4Duration(bytes: Buffer): Measured {
   const top = boxesOf(bytes);
@@ -44,7 +44,7 @@ function readTrack(data: Buffer) {
   };
 }
 
-/** `mvhd` and `mdhd` begin alike; version 1 has 64 bits for its times. */
+/** Returns the time scale of an `mvhd` or `mdhd` box. Both begin alike; version 1 has times of 64 bits. */
 const scaleOf = (head: Buffer | undefined): number =>
   head === undefined ? 0 : uint32(head, head[0] === 1 ? 20 : 12);
 

@@ -10,9 +10,9 @@ import { type Measured, measured, refused } from './measured.ts';
 import { MAX_OPUS_PACKET, OPUS_HZ, opusSamples } from './opus.ts';
 import { Steps } from './steps.ts';
 
-/** The packets before the sound: its identification and its comments. */
+/** Number of packets before the sound: identification and comments. */
 const OPUS_HEADERS = 2;
-/** Streams that lie side by side in one file. */
+/** Largest number of parallel streams in one file. */
 const MAX_STREAMS = 64;
 
 interface Stream {
@@ -21,8 +21,8 @@ interface Stream {
 }
 
 /**
- * Ogg with Opus or FLAC, each packet of which states its duration and is counted, or with Vorbis, whose duration is the
- * granule position of its last page. Chained streams add up, also where they share a serial number.
+ * Measures Ogg. Packets of Opus and FLAC state their durations and are counted; the duration of Vorbis is the granule position
+ * of the last page. Chained streams add up, even if they share a serial number.
  */
 export async function oggDuration(bytes: Buffer): Promise<Measured> {
   const streams = new Map<number, Stream>();
@@ -66,7 +66,7 @@ function streamOf(head: OggStreamHead): Stream {
   }
 }
 
-/** Samples of the packet that begins here, the `index`-th of its stream. */
+/** Returns the number of samples in the packet at `at`, which is the `index`-th packet of its stream. */
 type PacketSamples = (body: Buffer, at: number, size: number, index: number) => number;
 
 const opusPacket: PacketSamples = (body, at, size, index) => {

@@ -1,6 +1,6 @@
-/** Opus counts at this rate, whatever its sound was sampled at. */
+/** Sample rate in which Opus counts, whatever the input's rate was. */
 export const OPUS_HZ = 48_000;
-/** No packet lasts longer than 120 ms. */
+/** Samples in the longest Opus packet, 120 ms. */
 export const MAX_OPUS_PACKET = 5_760;
 
 const SAMPLES_PER_MS = OPUS_HZ / 1_000;

@@ -13,7 +13,7 @@ import { pastTags } from './walk-frames.ts';
 import { wavDuration } from './wav.ts';
 import { webmDuration } from './webm.ts';
 
-/** Two days: more than any file that is taken can hold, so that a longer one lies. */
+/** Two days in milliseconds. No file of an accepted size can be longer, so that a longer stated duration is false. */
 const MAX_DURATION_MS = 172_800_000;
 
 /** Returns the duration of a file. For a long one it lets other work run in between: `bytes` must not change meanwhile. */

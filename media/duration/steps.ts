@@ -1,6 +1,6 @@
 import { turnForLongWork } from '../../src/kernel/long-work.ts';
 
-/** Some milliseconds of work. */
+/** Number of steps, a few milliseconds of work, between two turns of the event loop. */
 const PER_TURN = 4_096;
 /**
  * Upper bound of the steps through one file. A file of 25 MB of real audio has fewer than a million; two days of 20 ms frames
@@ -8,7 +8,7 @@ const PER_TURN = 4_096;
  */
 const MOST = 2_000_000;
 
-/** Counts the steps of a walk through a file, so that a long one leaves the event loop to others in between. */
+/** Counts the steps of reading a file. A long file yields to the event loop between steps. */
 export class Steps {
   #done = 0;
 

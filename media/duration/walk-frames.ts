@@ -8,20 +8,23 @@ export type CodedFrame = {
   readonly sampleRateHz: number;
 };
 
-/** A frame and where it begins, or the number of bytes that were passed over. */
+/** A frame and its offset, or the number of bytes that were skipped. */
 export type Walked = { readonly at: number; readonly frame: CodedFrame } | number;
 
-/** Reads the frame that begins at a place, or says that none does. */
+/** Reads the frame that begins at an offset; undefined when no frame begins there. */
 export type ReadFrame = (bytes: Buffer, at: number) => CodedFrame | undefined;
 
-/** Bytes between frames that are looked through before the file is given up as none of its kind. */
+/** Bytes outside of frames after which the file is refused as not being of its format. */
 const MAX_JUNK_BYTES = 4 * 1024 * 1024;
-/** The first frame of a stream that was cut open lies within the longest frame of AAC. */
+/**
+ * Bytes at the start of a file within which its first frame must begin. A stream that was cut may begin within a frame; the
+ * longest AAC frame is this long.
+ */
 const MAX_CUT_BYTES = 8_192;
-/** Frames in a row that tell sound from bytes that look like one frame by chance. */
+/** Number of consecutive frames that distinguishes sound from bytes that look like a frame by chance. */
 const SURE_FRAMES = 4;
 
-/** Adds up the frames of a file that has no directory. */
+/** Measures a file without an index by adding up its frames. */
 export async function walkFrames(
   bytes: Buffer,
   name: string,
@@ -94,7 +97,7 @@ function isChain(bytes: Buffer, start: number, readFrame: ReadFrame): boolean {
   return true;
 }
 
-/** Editors that do not find their tag write another; nothing writes more. */
+/** Largest number of ID3v2 tags that are skipped. An editor that does not find its own tag adds another one. */
 const MAX_TAGS = 16;
 
 /** Returns the offset of the first byte behind all ID3v2 tags at the start of a file. */

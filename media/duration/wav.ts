@@ -3,7 +3,7 @@ import { frameBytes, parseWavSound } from '../wav-sound.ts';
 import { type Measured, measured, refused } from './measured.ts';
 import { mp3Duration } from './mp3.ts';
 
-/** Counted from the bytes of sound that are there, whatever the header says of its length or byte rate. */
+/** Measures WAV by its existing sound bytes. Length and byte rate in the header are ignored. */
 export function wavDuration(bytes: Uint8Array): Measured | Promise<Measured> {
   const wav = parseWavSound(bytes);
   if (wav.kind === 'parsed') return measured(wav.data.length / frameBytes(wav) / wav.sampleRateHz);

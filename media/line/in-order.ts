@@ -10,12 +10,12 @@ export type InOrderCounters = {
 
 /** Number of chunks that may wait for an earlier chunk. */
 const MOST_WAITING = 8;
-/** A longer gap is a jump of the stream's clock, and no lost sound. */
+/** Longest gap in milliseconds that counts as lost sound. A longer gap is a jump of the stream's clock. */
 const LONGEST_GAP_MS = 1_000;
-/** Times of carriers are whole milliseconds. */
+/** Difference in milliseconds below which two times are equal. Carriers round times to whole milliseconds. */
 const TOLERANCE_MS = 1.5;
 
-/** Takes sound in order. It does not keep the array. */
+/** Receives sound in order. It must not keep the array. */
 export type InOrderListener = { inOrder(bytes: Uint8Array): void };
 
 export class InOrder {
@@ -30,7 +30,7 @@ export class InOrder {
 
   constructor(options: {
     readonly bytesPerMs: number;
-    /** The byte of silence. */
+    /** Byte that encodes silence. */
     readonly silence: number;
     readonly listener: InOrderListener;
   }) {
@@ -43,7 +43,7 @@ export class InOrder {
     return this.#counters;
   }
 
-  /** Takes a chunk that begins at `atMs` of the stream. The array may be reused afterwards. */
+  /** Accepts a chunk that begins at `atMs` of the stream. The array may be reused after the call. */
   push(atMs: number, bytes: Uint8Array): void {
     const nextMs = this.#nextMs ?? atMs;
     if (Math.abs(atMs - nextMs) <= TOLERANCE_MS) {

@@ -4,7 +4,7 @@ export class KeptSound {
   #begin = 0;
   #end = 0;
 
-  /** Takes the next bytes, and nothing of their array. */
+  /** Appends a copy of the bytes. */
   push(bytes: Uint8Array): void {
     const needed = this.#end - this.#begin + bytes.length;
     if (needed > this.#ring.length) this.#grow(Math.max(needed, 2 * this.#ring.length));

@@ -9,7 +9,7 @@ import { KeptSound } from './kept-sound.ts';
 
 type Piece = {
   readonly itemId: string;
-  /** In the sound of this generation. */
+  /** Begin and end in milliseconds of the sound since the last clear. */
   readonly fromMs: number;
   readonly toMs: number;
   /** Milliseconds of the item's own sound before `fromMs`. */
@@ -22,7 +22,7 @@ type Piece = {
 /** Milliseconds of an item's sound that the caller has heard. */
 export type HeardItem = { readonly itemId: string; readonly heardMs: number };
 
-/** Sound that was sent and not heard. */
+/** Sound that was sent to the carrier but not heard by the caller. */
 export type UnheardSound = { readonly itemId: string; readonly bytes: Uint8Array };
 
 /** Number of marks of one line that may wait for their echo. */
@@ -34,7 +34,7 @@ const MARK_PATIENCE_MS = 1_000;
 /** Number of pieces whose hearing is known by the echo of a mark. Beyond that number the clock decides. */
 const MOST_PIECES = 64;
 
-/** Less than this is not audible, and timers are no better. */
+/** Milliseconds of delay that do not count as a gap: they are not audible, and timers are no more exact. */
 const TOLERANCE_MS = 5;
 
 const heardWhole = ({ fromMs, itemFromMs, itemId, toMs }: Piece): HeardItem => ({
@@ -57,7 +57,7 @@ export class LinePlayback {
   /** The last known position of the playhead, and the time of that position. */
   #knownMs = 0;
   #knownAtMs = 0;
-  /** When playing stops for want of sound, by the clock alone. */
+  /** Time at which the line runs out of sound, by the clock alone. */
   #dryAtMs = Number.NEGATIVE_INFINITY;
   /** Item that was playing at the last clear, with its heard part. */
   #cleared: HeardItem | undefined;
@@ -82,7 +82,7 @@ export class LinePlayback {
     const last = this.#pieces.at(-1);
     if (nowMs > this.#dryAtMs) {
       if (last?.itemId === itemId) this.#ranDry(nowMs - this.#dryAtMs);
-      // The line was silent: this is heard from now on.
+      // The line was silent, so that the new sound is heard from now on.
       this.#knownMs = this.#sentMs;
       this.#knownAtMs = nowMs;
       this.#dryAtMs = nowMs;
@@ -95,7 +95,7 @@ export class LinePlayback {
     this.#pieces.push({ itemId, fromMs: this.#sentMs, toMs, itemFromMs, fromByte, toByte });
     this.#sound.push(bytes);
     this.#sentMs = toMs;
-    // A carrier that echoes no marks has nothing else forgotten.
+    // A carrier that echoes no marks would let the pieces grow without bound.
     if (this.#pieces.length > MOST_PIECES) {
       this.#forget(this.#playheadMs(nowMs) - MARK_PATIENCE_MS);
     }
@@ -103,7 +103,7 @@ export class LinePlayback {
     return this.#sentMs - this.#markedMs >= this.#markMs ? this.mark() : undefined;
   }
 
-  /** Names a mark behind everything that was sent. */
+  /** Returns the name of a new mark after everything that was sent. */
   mark(): string {
     this.#markedMs = this.#sentMs;
     const number = ++this.#marks;
@@ -163,7 +163,7 @@ export class LinePlayback {
     return unheard;
   }
 
-  /** By the clock, but not beyond a mark that is to be echoed, unless the carrier echoes none. */
+  /** Returns the playhead's position by the clock. It does not pass a pending mark, unless the carrier echoes no marks. */
   #playheadMs(nowMs: number): number {
     const byClockMs = this.#knownMs + Math.max(0, nowMs - this.#knownAtMs);
     const [nextMarkMs = this.#sentMs] = this.#pending.values();

@@ -1,13 +1,13 @@
 import { type SoundFormat, SoundReader } from '../coding.ts';
 
-/** The mean level from which sound is loud, of 32,767: speech on a telephone line is, its noise is not. */
+/** Mean level, of 32,767, from which sound is loud. Speech on a telephone line reaches it; noise does not. */
 const LOUD = 400;
-/** The same of a consonant, which is softer than a vowel. */
+/** Mean level, of 32,767, from which a consonant is audible. A consonant is softer than a vowel. */
 const AUDIBLE = 100;
 /** The energy of a consonant such as "s" or "t" lies above this frequency, that of vowels and hums below it. */
 const SHARP_HZ = 1_250;
 
-/** Measures whether pieces of a line's sound are loud. It keeps its memory from piece to piece. */
+/** Measures whether chunks of a line's sound are loud. Its buffers are reused from chunk to chunk. */
 export class Loudness {
   readonly #reader: SoundReader;
   /** The energy of a tone's differences from sample to sample, over that of the tone, at `SHARP_HZ`. */

@@ -4,10 +4,10 @@
  */
 import { startWasm } from '../wasm.ts';
 
-/** The longest message. */
+/** Bytes of the longest message. */
 export const MOST_BYTES = 1024 * 1024;
 
-/** The words that names and values are looked up in, each of at most 31 letters. */
+/** Words that member names and values are compared with. A word has at most 31 letters. */
 export const WORDS = [
   ...(['event', 'media', 'track', 'inbound', 'timestamp', 'payload', 'type', 'audio'] as const),
   ...(['event_id', 'input_audio_buffer.append', 'session.input_audio.append'] as const),
@@ -19,7 +19,9 @@ const SIX_BITS = 0;
 const WORD_BYTES = 32;
 const WORD_LETTERS = 1_024;
 const WORD_LENGTHS = WORD_LETTERS + WORDS.length * WORD_BYTES;
-/** Three numbers for each word as the name of a member: the first and the last byte of its value, and the word that is. */
+/**
+ * Table of three numbers for each word as a member's name: the first and the last byte of the value, and the value's own word.
+ */
 const SLOTS = 2_048;
 const SLOT_BYTES = 12;
 /** Number by which a member of an inner object follows the same member of the outer object. */
@@ -249,7 +251,7 @@ const MODULE = `
     ${plus('$to', 1)}))
 `;
 
-/** A slot is the code of a word, or that and `INNER`. */
+/** Exports of the scan kernel. A `slot` is a word's code, or the code plus `INNER` for a member of an inner object. */
 type Exports = {
   readonly memory: { readonly buffer: ArrayBuffer };
   scan(bytes: number): number;
@@ -275,7 +277,7 @@ const sixBits = new Int32Array(buffer, SIX_BITS, 256).fill(-1);
 [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((char, bits) => {
   sixBits[char.charCodeAt(0)] = bits;
 });
-// Both base64 alphabets are accepted.
+// Both base64 alphabets, standard and URL, are accepted.
 sixBits['-'.charCodeAt(0)] = 62;
 sixBits['_'.charCodeAt(0)] = 63;
 const words = Buffer.from(buffer);

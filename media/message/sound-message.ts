@@ -7,7 +7,7 @@ import { decoded, INNER, kernel, MOST_BYTES, message, WORDS } from './scan-kerne
 
 const codeOf = (word: (typeof WORDS)[number]): number => WORDS.indexOf(word) + 1;
 
-/** The words that a member's name or text can be. */
+/** Codes of the words that a member's name or text can be. */
 export const EVENT = codeOf('event');
 export const MEDIA = codeOf('media');
 export const TRACK = codeOf('track');

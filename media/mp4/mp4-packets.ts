@@ -66,7 +66,7 @@ function soundTrack(movie: readonly Box[]): Track | undefined {
   return undefined;
 }
 
-/** Samples lie in chunks; one table says where chunks begin, one how many samples each has, one how long samples are. */
+/** Yields the packets of a file with sample tables: the offsets of the chunks, the samples per chunk, and the sample sizes. */
 function* tabledPackets(file: Buffer, tables: readonly Box[]): Generator<Buffer> {
   const sizes = find(tables, 'stsz');
   const runs = find(tables, 'stsc');
@@ -80,7 +80,7 @@ function* tabledPackets(file: Buffer, tables: readonly Box[]): Generator<Buffer>
   let sample = 0;
   let run = 0;
   for (let chunk = 0; chunk < chunks && sample < samples; chunk++) {
-    // A run goes on until the next one names its first chunk, counted from 1.
+    // A run of equal chunks lasts until the next entry's first chunk. Chunks are counted from 1.
     if (8 + (run + 1) * 12 < runs.length && uint32(runs, 8 + (run + 1) * 12) === chunk + 1) run++;
     const entry = 8 + chunk * width;
     let at = width === 4 ? uint32(offsets, entry) : Number(offsets.readBigUInt64BE(entry));

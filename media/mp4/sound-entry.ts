@@ -1,9 +1,9 @@
 import type { CodedStream } from '../coded/packets.ts';
 import { boxesOf, find, uint32 } from './boxes.ts';
 
-/** Bytes of a sound sample entry before its boxes, by the version that QuickTime gave it. */
+/** Bytes of a sound sample entry before its child boxes, by the entry's QuickTime version. */
 const ENTRY_BYTES = [28, 44, 64];
-/** Codec numbers of the decoder's descriptor in an `esds` box. */
+/** Object type numbers in the decoder descriptor of an `esds` box, by codec. */
 const OBJECT_TYPE = { aac: [0x40, 0x66, 0x67, 0x68], mp3: [0x69, 0x6b] };
 const OPUS_HEAD_BYTES = 11;
 
@@ -46,7 +46,7 @@ export function streamOfEntry(description: Buffer | undefined): CodedStream | un
   }
 }
 
-/** `dOps` is the head of an Ogg stream with big-endian numbers. */
+/** Converts a `dOps` box, whose numbers are big-endian, to the head of an Ogg Opus stream. */
 function opusHead(dOps: Buffer): Buffer {
   const head = Buffer.concat([Buffer.from('OpusHead'), dOps]);
   head[8] = 1;
@@ -58,7 +58,7 @@ function opusHead(dOps: Buffer): Buffer {
 
 const withFlacMark = (blocks: Buffer): Buffer => Buffer.concat([Buffer.from('fLaC'), blocks]);
 
-/** Descriptors lie within each other: stream (3), decoder (4), decoder's setup (5). */
+/** Reads nested descriptors: stream (3), decoder (4), decoder setup (5). */
 function readDescriptors(bytes: Buffer): Pick<CodedStream, 'codec' | 'setup'> | undefined {
   let at = 0;
   let objectType: number | undefined;

@@ -1,12 +1,12 @@
 import { type OggPacket, OggPages } from './ogg-pages.ts';
 
-/** Opus counts its sound at this rate, whatever rate it was made of. */
+/** Rate of Opus granule positions, which does not depend on the input's rate. */
 const GRANULE_HZ = 48_000;
 const VENDOR = 'svc';
 
 /**
- * Mono Opus in Ogg (RFC 7845). The first page names the codec, the second has no comments, and from the third on the
- * sound follows; the last page says where the sound ends, so that the padding of the last packet is not played.
+ * Writes mono Opus in Ogg (RFC 7845). The first page names the codec, the second holds no comments, and the sound follows from
+ * the third. The last page states the end of the sound, so that the padding of the last packet is not played.
  */
 export class OggOpusWriter {
   readonly #pages: OggPages;
@@ -42,7 +42,7 @@ export class OggOpusWriter {
     ]);
   }
 
-  /** Packets of `samples` each, at the input's rate. */
+  /** Returns the pages for packets of `samples` samples each, counted at the input's rate. */
   sound(packets: readonly Uint8Array[], samples: number): Uint8Array {
     return this.#pages.write(packets.map((bytes) => this.#packet(bytes, samples)));
   }

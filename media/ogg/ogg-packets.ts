@@ -14,9 +14,9 @@ import {
 } from './read-pages.ts';
 
 const OPUS_HZ = 48_000;
-/** Bytes of Ogg's own before the head of a FLAC file. */
+/** Bytes that Ogg puts before the head of a FLAC file. */
 const FLAC_PREFIX = 9;
-/** Packets before the sound. FLAC may have more than its first. */
+/** Number of header packets before the sound, by codec. FLAC may have more. */
 const HEADERS: Readonly<Partial<Record<PacketCodec, number>>> = { opus: 2, vorbis: 3, flac: 1 };
 
 /**
@@ -43,7 +43,7 @@ class StreamReader {
   readonly #head: OggStreamHead;
   readonly #headers: Buffer[] = [];
   #stream: CodedStream | undefined;
-  /** Parts of a packet that goes on on the next page. */
+  /** Parts of a packet that continues on the next page. */
   #parts: Buffer[] = [];
 
   constructor(serial: number, head: OggStreamHead) {
@@ -51,7 +51,7 @@ class StreamReader {
     this.#head = head;
   }
 
-  /** True once the headers of the stream are over and packets of sound follow. */
+  /** True when all headers of the stream have been read and sound packets follow. */
   get hasSound(): boolean {
     return this.#stream !== undefined;
   }
@@ -71,7 +71,7 @@ class StreamReader {
     }
   }
 
-  /** Comments and pictures of FLAC do not begin as a frame does. */
+  /** Returns true when the packet may be sound. Further headers of FLAC do not begin with the first byte of a frame. */
   #mayHold(packet: Buffer): boolean {
     return this.#head.codec !== 'flac' || this.#headers.length === 0 || packet[0] === 0xff;
   }
@@ -79,7 +79,7 @@ class StreamReader {
   *#packets({ lacing, body }: OggPage): Generator<Buffer> {
     let at = 0;
     for (const size of lacing) {
-      // The file was cut within this packet.
+      // The file ends within this packet.
       if (at + size > body.length) return;
       this.#parts.push(body.subarray(at, at + size));
       at += size;

@@ -1,6 +1,6 @@
 /**
- * Ogg pages of one logical stream (RFC 3533): packets laid into segments of 255 bytes at most, a page number, and a
- * checksum without which every reader drops the page.
+ * Writes Ogg pages of one logical stream (RFC 3533). Packets are cut into segments of at most 255 bytes. Each page has a
+ * number and a checksum; readers drop a page whose checksum is wrong.
  */
 const HEAD_BYTES = 27;
 const SEGMENT = 255;
@@ -27,7 +27,7 @@ export type OggPacket = {
   readonly granule: number;
 };
 
-/** Writes the pages of one stream, in their order. */
+/** Writes the pages of one logical stream in their order. */
 export class OggPages {
   readonly #serial: number;
   #pages = 0;
@@ -36,7 +36,7 @@ export class OggPages {
     this.#serial = serial;
   }
 
-  /** Whole packets on as few pages as hold them. `ends` marks the last page of the stream. A packet is below 64 KB. */
+  /** Returns whole packets on as few pages as possible. `ends` marks the stream's last page. A packet must be below 64 KB. */
   write(packets: readonly OggPacket[], { ends = false } = {}): Uint8Array {
     const pages: Uint8Array[] = [];
     for (let at = 0; at < packets.length; ) {

@@ -4,7 +4,7 @@ const CAPTURE = Buffer.from('OggS');
 const PAGE_HEAD = 27;
 const BEGINS = 2;
 const ENDS = 4;
-/** Stands on a page on which no packet ends. */
+/** Granule position of a page on which no packet ends. */
 export const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 
 export type OggPage = {

@@ -5,7 +5,7 @@ const CLUSTER = 0x1f43b675;
 const BLOCK_GROUP = 0xa0;
 const INFO = 0x1549a966;
 
-/** Elements whose children are read. Their own lengths are not needed, and a streaming recorder does not know them. */
+/** Elements whose children are read. Their own lengths are ignored, because a streaming recorder does not know them. */
 const ENTERED: ReadonlySet<number> = new Set([SEGMENT, INFO, CLUSTER, BLOCK_GROUP]);
 
 export type Element = { readonly id: number; readonly start: number; readonly end: number };

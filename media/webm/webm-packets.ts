@@ -49,7 +49,7 @@ function soundTrack(tracks: Buffer): Track | undefined {
   for (const element of elementsIn(tracks)) {
     if (element?.id !== TRACK_ENTRY) continue;
     const entry = childrenOf(tracks.subarray(element.start, element.end));
-    // Packets that are compressed once more are not read.
+    // Tracks whose packets are compressed or encrypted once more (ContentEncodings) are not supported.
     if (unsigned(entry.get(ID.type) ?? NONE) !== SOUND || entry.has(ID.encodings)) continue;
     const stream = streamOf(entry);
     if (stream !== undefined) return { number: unsigned(entry.get(ID.number) ?? NONE), stream };
@@ -88,7 +88,7 @@ function streamOf(entry: ReadonlyMap<number, Buffer>): CodedStream | undefined {
   }
 }
 
-/** Three packets, the lengths of the first two in front. */
+/** Splits the setup of a Vorbis track into its three header packets. The lengths of the first two precede them. */
 function vorbisHeaders(setup: Buffer): Buffer[] | undefined {
   const sizes = xiphSizes(setup, 1, setup[0] ?? 0);
   return setup[0] === 2 && sizes !== undefined ? cut(setup, sizes.at, sizes.sizes) : undefined;
@@ -111,7 +111,7 @@ function blockPackets(block: Buffer, track: number): Buffer[] {
 
 type Sizes = { readonly sizes: readonly number[]; readonly at: number };
 
-/** Each size is a sum of bytes that ends with the first one below 255. */
+/** Reads `count` sizes in Xiph lacing: each size is a sum of bytes that ends with the first byte below 255. */
 function xiphSizes(bytes: Buffer, from: number, count: number): Sizes | undefined {
   const sizes: number[] = [];
   let at = from;
