@@ -4,20 +4,20 @@ import { assign, setup } from 'xstate';
 export type BalanceEffects = {
   /** Reads the agent's state and rules. */
   load(): void;
-  /** Offers the operations that wait here, if any, to the writer. */
+  /** Offers the agent's waiting operations, if any, to the writer. */
   offer(): void;
-  /** Takes the agent's row, decides and commits in one short sql transaction. */
+  /** Locks the agent's row, decides the waiting operations and commits them, in one short sql transaction. */
   fence(): void;
-  /** There is no such agent: waiting operations get that answer. */
+  /** Answers the waiting operations that the agent does not exist. */
   dismiss(): void;
 };
 
 type Context = {
   readonly effects: BalanceEffects;
-  /** Times in a row that another process had changed the state. */
+  /** Number of times in a row that another process had changed the state. */
   readonly misses: number;
   readonly missesBeforeFence: number;
-  /** Parts of a busy agent to decide under the lock, since another process writes, too. */
+  /** Number of a busy agent's further parts to decide under the lock, because another process writes too. */
   readonly wary: number;
   readonly waryParts: number;
 };
@@ -29,10 +29,10 @@ export type BalanceEvent =
   | { type: 'part.applied'; busy: boolean }
   /** The part was not committed. `stale`: another process was faster. `rulesMoved`: the rules changed as well. */
   | { type: 'part.declined'; stale: boolean; rulesMoved: boolean }
-  /** The outcome of the part is unknown. */
+  /** The outcome of the part is unknown: the database did not answer. */
   | { type: 'part.broken' }
   | { type: 'rules.changed' }
-  /** Operations wait while the machine is wary. */
+  /** Operations arrived while parts are decided under the lock (`wary` is above 0). */
   | { type: 'work.waiting' };
 
 const NO_MISSES = { misses: 0 };

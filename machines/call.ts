@@ -1,6 +1,6 @@
 import { assign, setup, transition } from 'xstate';
 
-/** `unanswered` is the end of a call that stays `pending` for its callers (contract B 3.12). */
+/** State of a call. Clients see a call in state `unanswered` as `pending` (contract B 3.12). */
 export type CallState =
   | 'pending'
   | 'in_progress'
@@ -46,20 +46,20 @@ export type CallEvent =
   /** The carrier has accepted the call. */
   | { readonly type: 'call.dialled' }
   | { readonly type: 'call.rang' }
-  /** The media stream is open: billing begins. */
+  /** The media stream is open. Billing begins. */
   | { readonly type: 'media.opened' }
   /** The agent requested the end of the call. */
   | { readonly type: 'hangup.requested' }
-  /** The person has answered to whom the call was transferred: the call is settled once the carrier has ended its line. */
+  /** The person to whom the call was transferred has answered. The call is settled once the carrier has ended its leg. */
   | { readonly type: 'transfer.answered' }
-  /** The conversation is over and settled. */
+  /** The conversation is over and its cost is settled. */
   | { readonly type: 'session.ended'; readonly reason: SessionEndReason }
-  /** The carrier has no such call any more. */
+  /** The carrier reports that the call is over, with its last status. */
   | {
       readonly type: 'carrier.ended';
       readonly status: 'completed' | 'busy' | 'no-answer' | 'canceled' | 'failed' | 'invalid';
     }
-  /** The carrier did not take the call. */
+  /** The carrier refused to place the call. */
   | { readonly type: 'carrier.refused' }
   /** The callee answered, but the call was not let through; for example, the budget is smaller than the reserve. */
   | { readonly type: 'answer.refused'; readonly reason: SessionEndReason }
@@ -116,7 +116,7 @@ export const callMachine = setup({
   },
   actions: {
     answer: assign({ isAnswered: true }),
-    /** The first reason wins. */
+    /** Sets the end reason, unless an earlier event has set it. */
     give: assign({ endReason: ({ context, event }) => context.endReason ?? reasonOf(event) }),
     /** The receipt lacks the conversation's data, so this reason replaces any earlier reason. */
     backstop: assign({ endReason: 'backstop_settled' as const }),

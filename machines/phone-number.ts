@@ -1,18 +1,20 @@
 import { setup, transition } from 'xstate';
 
-/** The words of the specification, and the two before and beside them. */
+/**
+ * Status of a number: the specification's words, plus `buying` and `failed` for a purchase that is in progress or has failed.
+ */
 export type NumberStatus = 'buying' | 'active' | 'grace' | 'released' | 'failed';
 
 export type NumberEvent =
   /** The carrier has sold the number, and the first month is paid. */
   | { readonly type: 'purchase.settled' }
-  /** The carrier has not sold it: the first month is free again. */
+  /** The carrier has not sold the number. The hold for the first month is released. */
   | { readonly type: 'purchase.failed' }
   | { readonly type: 'rental.paid' }
   /** The balance or a cap does not cover the month that has begun. */
   | { readonly type: 'rental.refused' }
   | { readonly type: 'grace.ended' }
-  /** By its developer, or because its agent is closed. */
+  /** The developer released the number, or its agent was closed. */
   | { readonly type: 'release.requested' };
 
 /** One number that an agent rents, from its purchase to the day on which it is returned to the carrier. */

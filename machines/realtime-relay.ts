@@ -4,12 +4,12 @@ import { LIMITS } from '../src/kernel/limits.ts';
 import type { Ending } from './transcription-stream.ts';
 
 export type RealtimeRelayEvent =
-  /** Every turn is billed, and none is in progress. */
+  /** Every turn is billed, and no turn is in progress. */
   | { type: 'turns.over' }
   /** The hold does not cover the turns in progress or the next turn. */
   | { type: 'budget.spent'; ending: Ending }
   | { type: 'drain.requested' }
-  /** The client broke a rule of the socket or is too slow, or the ledger gave up. */
+  /** The client broke a rule of the protocol or reads too slowly, or the ledger failed. */
   | { type: 'session.failed'; ending: Ending }
   | { type: 'socket.closed' }
   | { type: 'upstream.closed'; ending: Ending }
@@ -22,10 +22,10 @@ export type RelayEffects = {
   /** Cancels the turns at the upstream, which still reports their usage. */
   readonly cancelTurns: () => void;
   readonly settle: (ending: Ending) => void;
-  /** Leaves without settling: another process has settled. */
+  /** Leaves the session without settling it, because another process has settled it. */
   readonly leave: () => void;
   readonly isInTurn: () => boolean;
-  /** Milliseconds until the client has been silent for too long; 0 when it has. */
+  /** Returns the milliseconds until the client's silence reaches its limit; 0 when it has. */
   readonly quietInMs: () => number;
 };
 
@@ -99,7 +99,7 @@ export const realtimeRelayMachine = setup({
         ],
       },
     },
-    /** Finishes the turns in progress with the client still there. */
+    /** Finishes the turns in progress while the client stays connected. */
     draining: {
       always: { guard: ({ context }) => !context.effects.isInTurn(), target: 'closed' },
       on: {

@@ -1,6 +1,6 @@
 import { setup, transition } from 'xstate';
 
-/** The states of the specification; callers read `released` as `expired_unsettled`. */
+/** State of a reservation, as in the specification. Clients see `released` as `expired_unsettled`. */
 export type ReservationState =
   | 'reserved'
   | 'sent'
@@ -11,26 +11,26 @@ export type ReservationState =
   | 'released';
 
 export type ReservationEvent =
-  /** The payment header is on its way: from here on the vendor may hold it. */
+  /** The payment header is being sent. From now on the vendor may have the signed payment. */
   | { readonly type: 'request.sent' }
-  /** Something went wrong after that, or the process that sent it is gone. */
+  /** The request failed after the payment header was sent, or the process that sent it died. */
   | { readonly type: 'request.broken' }
-  /** Not a byte of the payment has left this process, and none will. */
+  /** No byte of the payment has left this process, and none will. */
   | { readonly type: 'request.unsent' }
-  /** The vendor has answered. What it says proves nothing, either way. */
+  /** The vendor has answered. The answer does not prove whether the payment moves. */
   | { readonly type: 'response.arrived' }
-  /** A canonical block has `AuthorizationUsed`. */
+  /** A canonical block contains `AuthorizationUsed` for this payment. */
   | { readonly type: 'authorization.used' }
-  /** A canonical block at or after `validBefore` shows it unused, or it was cancelled on chain. */
+  /** The authorization is unused in a canonical block at or after `validBefore`, or it was cancelled on chain. */
   | { readonly type: 'authorization.void'; readonly refused: boolean };
 
 /** Effect on the hold. The ledger carries it out in the commit that saves the state. */
 export type ReservationEffect = 'consume' | 'release';
 
-/** Effects are named here and carried out by the ledger. */
+/** Placeholder for an effect, which the ledger carries out. */
 const effect = () => {};
 
-/** One signed payment, from its hold until the chain decides. */
+/** Life of one signed payment, from its hold until the chain decides. */
 export const reservationMachine = setup({
   types: { events: {} as ReservationEvent },
   actions: { consume: effect, release: effect },

@@ -15,22 +15,22 @@ export type Ending = {
 };
 
 export type TranscriptionStreamEvent =
-  /** Less than half of a slice is left in the hold. */
+  /** The remaining hold covers less than half of a slice of audio. */
   | { type: 'budget.low' }
-  /** No more can be held, or the ledger does not answer. */
+  /** The ledger refuses a further hold or does not answer. */
   | { type: 'budget.spent'; ending: Ending }
   /** The client ends its audio. */
   | { type: 'audio.finished' }
-  /** All audio that arrived is let through. */
+  /** All audio that arrived was passed to the transcriber. */
   | { type: 'audio.passed' }
   | { type: 'drain.requested' }
-  /** The client broke a rule of the socket, or an engine or the ledger gave up. */
+  /** The client broke a rule of the protocol, or an engine or the ledger failed. */
   | { type: 'stream.failed'; ending: Ending }
-  /** The transcriber makes progress with the stream. */
+  /** The transcriber has made progress with the stream. */
   | { type: 'transcript.progressed' }
   | { type: 'transcript.finished' }
   | { type: 'socket.closed' }
-  /** Another process settled this session. */
+  /** Another process has settled this session. */
   | { type: 'claim.lost' };
 
 /**
@@ -39,7 +39,7 @@ export type TranscriptionStreamEvent =
  */
 export type TranscriptionEffects = {
   readonly extendHold: () => void;
-  /** Sends `audio.passed` when all audio that arrived is let through, which may wait for a hold. */
+  /** Passes the waiting audio to the transcriber, which may wait for a hold. Sends `audio.passed` after the last of it. */
   readonly passAudio: () => void;
   readonly finishTranscript: () => void;
   /** Stops waiting for the remaining transcript. */
@@ -48,9 +48,9 @@ export type TranscriptionEffects = {
   readonly settle: (ending: Ending) => void;
   /** Returns true when the transcriber still has to report the total of audio that it heard, also after the client left. */
   readonly isOwed: () => boolean;
-  /** Leaves without settling: another process has settled. */
+  /** Leaves the session without settling it, because another process has settled it. */
   readonly leave: () => void;
-  /** Milliseconds until the stream has been without audio for too long; 0 when it has. */
+  /** Returns the milliseconds until the stream has been without audio for its limit; 0 when it has. */
   readonly quietInMs: () => number;
 };
 
@@ -73,7 +73,7 @@ const GIVEN_UP = {
   actions: ['endUnfinished', 'giveUpRest'],
 } as const;
 
-/** One live transcription, from the upgrade until its reserve is settled. */
+/** Life of one live transcription, from the upgrade until its hold is settled. */
 export const transcriptionStreamMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as TranscriptionStreamEvent },
   actions: {
@@ -159,7 +159,7 @@ export const transcriptionStreamMachine = setup({
       after: { finishMost: GIVEN_UP },
       states: { waiting: { after: { finishLimit: GIVEN_UP } } },
     },
-    /** The client is gone: waits only for the amount heard. */
+    /** The client is gone. The state waits only for the transcriber to report the amount of audio that was heard. */
     leaving: {
       entry: 'finishTranscript',
       on: { 'transcript.finished': 'closed', 'socket.closed': {} },

@@ -6,7 +6,7 @@ import type { Ending } from './transcription-stream.ts';
 export type VoiceSessionEvent =
   /** The client requests a response, or the caller finished an utterance. */
   | { type: 'response.requested' }
-  /** Speech was transcribed or dropped that gets no response: it is billed by itself. */
+  /** Speech that gets no response was transcribed or dropped. It is billed separately. */
   | { type: 'speech.heard' }
   /** The usage so far is due to be billed, whether or not a turn is in progress. */
   | { type: 'bill.due' }
@@ -14,7 +14,7 @@ export type VoiceSessionEvent =
   | { type: 'turn.finished' }
   /** The turn is journaled. The next turn is held unless the session ends. */
   | { type: 'turn.billed' }
-  /** The turn is journaled, but the next one would not fit. */
+  /** The turn is journaled, but the hold for the next turn was refused. */
   | { type: 'budget.spent'; ending: Ending }
   | { type: 'drain.requested' }
   | { type: 'session.failed'; ending: Ending }
@@ -25,16 +25,16 @@ export type VoiceSessionEvent =
 export type VoiceSessionEffects = {
   readonly startTurn: () => void;
   readonly stopTurn: () => void;
-  /** Journals the turn, and holds the next one unless the session `isEnding`. */
+  /** Journals the turn. Then holds the cost of the next turn, unless the session `isEnding`. */
   readonly bill: (isEnding: boolean) => void;
-  /** Journals the usage up to now of the turn in progress. */
+  /** Journals the usage so far of the turn in progress. */
   readonly journal: () => void;
   readonly hangUp: (ending: Ending) => void;
   /** Bills the remaining usage and settles the holds, except holds that another process has taken. */
   readonly settle: (ending: Ending) => void;
-  /** The caller speaks, or speech is being transcribed: a turn has begun without a request. */
+  /** Returns true when the caller speaks or speech is being transcribed, so that a turn has begun without a request. */
   readonly isHearing: () => boolean;
-  /** Milliseconds until the client has been silent for too long; 0 when it has. */
+  /** Returns the milliseconds until the client's silence reaches its limit; 0 when it has. */
   readonly quietInMs: () => number;
 };
 
@@ -48,9 +48,9 @@ type Context = {
   readonly effects: VoiceSessionEffects;
   readonly turnMs: number;
   readonly ending: Ending | undefined;
-  /** False once the session has ended, except by a drain, which finishes the turns that have begun. */
+  /** True until the session has ended. A drain keeps it true, because the turns that have begun are finished. */
   readonly mayAnswer: boolean;
-  /** A response was requested while another one was running or being billed. */
+  /** True when a response was requested while another response was running or being billed. */
   readonly wanted: boolean;
   /** True when another turn may follow the turn that is being billed, so that its cost is held. */
   readonly goesOn: boolean;
@@ -78,7 +78,7 @@ export const voiceSessionMachine = setup({
     settle: ({ context }) => context.effects.settle(context.ending ?? GONE),
     drain: assign(({ context }) => ({ ending: context.ending ?? DRAINING })),
     end: assign((_, ending: Ending) => ({ ending, mayAnswer: false })),
-    // A client that is cut off during a drain gets the drain as the reason.
+    // A client that disconnects during a drain keeps the drain as the session's end reason.
     abandon: assign(({ context }) => ({ ending: context.ending ?? GONE, mayAnswer: false })),
     reckon: assign(({ context }) => ({ goesOn: context.mayAnswer && hasMoreToDo(context) })),
     want: assign({ wanted: true }),

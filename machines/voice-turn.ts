@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
 
-/** Why an answer is cut short, in the words of the realtime protocol. */
+/** Reason why a response is incomplete, as in the realtime protocol. */
 export type CutReason = 'max_output_tokens' | 'content_filter';
 
 /** Reason why a turn ended early, in the words of the realtime protocol. */
@@ -16,7 +16,7 @@ export type TurnCause =
     };
 
 export type VoiceTurnEvent =
-  /** The first words are known, or that there are none; the LLM may still write more. */
+  /** The first words of the answer are known, or it has none. The model may still write more. */
   | { type: 'reply.ready' }
   /** All speech has been sent. */
   | { type: 'speech.finished' }
@@ -30,7 +30,7 @@ export type TurnEffects = {
   readonly speak: () => void;
   /** Stops generating and stops synthesis. The turn makes no further requests. */
   readonly stop: () => void;
-  /** Closes the turn on the wire and hands it to billing. */
+  /** Sends the end of the turn to the client and passes the turn to billing. */
   readonly finish: (cause: TurnCause | undefined) => void;
 };
 
@@ -38,8 +38,8 @@ type Context = { readonly effects: TurnEffects; readonly cause: TurnCause | unde
 type Input = { readonly effects: TurnEffects };
 
 /**
- * One answer of the agent, from the decision to answer until it is spoken, stopped or failed. Every final state has
- * `finish`: the turn is closed on the wire and handed to billing exactly once.
+ * Life of one spoken answer, from the decision to answer until it is spoken, stopped or failed. Every final state runs
+ * `finish`, so that the client sees the end of the turn and billing gets the turn exactly once.
  */
 export const voiceTurnMachine = setup({
   types: { context: {} as Context, input: {} as Input, events: {} as VoiceTurnEvent },

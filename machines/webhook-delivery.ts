@@ -1,13 +1,13 @@
 import { setup, transition } from 'xstate';
 
-/** The words of the specification. */
+/** Status of a delivery, as in the specification. */
 export type DeliveryStatus = 'pending' | 'retrying' | 'success' | 'failed';
 
 export type DeliveryEvent =
   | { readonly type: 'attempt.succeeded' }
   /** `attempt` is the number of attempts, including this attempt. */
   | { readonly type: 'attempt.failed'; readonly attempt: number }
-  /** The endpoint answered 410, was switched off, or is deleted: no attempt follows. */
+  /** The endpoint answered 410, was switched off or was deleted. No further attempt follows. */
   | { readonly type: 'endpoint.gone' };
 
 /** Largest number of attempts of one delivery. */
