@@ -5,7 +5,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 /** Bounds of one pass: the number of agents that it reads, and the number of matching agents that it returns. */
 export type PageBounds = { readonly looked: number; readonly found: number };
 
-/** A closed agent that has money to give back. */
+/** A closed agent whose balance is to be paid out. */
 export type ClosedAgent = {
   readonly id: number;
   readonly accountId: string;
@@ -31,7 +31,7 @@ export async function findClosedWithMoney(
   return pageOf(found, last, bounds);
 }
 
-/** A wallet that holds more than its agent and the payees of its payments may claim. */
+/** A wallet whose balance is above the claims of its agent and of its payments' payees. */
 export type Surplus = { readonly id: number; readonly wallet: string };
 
 /** Returns a page of wallets that are worth a sweep to the treasury, without wallets that wait for their sweep. */

@@ -22,7 +22,7 @@ export async function emptyClosed(deps: EmptyDeps, agent: ClosedAgent): Promise<
   const { id: agentId, walletAddress: wallet } = agent;
   const payee = await ownerWalletOf(deps.sql, agent.accountId);
   const take = async (reference: string) => {
-    // An agent without a wallet never had a deposit.
+    // An agent without a wallet never had a deposit, so there is no payout.
     const payout =
       wallet === null ? {} : { payout: newPayout(deps.random, 'close', { wallet, payee }) };
     const taken = await deps.ledger.withdrawAll({ agentId, reference, ...payout });
@@ -34,6 +34,6 @@ export async function emptyClosed(deps: EmptyDeps, agent: ClosedAgent): Promise<
   };
   const restRaw = await take(`close:${agentId}`);
   if (restRaw === 0n) return;
-  // Two processes that see the same rest name it alike, and one of them takes it.
+  // Two processes that see the same remaining balance build the same reference, so only one of them withdraws the balance.
   await take(`close:${agentId}:rest:${await findFundsVersion(deps.sql, agentId)}`);
 }

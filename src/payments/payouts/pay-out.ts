@@ -26,8 +26,8 @@ export type PayOutDeps = {
 const USED = /authorization is used/i;
 
 /**
- * Hands one payout to the chain. May be done again at any time, by any process: the chain takes its nonce once. Never
- * rejects: whatever is in the way, the payout stays open and its next attempt comes.
+ * Submits one payout to the chain. Any process may repeat this at any time: the chain accepts a nonce once. Never rejects:
+ * after a failure the payout stays open for its next attempt.
  */
 export async function payOut(deps: PayOutDeps, payout: ClaimedPayout): Promise<void> {
   const { sender, domain, log } = deps;

@@ -3,7 +3,7 @@ import type { NewPayout } from '../../ledger/rules/payment.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { ClaimedPayout, OpenPayout, PastPayout } from './payout.ts';
 
-/** Payouts that the chain has not shown yet, at most `limit`. */
+/** Reads at most `limit` payouts that the chain does not show yet. */
 export async function findOpenPayouts(sql: Queryable, limit: number): Promise<OpenPayout[]> {
   return sql<OpenPayout[]>`
     select nonce, agent_id as "agentId", wallet, payee, amount_raw as "amountRaw"

@@ -2,7 +2,7 @@ import { type Random, randomHex } from '../../kernel/random.ts';
 import type { NewPayout } from '../../ledger/rules/payment.ts';
 import type { Authorization } from '../../x402/authorization.ts';
 
-/** USDC on its way out of an agent's wallet. Nonce, amount and payee never change. */
+/** A planned transfer of USDC out of an agent's wallet. Nonce, amount and payee never change. */
 export type OpenPayout = {
   readonly nonce: string;
   readonly agentId: number;

@@ -37,7 +37,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   const warnOnce = async (): Promise<void> => {
     if (isWarned) return;
     const isOpen = await deps.hasOpen();
-    // Another call may have said it meanwhile.
+    // Another call may have logged the warning during the query.
     if (!isOpen || isWarned) return;
     isWarned = true;
     log.warn('payouts wait: they need RPC_URL, FACILITATOR_PRIVATE_KEY and managed wallets');

@@ -7,7 +7,7 @@ import { newPayout } from './payout.ts';
 export type SweepDeps = {
   readonly random: Random;
   readonly ledger: Pick<Ledger, 'sweep'>;
-  /** Lower case. */
+  /** Address of the treasury, in lower case. */
   readonly treasury: string;
 };
 

@@ -24,7 +24,10 @@ export type AgentView = {
   read(): Promise<SpendState>;
 };
 
-/** Begins to read where nothing is remembered that could let a call through. */
+/**
+ * Returns the agent's view. Starts a read at once when no spend state is remembered, or when the remembered state has no
+ * wallet.
+ */
 export function viewAgent(
   spendState: Pick<SpendStateReader, 'read' | 'recall'>,
   agentId: number,
@@ -35,7 +38,7 @@ export function viewAgent(
     return now;
   };
   const remembered = spendState.recall(agentId);
-  // A wallet that is not there yet may be by now.
+  // The wallet may have been provisioned since the state was remembered, so a state without a wallet is read again.
   if (remembered !== undefined && remembered.rules.walletAddress !== null) {
     return { remembered, read };
   }
@@ -62,14 +65,14 @@ export const askerOf = (
 /** An agent whose call was admitted before the request is sent. */
 export type AdmittedCall = {
   readonly accountId: string;
-  /** Lower case; null until it is provisioned. */
+  /** Address of the agent's wallet in lower case; null until the wallet is provisioned. */
   readonly wallet: string | null;
   /** Money and caps of the agent when the call was admitted. */
   readonly spendState: SpendState;
   readonly view: AgentView;
 };
 
-/** A cap is used up where it leaves nothing for the least amount that there is. */
+/** Smallest amount in raw USDC. A cap that leaves less than this amount is used up. */
 const LEAST_RAW = 1n;
 
 /**
@@ -89,7 +92,7 @@ export async function admitCall(
   }: {
     readonly host: string;
     readonly lastRaw: bigint | undefined;
-    /** Makes the refusal of a cap. Absent: the refusal of the proxy. */
+    /** Builds the error for a call that a cap refuses. Absent: the proxy's error. */
     readonly refusalOfHold?: RefusalOfHold;
   },
 ): Promise<AdmittedCall> {
@@ -104,7 +107,10 @@ export async function admitCall(
 
 type RefusalOfHold = (refusal: HoldRefusal, priceRaw: bigint | null) => ApiError;
 
-/** Checks the host alone, for calls that pay nothing: throws the refusal of a host that the agent may not call. */
+/**
+ * Checks a host against the agent's allowlists, for calls that cost nothing. Throws the refusal when the agent may not call the
+ * host.
+ */
 export async function admitHost(view: AgentView, host: string): Promise<void> {
   await requireAdmitted(view, (spendState) => refusalOfHost(spendState, host), refuseSpend);
 }
@@ -124,7 +130,7 @@ async function requireAdmitted(
   return { known, isRemembered: false };
 }
 
-/** Admits a call that is part of a purchase for which the agent was admitted before. */
+/** Returns the admission of a call that belongs to a purchase whose agent was already admitted. Nothing is checked again. */
 export const admittedBefore = async (view: AgentView): Promise<AdmittedCall> =>
   admitted(view.remembered ?? (await view.read()), view);
 

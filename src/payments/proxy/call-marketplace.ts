@@ -15,8 +15,8 @@ export type MarketDeps = {
 };
 
 /**
- * Answers a call to the marketplace in this process: admitted like a call to any vendor, and in the agent's history before
- * it is answered where it has a charge. Throws the refusal.
+ * Serves a call to this server's marketplace. The call is admitted like a call to any vendor, and a charged call is in the
+ * agent's history before the answer is sent. Throws the refusal.
  */
 export async function callMarketplace(
   { ledger, log, passthroughs, spendState }: MarketDeps,
@@ -41,7 +41,7 @@ export async function callMarketplace(
   };
 }
 
-/** Adds a call to the agent's history; resolves when a line with a charge is written, or cannot be now. */
+/** Adds a call to the agent's history. For a charged call, resolves when its line is written or the write has failed. */
 export async function noteMarketCall(
   { log, passthroughs }: Pick<MarketDeps, 'log' | 'passthroughs'>,
   { method, spender, url }: Pick<MarketCall, 'method' | 'spender' | 'url'>,

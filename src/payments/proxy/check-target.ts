@@ -70,7 +70,7 @@ function describe(challenge: Challenge, { chainId }: Terms) {
     x402Version: challenge.version,
     payment: {
       amount: amountRaw.toString(),
-      // As the vendor spells them: who compares them with its 402 finds them there.
+      // The vendor's own spelling, so that a client can compare both values with the vendor's 402.
       asset: String(entry.asset),
       payTo: String(entry.payTo),
       network: `eip155:${chainId}`,

@@ -22,7 +22,7 @@ type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
 export type HeldPayment = { readonly row: Reservation; readonly held: Held };
 
-/** Writes a payment down with the hold of its amount, in one commit. Throws the refusal. */
+/** Writes a reservation and holds its amount, in one commit. Throws the refusal. */
 export async function holdPayment(
   { clock, ledger, log, random, refusalOfHold }: HoldPaymentDeps,
   { spender, workId }: { readonly spender: Spender; readonly workId: string | undefined },

@@ -5,14 +5,17 @@ import type { OutboundRequest } from './outbound-request.ts';
 /** A request below the address of the marketplace, and its payer. */
 export type MarketCall = OutboundRequest & {
   readonly spender: Spender;
-  /** The account of the agent. */
+  /** Id of the account that the agent belongs to. */
   readonly accountId: string;
   readonly url: string;
-  /** Becomes the id of the hold. */
+  /** Id that the hold gets. Undefined: the hold gets a new id. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
-  /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
+  /**
+   * Registers a callback for the end of the request, after its answer was sent or abandoned. Absent: the answer counts as sent
+   * at once.
+   */
   readonly onOver?: OnOver | undefined;
   /** Parent span of the sale. Undefined when the call is not traced. */
   readonly span?: Span | undefined;
@@ -22,7 +25,7 @@ export type OnOver = (callback: () => void) => void;
 
 export type MarketAnswer = {
   readonly status: number;
-  /** Names in lower case; `content-type` among them. */
+  /** Response headers with names in lower case, including `content-type`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** Amount that the ledger has charged. */
@@ -42,11 +45,11 @@ export type MarketPrice =
   | {
       readonly kind: 'sold';
       readonly priceRaw: bigint;
-      /** The quantity that the price is for. Undefined: the price is that of this call. */
+      /** Quantity that the price is for. Undefined: the price is for the whole call. */
       readonly per?: { readonly quantity: number; readonly unit: 'character' | 'second' | 'page' };
     };
 
-/** The vendors and services that this server sells itself. No network and no destination guard lies before it. */
+/** The vendors and services that this server sells itself. Its calls need no network and no destination guard. */
 export interface Marketplace {
   /** The marketplace's name in spend controls, the same for every spelling of its address. */
   readonly host: string;

@@ -4,7 +4,7 @@ import { writeDigits } from '../../kernel/json/digits.ts';
 import { endToEndHeaders, type Header, isHeader } from '../../platform/egress/request-headers.ts';
 import type { ProxyRequest } from './proxy-request.ts';
 
-/** A vendor request, ready to be sent twice: without a payment, and with one. */
+/** A request to a vendor that can be sent twice: first without a payment, then with a payment. */
 export type OutboundRequest = {
   readonly method: ProxyRequest['method'];
   readonly headers: readonly Header[];
@@ -20,7 +20,7 @@ const OURS = new Set([
   'content-length',
   'expect',
   'connection',
-  // Payments are made here and nowhere else.
+  // Payment headers of the caller are dropped: only the proxy makes payments.
   'x-payment',
   'payment-signature',
   'payment-required',

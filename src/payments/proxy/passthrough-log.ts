@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { PassthroughLine } from './passthrough-store.ts';
 
 export type PassthroughLog = {
-  /** Never waits and never fails: the line is written soon, unless the process ends before. */
+  /** Queues a line to be written soon. Never waits and never fails; the line is lost when the process ends before that. */
   add(line: PassthroughLine): void;
   /** Writes the waiting lines. Resolves when all lines that were added before are written. */
   flush(): Promise<void>;

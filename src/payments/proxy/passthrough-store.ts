@@ -1,6 +1,6 @@
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
-/** One call without a payment on the chain. */
+/** A row of the agent's history for one call without a payment on the chain. */
 export type PassthroughLine = {
   readonly agentId: number;
   readonly keyId: number | null;
@@ -19,7 +19,7 @@ export async function insertPassthroughs(
   sql: Queryable,
   lines: readonly PassthroughLine[],
 ): Promise<void> {
-  // In the order of their keys, so that two processes which count the same actions never wait for each other.
+  // Rows are written in the order of their keys, so that two processes which count the same actions never deadlock.
   await sql`
     with line as (
       select x.* from json_to_recordset(${JSON.stringify(lines.map(lineOf))}::text::json)

@@ -14,7 +14,7 @@ import { type SendDeps, sendPayment } from './send-payment.ts';
 
 export type PayDeps = SendDeps & VerdictDeps & { readonly judge: Pick<ChainJudge, 'wait'> };
 
-/** A vendor's answer to a payment, to be relayed as paid. */
+/** A vendor's answer that is relayed as paid, with its reservation. */
 export type PaidAnswer = { readonly answer: GuardedAnswer; readonly row: Reservation };
 
 /**
@@ -32,12 +32,12 @@ export async function payVendor(
   const { event, learnt, row } = outcome;
   const isPaid = outcome.kind === 'taken' && deps.clock.now() < row.validBefore * 1_000;
   const booking = booked(deps, row, advanceReservation(deps, row, event, { learnt }));
-  // The chain decides whether or not our note of it stands, so that is not waited for.
+  // The chain settles the payment even when this write fails, so the answer does not wait for the write.
   if (isPaid) return { answer: outcome.answer, row };
   await booking;
   if (outcome.kind === 'refused') throw outcome.refusal;
 
-  // The payment has lapsed by our clock: whether it was taken before that, only the chain knows.
+  // By this server's clock the payment has expired. Only the chain shows if the payment was carried out before.
   const { answer } = outcome;
   const waiting = { ...row, state: 'pending_settlement' } as const;
   const verdict = await deps.judge.wait(waiting, LIMITS.lateAnswerMs);

@@ -18,11 +18,11 @@ import { type ReserveDeps, reservePayment } from './reserve-payment.ts';
 export type ProxyCall = {
   readonly spender: Spender;
   readonly request: ProxyRequest;
-  /** Becomes the id of the hold. */
+  /** Id that the hold gets. Undefined: the hold gets a new id. */
   readonly workId: string | undefined;
-  /** Fires when the client leaves: before a payment that ends the call, after it nothing does. */
+  /** Fires when the client leaves. Before the payment is sent this ends the call; afterwards the signal is ignored. */
   readonly signal: AbortSignal;
-  /** Calls back when the request is over, its answer sent or given up. */
+  /** Registers a callback for the end of the request, after its answer was sent or abandoned. */
   readonly onOver?: OnOver | undefined;
   /** Parent span of the call. Undefined when the call is not traced. */
   readonly span?: Span | undefined;
@@ -44,7 +44,7 @@ export type ProxyDeps = QuoteCallDeps &
     readonly reportCapHit: ReportCapHit;
     /** Vendors that this server sells itself. Undefined when the server sells none. */
     readonly marketplace: Marketplace | undefined;
-    /** The rate limit of an agent's calls. */
+    /** Most calls of one agent in a minute. */
     readonly callsPerMinute: number;
   };
 

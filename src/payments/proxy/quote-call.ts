@@ -19,15 +19,15 @@ export type VendorCall = {
   readonly spender: Spender;
   readonly url: string;
   readonly request: OutboundRequest;
-  /** Becomes the id of the hold. */
+  /** Id that the hold gets. Undefined: the hold gets a new id. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: AbortSignal;
-  /** Set where the operator chose the vendor, as a source of a model: no allowlist gates it. */
+  /** Set when the vendor is a model's source, which the operator chose: the agent's allowlists are then not checked. */
   readonly source?: {
     /** The vendor's name in spend controls. */
     readonly host: string;
-    /** No more than this is paid. */
+    /** Largest amount in raw USDC that may be paid for the call. */
     readonly mostRaw: bigint;
   };
 };
@@ -44,7 +44,7 @@ export type QuoteCallDeps = {
 
 type Asked = { readonly destination: CheckedDestination; readonly upstreamMs: number };
 
-/** The vendor asks for no payment. */
+/** Result when the vendor requests no payment. */
 type Free = Asked & { readonly kind: 'free'; readonly answer: GuardedAnswer };
 
 /** The vendor requests a payment, and this agent may make the payment. */
@@ -80,7 +80,7 @@ export async function quoteCall(deps: QuoteCallDeps, call: VendorCall): Promise<
   if (answer.status !== PAYMENT_REQUIRED) return { kind: 'free', destination, upstreamMs, answer };
   const challenge = await readChallenge(answer, deps.terms);
   prices.note(target, challenge.offers);
-  // Nothing is paid for a client that has left.
+  // A client that has left pays nothing.
   if (signal.aborted) throw errors.request.clientClosed();
   return { kind: 'priced', destination, upstreamMs, agent, challenge };
 }

@@ -39,7 +39,7 @@ async function smallBody(answer: GuardedAnswer): Promise<Uint8Array | undefined>
     const [coding] = valuesOf(answer, 'content-encoding');
     return decodeContent(await readBounded(answer.body, most), coding, most);
   } catch {
-    // Too long, cut off or in no known coding: a challenge in it could not be believed either.
+    // The body is too long, cut off or in an unknown encoding, so a challenge in it is not trusted.
     return undefined;
   } finally {
     answer.discard();

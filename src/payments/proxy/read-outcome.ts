@@ -58,7 +58,7 @@ function brokenOff(log: Log, row: Reservation, error: unknown): PaymentOutcome {
     const detail = 'The vendor could not be reached again; nothing was paid.';
     return { ...told, event: UNSENT, refusal: errors.proxy.unreachable(detail) };
   }
-  // The payment repeats the vendor's offer, which may leave no room for it beside the caller's own headers.
+  // The payment header repeats the vendor's offer, and may exceed the header limit together with the caller's own headers.
   if (error instanceof BadRequestHeader) {
     const detail = `The request cannot carry its payment (${error.message}); nothing was paid.`;
     return { ...told, event: UNSENT, refusal: errors.proxy.uncarriable(detail) };

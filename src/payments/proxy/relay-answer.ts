@@ -8,7 +8,7 @@ import type { ProxyRequest } from './proxy-request.ts';
 import { valuesOf } from './read-challenge.ts';
 import { relayedHeaders } from './relay-headers.ts';
 
-/** A vendor's answer under our receipt. */
+/** A vendor's answer, with the receipt headers of this server. */
 export type ProxyAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

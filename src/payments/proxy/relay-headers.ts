@@ -24,7 +24,9 @@ const DROPPED = new Set([
   'x-ratelimit-reset',
 ]);
 
-/** A browser would keep it for this server. */
+/**
+ * Matches a cookie with the name of this server's session cookie: a browser would store the vendor's cookie as this server's.
+ */
 const SIGNS_IN = new RegExp(`^\\s*${BRAND.sessionCookie}\\s*=`, 'i');
 
 /** Returns a vendor's headers as the agent gets them: in their order, with all repetitions. */

@@ -6,13 +6,16 @@ import { RecentMap } from '../../kernel/recent-map.ts';
 import type { EventRow } from '../../ledger/rules/companion.ts';
 import { spendCapHit } from '../../webhooks/payment-event.ts';
 
-/** A call that was refused, and whose it was. */
+/** A refused call: its agent and its URL. */
 type RefusedCall = { readonly agentId: number; readonly url: string };
 
-/** Writes down that a cap refused a paid call. Resolves in any case, before the refusal is answered. */
+/** Writes an event for a paid call that a cap refused. Never rejects; resolves before the refusal is sent to the client. */
 export type ReportCapHit = (call: RefusedCall, refusal: unknown) => Promise<void>;
 
-/** Reports each cap of an agent once a minute: a caller who goes on asking makes no further events. */
+/**
+ * Creates the reporter of cap hits. Repeated hits of an agent's cap at this process cause one event per
+ * `LIMITS.webhooks.capHitMs`.
+ */
 export function createCapHitReports(deps: {
   readonly clock: Clock;
   readonly log: Log;

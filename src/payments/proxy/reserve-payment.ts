@@ -14,7 +14,7 @@ import { VendorCallFailed } from './vendor-failed.ts';
 export type ReserveDeps = HoldPaymentDeps &
   SignDeps & {
     readonly breaker: Pick<Breaker, 'check'>;
-    /** Undefined: no wallet provider is configured. */
+    /** Wallets that sign payments. Undefined when no wallet provider is configured. */
     readonly wallets: Payer['wallets'] | undefined;
     readonly onStep: OnPaymentStep;
   };
@@ -24,7 +24,7 @@ export class AsksTooMuch extends Error {
   override readonly name = 'AsksTooMuch';
 }
 
-/** A payment that is written down with its hold. Nothing of it has been sent. */
+/** A payment that is written with its hold and signed. Nothing was sent to the vendor yet. */
 export type Reserved = HeldPayment & { readonly header: PaymentHeader };
 
 /**

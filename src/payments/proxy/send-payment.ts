@@ -26,7 +26,7 @@ export type Sent = { readonly row: Reservation } & (
   | { readonly kind: 'broken'; readonly error: unknown }
 );
 
-/** Sends the request again with its payment, once. A client that leaves does not end this. */
+/** Sends the request again, once, with its payment. A client that leaves does not abort the request. */
 export async function sendPayment(
   deps: SendDeps,
   destination: CheckedDestination,

@@ -30,7 +30,7 @@ export type SignedPayment = {
   readonly header: PaymentHeader;
 };
 
-/** Signs the one authorization of a call, for an offer of its vendor. Throws the refusal where the wallet does not sign. */
+/** Signs the only authorization of a call, for one offer of the vendor. Throws the refusal when the wallet cannot sign. */
 export async function signPayment(
   deps: SignDeps,
   { accountId, agentId, wallet, wallets }: Payer,

@@ -63,7 +63,7 @@ export async function openTarget(
 
 export const UNRESOLVED = 'The host name could not be resolved.';
 
-/** Sends a request that carries no payment. Throws the refusal where no answer comes. */
+/** Sends a request without a payment. Throws the refusal when the vendor does not answer. */
 export async function askVendor(
   client: Pick<GuardedClient, 'send'>,
   destination: CheckedDestination,
@@ -100,7 +100,7 @@ const badHeader = (error: Error) => ({
 
 type VendorBounds = Omit<VendorTimes, 'unpaidMs' | 'paidMs'> & { readonly totalMs: number };
 
-/** Sends one request once, in the bounds of the proxy. Rejects as the client does. */
+/** Sends one request once, within the proxy's limits of time and size. Rejects with the client's errors. */
 export const sendVendor = (
   client: Pick<GuardedClient, 'send'>,
   destination: CheckedDestination,

@@ -1,7 +1,10 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import type { SendFailure } from '../../platform/egress/send-failed.ts';
 
-/** `unresolved`: its name is not known. `unreadable`: it asks for a payment that cannot be made here. */
+/**
+ * Reason of a failed vendor call. `unresolved`: the host name did not resolve. `unreadable`: the vendor requests a payment that
+ * this proxy cannot make.
+ */
 export type VendorFault = SendFailure | 'unresolved' | 'unreadable';
 
 /**

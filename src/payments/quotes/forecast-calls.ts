@@ -25,7 +25,7 @@ export type ForecastDeps = ProspectDeps & { readonly clock: Clock };
 
 export type ForecastRequest = PlannedCall & {
   readonly count: number;
-  /** The task that the calls are for; undefined: that of the asking call. */
+  /** Task that the calls count under. Undefined: the task of the request for the forecast. */
   readonly taskId: string | undefined;
 };
 

@@ -4,20 +4,20 @@ import { refusalOfDestination } from '../../policy/allowlist.ts';
 import type { CapState } from '../../policy/evaluate.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
 
-/** Calls of one kind that an agent has in mind. */
+/** Planned calls of an agent to one target. */
 export type PlannedCalls = {
   readonly index: number;
-  /** The price of one call; 0 where the target is free. */
+  /** Price of one call; 0 when the target is free. */
   readonly priceRaw: bigint;
   readonly count: number;
-  /** The payee is null where there is no payment on the chain. */
+  /** Facts that the policies match. The payee is null when there is no payment on the chain. */
   readonly facts: SpendFacts & { readonly host: string };
 };
 
 /** A cap or an allowlist that refuses planned calls, at the first item that it refuses. */
 export type PlannedBreach = {
   readonly itemIndex: number;
-  /** Null where it is no cap but an allowlist, on which the destination does not stand. */
+  /** Id of the policy with the cap. Null when an allowlist refuses the destination. */
   readonly policyId: number | null;
   readonly kind: string;
   readonly matchKey: string | null;

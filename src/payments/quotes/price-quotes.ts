@@ -6,20 +6,20 @@ import type { GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import type { PaymentOffer } from '../../x402/offer.ts';
 import { PAYMENT_REQUIRED, type Probe, type Probed } from './probe-target.ts';
 
-/** An offer without the vendor's own words, which may be long. */
+/** Fields of a vendor's offer that a quote keeps. The vendor's texts, which may be long, are left out. */
 export type QuotedOffer = Pick<PaymentOffer, 'amountRaw' | 'payTo' | 'scheme'> & {
-  /** As the vendor spells them. */
+  /** Asset and payee in the vendor's own spelling. */
   readonly spelled: { readonly asset: string; readonly payTo: string };
 };
 
 /** A target's price for a call, with the time it was read. */
 export type Quote =
-  /** At least one offer. */
+  /** `priced`: the quote has at least one offer. */
   | { readonly kind: 'priced'; readonly offers: readonly QuotedOffer[]; readonly atMs: number }
   | { readonly kind: 'free'; readonly atMs: number };
 
 export type Quoted =
-  /** `cached`: it was known before this request. */
+  /** `cached`: the quote was known before this request. */
   | { readonly kind: 'quoted'; readonly quote: Quote; readonly cached: boolean }
   | { readonly kind: 'failed'; readonly detail: string };
 
@@ -90,10 +90,10 @@ export function createPriceQuotes(deps: {
   };
 }
 
-/** Several may wait for one answer: that one of them leaves ends it for none. */
+/** Signal that never fires. Several requests may share one probe, so a client that leaves must not end the probe. */
 const NOBODY_LEAVES = new AbortController().signal;
 
-/** A target answered, and its answer holds no price that can be read. */
+/** Thrown when a target's answer has no price that can be read. */
 class Unquotable extends Error {}
 
 function quoteOf(probed: Probed, atMs: number): Quote {
@@ -106,7 +106,7 @@ function quoteOf(probed: Probed, atMs: number): Quote {
       if (probed.status === PAYMENT_REQUIRED) {
         throw new Unquotable('The target demands a payment and does not say which.');
       }
-      // A failure does not say that it is free.
+      // A 5xx status does not show that the target is free.
       if (probed.status >= 500) throw new Unquotable(`The target failed with ${probed.status}.`);
       return { kind: 'free', atMs };
   }

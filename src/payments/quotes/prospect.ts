@@ -22,7 +22,7 @@ export type ProspectDeps = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** A call that an agent has in mind. */
+/** A call that an agent plans, to be priced. */
 export type PlannedCall = {
   readonly url: string;
   readonly method: GuardedMethod;
@@ -34,10 +34,10 @@ type Quoted = { readonly host: string; readonly cached: boolean; readonly atMs: 
 
 type Failed = { readonly kind: 'failed'; readonly detail: string };
 type Free = Quoted & { readonly kind: 'free' };
-/** By the marketplace of this server, from the balance: there is no payment on the chain. */
+/** A call that this server's marketplace sells from the balance, without a payment on the chain. */
 type Sold = Quoted & Extract<MarketPrice, { kind: 'sold' }>;
 
-/** The price that the target of such a call quotes to everybody. */
+/** Price that a target quotes for a call, the same for every agent. */
 export type TargetPrice =
   | Failed
   | Free
@@ -49,7 +49,7 @@ export type Prospect =
   | Failed
   | Free
   | Sold
-  /** The offer that a payment would choose. */
+  /** `offer`: the offer that a payment would choose. */
   | (Quoted & { readonly kind: 'priced'; readonly offer: QuotedOffer });
 
 /** Requests the price of a checked target. `destination` is undefined when the target's name does not resolve. */

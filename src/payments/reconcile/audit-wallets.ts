@@ -32,7 +32,7 @@ export type AuditDeps = ApplyDeps &
     readonly restMs: number;
   };
 
-/** Blocks that are read for some wallets, by their first and their last. */
+/** First and last block of a range that is read for a group of wallets. */
 export type AuditRange = { readonly fromBlock: number; readonly toBlock: number };
 
 /**
@@ -114,7 +114,7 @@ async function boundsOf({ view, log }: AuditDeps, { fromBlock, toBlock }: AuditR
   if (to === undefined) {
     throw new RpcUnavailable('the node lacks a block that was believed before');
   }
-  // The first reading raises the alarm.
+  // No alarm here: the first reading of these blocks raised the alarm.
   const onFlood = (flood: Flood) => log.warn(flood, 'logs of a wallet are too many to be read');
   return { fromBlock, to, maxBytes: LIMITS.audit.answerBytes, onFlood };
 }
@@ -146,7 +146,7 @@ function reportMissed({ log, onAlarm }: AuditDeps, applied: readonly Applied[]):
     { missed: applied.length, deposits: deposits.length, agentIds, ...spanOf(applied) },
     'the first reading of the chain has missed transfers, which are in the books now',
   );
-  // A payment that moved after its release has raised an alarm of its own.
+  // No alarm for a payment that moved after its release: that payment has raised its own alarm.
   for (const _ of deposits) onAlarm?.('deposit_missed');
 }
 
@@ -161,5 +161,5 @@ function spanOf(applied: readonly Applied[]) {
   return { first: Math.min(...blocks), last: Math.max(...blocks) };
 }
 
-/** Enough to look into it, and a line that can be read. */
+/** Most agents that one log line names. */
 const LOGGED_AGENTS = 20;

@@ -4,15 +4,18 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 /** The last block that was read. */
 export type ChainCursor = { readonly number: number; readonly hash: string };
 
-/** The one chain that is read. */
+/** Name of the only chain whose cursor is stored. */
 const CHAIN = 'base';
 
-/** The process with the cursor reads; no other does until it is given back or its time is over. */
+/**
+ * Result of a claim on the cursor. The process with the claim reads the chain; no other process does until the claim is released
+ * or expires.
+ */
 export type CursorClaim =
   | { readonly kind: 'claimed'; readonly cursor: ChainCursor | undefined }
   | { readonly kind: 'busy' };
 
-/** Takes the cursor for `forMs`. `cursor` is undefined where the chain has never been read. */
+/** Claims the cursor for `forMs` milliseconds. `cursor` is undefined when the chain was never read. */
 export async function claimCursor(sql: Sql, nodeId: string, forMs: number): Promise<CursorClaim> {
   const until = sql`clock_timestamp() + ${forMs} * interval '1 millisecond'`;
   const [row] = await sql<{ block_number: bigint; block_hash: string }[]>`
@@ -26,7 +29,10 @@ export async function claimCursor(sql: Sql, nodeId: string, forMs: number): Prom
   return { kind: 'claimed', cursor: number < 0 ? undefined : { number, hash: row.block_hash } };
 }
 
-/** Keeps the cursor for `forMs` more. Rejects where another process has taken it, since the time of the claim was over. */
+/**
+ * Extends the claim on the cursor by `forMs` milliseconds. Rejects when the claim had expired and another process has claimed
+ * the cursor.
+ */
 export async function requireCursor(sql: Sql, nodeId: string, forMs: number): Promise<void> {
   const rows = await sql`
     update chain_cursors set claimed_until = clock_timestamp() + ${forMs} * interval '1 millisecond'

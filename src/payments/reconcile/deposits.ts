@@ -5,11 +5,11 @@ import { type CreditDeps, creditHeld } from './credit-held.ts';
 
 export type DepositDeps = CreditDeps & {
   readonly findCredited: FindCredited;
-  /** Rejects where another process reads the chain by now; keeps others away for a while where none does. */
+  /** Extends this process's claim on the chain cursor. Rejects when another process has claimed the cursor. */
   readonly keepClaim: () => Promise<void>;
 };
 
-/** A transfer into a wallet under the name that it is credited by. */
+/** A transfer into a wallet, and the reference under which the ledger credits the transfer. */
 export type Deposit = { readonly transfer: Transfer; readonly reference: string };
 
 /** Reads the amounts credited for the given groups (one transaction into one wallet each), by the deposits' references. */
@@ -21,14 +21,14 @@ export type FindCredited = (groups: readonly string[]) => Promise<ReadonlyMap<st
  */
 const groupOf = ({ txHash, to }: Transfer): string => `deposit:${txHash}:${to}`;
 
-/** The deposits that the chain shows, compared with the books. */
+/** Deposits on the chain that the ledger has not credited. */
 export type Deposits = {
   readonly fresh: readonly Deposit[];
   /** Deposits beyond the amount of their transaction: another amount was credited for the transaction before. */
   readonly odd: readonly Deposit[];
 };
 
-/** Transfers that are not credited yet, under the names that they are to be credited by. */
+/** Returns the transfers that are not credited yet, each with the reference of its future credit. */
 export async function newDeposits(
   transfers: readonly Transfer[],
   findCredited: FindCredited,
@@ -55,9 +55,9 @@ export async function newDeposits(
 const bringsNothing = ({ valueRaw, from, to }: Transfer): boolean => valueRaw === 0n || from === to;
 
 /**
- * Compares amounts, and not references alone: where a node once left out the first of two transfers, the second was
- * credited under the first one's reference. Credits no more transfers than this answer shows: a mismatch alone does not
- * show which answer was complete, the earlier one or this.
+ * Compares amounts and not only references: when a node once left out the first of two transfers, the second was credited under
+ * the first one's reference. Credits at most the number of transfers in this answer, since a mismatch does not show which
+ * answer of the node was complete.
  */
 function judgeGroup(
   group: string,

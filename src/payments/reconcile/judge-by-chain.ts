@@ -28,15 +28,20 @@ export type Payment = Pick<
 >;
 
 export interface ChainJudge {
-  /** Asks once, in bounded time. Never rejects, like `wait`. */
+  /** Reads the chain once, in bounded time. Never rejects: an unreachable chain is `undecided`. */
   ask(payment: Payment): Promise<ChainVerdict>;
-  /** Asks until the chain has decided, for at most `withinMs`. Never rejects: an unreachable chain is `undecided`. */
+  /**
+   * Reads the chain repeatedly until it has decided, for at most `withinMs`. Never rejects: an unreachable chain is
+   * `undecided`.
+   */
   wait(payment: Payment, withinMs: number): Promise<ChainVerdict>;
 }
 
 const UNDECIDED: ChainVerdict = { kind: 'undecided' };
 
-/** Asks the chain about one payment at a time; the reconciler asks about all of them at once. */
+/**
+ * Creates the judge, which reads the chain for one payment at a time. The reconciler reads the chain for all payments together.
+ */
 export function createChainJudge(deps: {
   /** Undefined when there is no chain. */
   readonly view: ChainView | undefined;
@@ -105,7 +110,8 @@ export async function explain(
   to: Block,
   { wallet, nonce, payee, valueRaw, reservedMs }: Payment,
 ): Promise<ChainVerdict> {
-  // At least a second a block; a chain whose clock is behind is looked at a little further back.
+  // Blocks are at least a second apart, so the age in seconds bounds the number of blocks; the margin covers a chain clock that
+  // is behind.
   const seconds = Math.max(0, to.timestampSec - Math.floor(reservedMs / 1_000)) + MARGIN_BLOCKS;
   const fromBlock = Math.max(0, to.number - Math.min(seconds, LIMITS.lookBackBlocks));
   const { used, canceled } = await outgoing(rpc, usdc, [wallet], { fromBlock, to });

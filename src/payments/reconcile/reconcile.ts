@@ -20,16 +20,16 @@ export type ReconcileDeps = ApplyDeps &
   RecoverDeps & {
     readonly clock: Clock;
     readonly findLive: () => Promise<readonly Reservation[]>;
-    /** Ended lately without having been paid: their wallets are watched on. */
+    /** Finds reservations that ended recently without a payment: their wallets are still watched. */
     readonly findWatched: () => Promise<readonly Reservation[]>;
     readonly findOpenPayouts: () => Promise<readonly OpenPayout[]>;
     /**
      * Hands payouts that a reorganisation has undone over again. Returns the number of payouts that are not on this branch yet.
      */
     readonly repayVanished: (at: Block) => Promise<number>;
-    /** When the first wallet was made; undefined where there is none. */
+    /** Reads the creation time of the first wallet. Undefined when there is no wallet. */
     readonly findFirstWalletMs: () => Promise<number | undefined>;
-    /** By address, lower case. */
+    /** Reads the agent id of each wallet, by the wallet's address in lower case. */
     readonly findWalletOwners: () => Promise<ReadonlyMap<string, number>>;
   };
 
@@ -63,7 +63,7 @@ export async function reconcile(
   cursor: ChainCursor | undefined,
   mostBlocks: number = LIMITS.blocksPerTick.most,
 ): Promise<Reconciled> {
-  // The head first: whatever is mined up to it was written down before.
+  // The newest block is read before the database, so that every payment up to this block is already in the database.
   const deep = await deepBlock(deps.view);
   if (deep === undefined) return NOTHING;
   const live = await deps.findLive();
@@ -79,7 +79,8 @@ export async function reconcile(
     ? (await recoverVanished(deps, deep)) + (await deps.repayVanished(deep))
     : 0;
   const count = (wanted: Applied['kind']) => applied.filter(({ kind }) => kind === wanted).length;
-  // A chain that is shorter than it was has nothing that may be skipped later.
+  // The cursor stays when there is no new block, or while payments that a reorganisation removed are missing, so that no block
+  // is skipped later.
   const readTo = isNew && vanished === 0 ? to : undefined;
   return {
     readTo,
@@ -145,12 +146,12 @@ const isInvented = ({ clock }: ReconcileDeps, cursor: ChainCursor, deep: Block):
 async function firstEver({ findFirstWalletMs }: ReconcileDeps, deep: Block): Promise<number> {
   const firstMs = await findFirstWalletMs();
   const seconds = firstMs === undefined ? 0 : deep.timestampSec - Math.floor(firstMs / 1_000);
-  // At least a second a block.
+  // Blocks are at least a second apart, so the age in seconds bounds the number of blocks.
   const blocks = Math.max(LIMITS.reorgBlocks, Math.min(seconds, LIMITS.firstReadBlocks));
   return Math.max(0, deep.number - blocks);
 }
 
-/** Reads a range whole before anything of it is applied, since one wallet's logs may come in several answers. */
+/** Reads a whole range of blocks before it applies anything, since one wallet's logs may come in several answers. */
 async function readOn(
   deps: ReconcileDeps,
   live: readonly Reservation[],
@@ -200,7 +201,8 @@ async function decideLapsed(
   const states = await authorizationStates(rpc, usdc, at, lapsed);
   const count = { settled: 0, released: 0 };
   const unused = lapsed.filter((_, i) => states[i] === false);
-  // Used or cancelled in a block that was not walked or whose logs were not returned: each is looked up by itself.
+  // The payment was used or canceled in a block that was not read or whose logs were not returned, so each payment is looked up
+  // alone.
   const spent = lapsed.filter((_, i) => states[i] === true);
   const apply = async (row: Reservation, verdict: ChainVerdict) => {
     if (!(await applyVerdict(deps, row, verdict))) return;

@@ -8,8 +8,8 @@ import type { ChainJudge } from './judge-by-chain.ts';
 export type ReleaseDeps = VerdictDeps & { readonly judge: Pick<ChainJudge, 'ask'> };
 
 /**
- * Ends a reservation that its operator wants back, if the chain says that it was not paid and never can be; answers it
- * as it stands then. Throws where it was paid, which settles it, and where the chain has not decided.
+ * Releases a reservation at the operator's request when the chain shows that it was not paid and can never be paid. Returns the
+ * current row. Throws when it was paid, which settles it, and when the chain has not decided.
  */
 export async function releaseByChain(deps: ReleaseDeps, row: Reservation): Promise<Reservation> {
   if (!isLive(row.state)) return requireReleased(row);
@@ -26,7 +26,7 @@ export async function releaseByChain(deps: ReleaseDeps, row: Reservation): Promi
       await advanceReservation(deps, row, { type: 'authorization.void', refused: true });
       break;
   }
-  // A quicker process has ended it by the same evidence.
+  // Another process may have ended the reservation by the same evidence.
   return requireReleased((await deps.reload(nonce)) ?? row);
 }
 

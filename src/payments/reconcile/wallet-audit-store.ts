@@ -8,7 +8,7 @@ import type {
   NewDifference,
 } from './wallet-audit.ts';
 
-/** The one chain that is read. */
+/** Name of the only chain whose audit is stored. */
 const CHAIN = 'base';
 
 type StateRow = {
@@ -35,7 +35,7 @@ async function findState(sql: Queryable): Promise<AuditState | undefined> {
   };
 }
 
-/** Keeps where the audit stands, so that whichever process looks next goes on there. */
+/** Creates the store of the audit's progress, from which any process continues the audit. */
 export function createAuditStore(sql: Sql): AuditStore {
   return {
     findState: () => findState(sql),

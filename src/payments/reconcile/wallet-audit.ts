@@ -5,7 +5,7 @@ import type { Block } from '../../platform/chain/rpc-answers.ts';
 export type AuditRound = {
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** The wallets of agents up to this one are done; null: all are. */
+  /** Id of the last agent whose wallet is done; null when all wallets are done. */
   readonly afterAgentId: number | null;
 };
 
@@ -14,25 +14,25 @@ export type AuditState = {
   readonly round: AuditRound;
   /** True when the round ended long enough ago for the next round. */
   readonly isDue: boolean;
-  /** Blocks from this one on are to be read again; null where there is no reason to. */
+  /** First block to read again in the next round; null when no block has to be read again. */
   readonly rereadFrom: number | null;
 };
 
 /** An agent's wallet, and its balance by the book. */
 export type BookedWallet = {
   readonly agentId: number;
-  /** Lower case. */
+  /** Address of the wallet, in lower case. */
   readonly wallet: string;
   readonly walletRaw: bigint;
   readonly createdMs: number;
 };
 
-/** A wallet that holds something else on chain than by the book. */
+/** A wallet whose balance on the chain differs from the ledger's. */
 export type NewDifference = {
   readonly agentId: number;
   /** Balance on chain minus the book; negative when the chain has less. */
   readonly differenceRaw: bigint;
-  /** The wallet is not older than this block. */
+  /** Lowest block in which the wallet can exist. */
   readonly floorBlock: number;
 };
 
@@ -44,7 +44,7 @@ export type Difference = BookedWallet &
     /** `looks`: searches in a row that found nothing. `passes`: times that such a search reached the floor and paused. */
     readonly looks: number;
     readonly passes: number;
-    /** The difference that an alarm was raised for. */
+    /** Difference that an alarm was raised for; null before the first alarm. */
     readonly toldRaw: bigint | null;
   };
 
@@ -53,26 +53,29 @@ export type LookedAt = Pick<
   Difference,
   'agentId' | 'differenceRaw' | 'searchedFrom' | 'looks' | 'passes' | 'toldRaw'
 > & {
-  /** When it is looked at next. */
+  /** Milliseconds until the next look. */
   readonly afterMs: number;
 };
 
 /** Stores the audit's progress, so that it survives restarts. */
 export interface AuditStore {
-  /** Undefined before the first round. */
+  /** Reads the audit's progress. Undefined before the first round. */
   findState(): Promise<AuditState | undefined>;
-  /** Moves the audit on, unless another process has moved it from there before. The next round is due after `restMs`. */
+  /**
+   * Saves the audit's progress, unless another process has saved other progress since `from`. The next round is due after
+   * `restMs`.
+   */
   saveRound(from: AuditState | undefined, to: AuditRound, restMs: number): Promise<void>;
   /** Has the next round begin at this block, or at the earlier block of another call. */
   rewind(fromBlock: number): Promise<void>;
-  /** A page of wallets, by the ids of their agents. */
+  /** Reads a page of wallets, ordered by agent id. */
   findWallets(afterAgentId: number, limit: number): Promise<readonly BookedWallet[]>;
   /** Returns the nonces that the books do not have as carried out, or have given back since. */
   findUntaken(nonces: readonly string[]): Promise<ReadonlySet<string>>;
   /** Saves differences. A known difference of the same amount stays unchanged. */
   openDifferences(differences: readonly NewDifference[]): Promise<void>;
   closeDifferences(agentIds: readonly number[]): Promise<void>;
-  /** Differences whose next look is due, the longest waiting first. */
+  /** Reads differences whose next look is due, the longest overdue first. */
   findDifferences(limit: number): Promise<readonly Difference[]>;
   saveLooks(looks: readonly LookedAt[]): Promise<void>;
   /** Counts the differences that raised an alarm and are not explained yet. */
@@ -88,7 +91,7 @@ export function planRound(
   at: Pick<Block, 'number'>,
   mostBlocks: number,
 ): AuditRound | undefined {
-  // A range that is as short as its overlap would never come to its end.
+  // Half of the range at most: a longer overlap would stop the audit from advancing.
   const overlap = Math.min(LIMITS.audit.overlapBlocks, Math.floor(mostBlocks / 2));
   const begin = (from: number): AuditRound => {
     const fromBlock = Math.max(0, from);
@@ -148,7 +151,8 @@ export function planLook(
     searchedFrom: isWhole ? null : fromBlock,
     passes: isWhole && looks >= looksBeforeAlarm ? passes + 1 : passes,
     toldRaw: looks >= looksBeforeAlarm ? differenceRaw : toldRaw,
-    // A transfer that was found is in the book by the next look; a failed search may succeed at a better node.
+    // Delay after `looksBeforeAlarm` searches that found nothing: a later search may use a better node. Otherwise the next look
+    // is due at once, since a found transfer is in the ledger by then.
     afterMs:
       isWhole && looks >= looksBeforeAlarm ? Math.min(retryMaxMs, retryFirstMs * 2 ** passes) : 0,
   };

@@ -8,14 +8,14 @@ import { searchDifferences } from './search-differences.ts';
 export type Audited = {
   /** Deposits that the first reading had missed, or that had waited. */
   readonly deposits: number;
-  /** Wallets that differ from the book for a reason that no search has found. */
+  /** Number of wallets that differ from the ledger and whose search has found no reason. */
   readonly differing: number;
 };
 
 export type WalletAuditor = {
   /**
-   * Looks a second time at a bounded number of wallets and blocks, as of a block up to which the books have everything.
-   * Never rejects: the next step repeats questions that failed.
+   * Audits a bounded number of wallets and blocks again, up to block `at`, for which the books are complete. Never rejects: the
+   * next step repeats failed requests.
    */
   run(at: Block): Promise<Audited | undefined>;
 };

@@ -12,7 +12,7 @@ import { chargeOf, holdOf, type Reservation } from './reservation.ts';
 
 export type AdvanceDeps = {
   readonly ledger: Pick<Ledger, 'advance' | 'settle'>;
-  /** The row as it stands now; another process may have moved it on. */
+  /** Reads the current row of a reservation, which another process may have advanced. */
   readonly reload: (nonce: string) => Promise<Reservation | undefined>;
   /** Called at each end that was carried out here; twice when two processes bring a payment to the same end at once. */
   readonly onEnd?: (state: ReservationState) => void;

@@ -34,9 +34,12 @@ export type Outflow = {
 };
 
 type How = {
-  /** Settled payments may have been given back: each is looked up. */
+  /** True when the ledger may have reversed settled payments: each settled payment is then looked up. */
   readonly isDoubted?: boolean;
-  /** Logs an unknown authorization and raises an alarm. Off in a second reading, since the first one did so. */
+  /**
+   * Logs an unknown authorization and raises an alarm. Off when blocks are read a second time, since the first reading did
+   * both.
+   */
   readonly logsOdd?: boolean;
 };
 

@@ -7,7 +7,7 @@ import type { Reservation } from './reservation.ts';
 
 export type VerdictDeps = AdvanceDeps &
   CorrectDeps & {
-    /** The events that a settled payment writes. */
+    /** Builds the events that the settlement of a payment writes. */
     readonly eventsOf: (row: Reservation, txHash: string) => Promise<readonly EventRow[]>;
   };
 

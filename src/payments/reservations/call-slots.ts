@@ -44,7 +44,7 @@ export function createCallSlots({
         throw error;
       }
     },
-    /** Agents that have calls under way. */
+    /** Number of agents with calls in progress. */
     get size() {
       return underWay.size;
     },

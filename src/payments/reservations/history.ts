@@ -2,7 +2,7 @@ import { isLive } from '../../../machines/reservation.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Reservation } from './reservation.ts';
 
-/** One call through the proxy, as its row has it. */
+/** A row of an agent's history: one call through the proxy. */
 export type ProxyCallRow = {
   /** Id of the call. Paid and free calls share one sequence. */
   readonly id: number;

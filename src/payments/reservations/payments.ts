@@ -18,7 +18,7 @@ export function createPayments(
     readonly sql: Sql;
     readonly ledger: Pick<Ledger, 'settled'>;
     readonly log: Log;
-    /** Free calls of this process that wait to be written. */
+    /** Log of calls without a payment on the chain. Flushed before a read, so that no queued line is missing. */
     readonly passthroughs: Pick<PassthroughLog, 'flush'>;
   },
 ) {
@@ -44,7 +44,7 @@ export function createPayments(
     ) {
       const most = Math.min(Math.max(limit, 1), LIMITS.historyPage.most);
       const page = { beforeId: idBefore(cursor), limit: most + 1 };
-      // An agent finds the call that it has just made.
+      // Waits for this process's pending writes, so that the history has the call that the agent has just made.
       await Promise.all([deps.ledger.settled(agentId), deps.passthroughs.flush()]);
       const found = await findProxyCalls(sql, agentId, page);
       const rows = found.slice(0, most);
@@ -69,7 +69,7 @@ export function createPayments(
 
 const NONCE = /^0x[0-9a-f]{64}$/;
 
-/** Ids begin at 1: no page ended with anything else. */
+/** Pattern of a cursor: the id of the last call on the previous page. Ids begin at 1. */
 const CURSOR = /^[1-9]\d{0,14}$/;
 
 function idBefore(cursor: string | undefined): number {

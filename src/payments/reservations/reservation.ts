@@ -3,18 +3,18 @@ import { isoTime } from '../../kernel/clock.ts';
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 
-/** One signed payment to a vendor, as its row has it. */
+/** Row of one signed payment to a vendor. */
 export type Reservation = {
   readonly nonce: string;
   readonly holdId: string;
   readonly agentId: number;
   readonly keyId: number | null;
-  /** The first key of its line of rotations. */
+  /** Id of the first key in the chain of rotations that led to `keyId`. */
   readonly keyRootId: number | null;
   readonly wallet: string;
   readonly payee: string;
   readonly valueRaw: bigint;
-  /** Unix seconds, by the chain's clock. */
+  /** Unix seconds, by the chain's clock, from which the authorization is no longer valid. */
   readonly validBefore: number;
   readonly targetUrl: string;
   readonly targetHost: string;
@@ -23,7 +23,7 @@ export type Reservation = {
   readonly actionId: string | null;
   readonly customerId: string | null;
   readonly state: ReservationState;
-  /** The vendor has said that it does not take the payment. */
+  /** True when the vendor has refused the payment. */
   readonly refused: boolean;
   readonly txHash: string | null;
   readonly responseStatusCode: number | null;
@@ -48,7 +48,7 @@ export const holdOf = (row: Reservation): Hold => ({
   },
 });
 
-/** The line of the agent's history that it leaves at its end. */
+/** Returns a function that builds the charge row for the agent's history, from the cost of an ended reservation. */
 export const chargeOf =
   (row: Reservation, status: ChargeRow['status']) =>
   (costRaw: bigint): ChargeRow => ({
