@@ -7,7 +7,7 @@ type Admitted = {
   abandon?(): void;
 };
 
-/** Registers a session whose money is held; where it is refused, ends it and throws. */
+/** Registers a session whose amount is held. When the registry refuses the session, ends it and throws. */
 export function admitSession<T extends Admitted>(
   { sessions }: Pick<VoiceDeps, 'sessions'>,
   sessionId: string,

@@ -20,7 +20,7 @@ const MOST_WAITING = 100;
 type Deps = {
   readonly clock: Clock;
   readonly publicOrigin: string;
-  /** Most open sockets whose `start` message has not come. */
+  /** Upper bound of the open sockets that have not received the carrier's `start` message. */
   readonly mostUnstarted?: number;
 };
 
@@ -101,7 +101,7 @@ class MediaHandler implements SocketHandler {
   }
 
   draining(): void {
-    // A call that has begun is drained itself, and closes its stream.
+    // A call that has begun drains by itself, and closes its media stream.
     if (!this.#hasStarted) this.#connection?.close(DRAINING.code, DRAINING.reason);
   }
 

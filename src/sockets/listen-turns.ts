@@ -22,7 +22,10 @@ import { tracedFrom } from './traced-from.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 
-/** The query of https://developers.deepgram.com/reference/speech-to-text/listen-flux. What is not named here may mean something to an upstream. */
+/**
+ * The query parameters of the route: https://developers.deepgram.com/reference/speech-to-text/listen-flux. Other parameters are
+ * left to the upstream.
+ */
 const Query = z
   .looseObject({
     model: z.string().min(1).max(LIMITS.modelIdChars),
@@ -102,7 +105,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const askedOf = (rawQuery: string): [name: string, value: string][] =>
   [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_PASSED_ON.has(name));
 
-/** As the vendor does, a message that cannot be read ends the stream. */
+/** Close frame for a client message that cannot be parsed. The stream ends, as it does at Deepgram. */
 const UNPARSABLE = {
   code: 1008,
   reason: 'UNPARSABLE_CLIENT_MESSAGE',

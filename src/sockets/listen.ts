@@ -24,7 +24,7 @@ import { tracedFrom } from './traced-from.ts';
 const { min, max } = LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;
 
-/** Parameters that are not named here mean nothing to the recognisers of this server, but may to an upstream. */
+/** The query parameters of the route. The recognisers of this server ignore other parameters; an upstream may use them. */
 const Query = z
   .looseObject({
     model: z.string().min(1).max(128),
@@ -42,7 +42,7 @@ const Query = z
     utterance_end_ms: z.coerce.number().int().min(minEndMs).max(maxEndMs).optional(),
     multichannel: notDone('one channel is heard, and no more'),
     callback: notDone('results come over this socket alone'),
-    /** A JSGF grammar, for `local/grammar`. */
+    /** JSGF grammar for the model `local/grammar`. */
     prompt: z.string().max(LIMITS.grammarChars).optional(),
     customer_id: z.string().max(LIMITS.taskIdChars).optional(),
   })
@@ -62,7 +62,7 @@ export const createListenSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
     path: '/v1/listen',
     credential: 'agent',
     summary: 'Transcribe audio while it is spoken, for clients of Deepgram.',
-    // Some of these clients refuse an upgrade without it.
+    // Some of Deepgram's clients refuse an upgrade without this header.
     headers: (requestId) => [['dg-request-id', uuidOf(requestId)]],
     authenticateFrom: ['bearer', 'subprotocol'],
     acceptsTokenScheme: true,
@@ -191,7 +191,7 @@ class ListenHandler implements SocketHandler {
   }
 }
 
-/** Why a recogniser of this server cannot handle a message. */
+/** Returns the reason why a recogniser of this server cannot handle a message. Undefined when it can. */
 function problemOf({ channel, type }: Readonly<Record<string, unknown>>): string | undefined {
   if (type === 'Finalize' && channel !== undefined && channel !== 0)
     return 'There is one channel, 0.';

@@ -30,7 +30,7 @@ import { readSocketBuyer } from './read-socket-buyer.ts';
 import { tracedFrom } from './traced-from.ts';
 
 const Query = z.object({
-  /** For sessions of text models: the transcription model and the speech model. */
+  /** Transcription model and speech model of a session with a text model. */
   stt_model: z.string().min(1).max(LIMITS.modelIdChars).optional(),
   tts_model: z.string().min(1).max(LIMITS.modelIdChars).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
@@ -178,14 +178,14 @@ class LiveHandler implements SocketHandler {
     this.#sender.end({ code: isOurs ? 1011 : 1008, reason: problem.code });
   }
 
-  /** Waits for no `session.start`. */
+  /** Stops waiting for `session.start`. */
   #rest(): void {
     if (this.#startTimer !== undefined) this.#deps.clock.clearTimeout(this.#startTimer);
     this.#startTimer = undefined;
   }
 }
 
-/** When to come again, which an HTTP answer says in a header. */
+/** Returns the seconds until a retry, which an HTTP response carries in its `retry-after` header. */
 function retryAfter({ headers }: ApiError): Fields {
   const seconds = headers['retry-after'];
   return seconds === undefined ? {} : { retry_after_seconds: Number(seconds) };

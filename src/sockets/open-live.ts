@@ -29,16 +29,16 @@ import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
 import { requireItsSocket } from './require-its-socket.ts';
 
 export type LiveDeps = VoiceDeps & {
-  /** Without it, no upstream is used. */
+  /** Relays to upstreams. When it is undefined, no upstream is used. */
   readonly relays?: Relays | undefined;
   readonly cascades?: Cascades | undefined;
 };
 
 export type LiveOpening = {
-  /** The `session.start`. */
+  /** The client's `session.start` event. */
   readonly event: RawLiveEvent;
   readonly buyer: RelayBuyer;
-  /** For sessions of text models: the transcription model and the speech model. */
+  /** Transcription model and speech model of a session with a text model. */
   readonly parts: {
     readonly stt_model?: string | undefined;
     readonly tts_model?: string | undefined;

@@ -30,13 +30,13 @@ export type TranscriptionQuery = Pick<TranscriptionInput, 'encoding' | 'sampleRa
   readonly buyer: RelayBuyer;
   readonly model: string;
   readonly language: string | undefined;
-  /** A JSGF grammar, for `local/grammar`. */
+  /** JSGF grammar for the model `local/grammar`. */
   readonly prompt: string | undefined;
   /** True when the client gets turns, in a protocol that upstreams serve on another socket (`/v2/listen`). */
   readonly isOfTurns?: boolean;
-  /** Further parameters, in the form that upstreams take. */
+  /** Further query parameters, by the names that upstreams use. */
   readonly asked: readonly (readonly [name: string, value: string])[];
-  /** Adds headers to the answer of the upgrade. */
+  /** Adds headers to the response of the upgrade. */
   readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
   readonly dialect: (served: { readonly model: Model; readonly source: Source }) => DialectChoice;
 };
@@ -105,7 +105,7 @@ function relayKindOf(
   };
 }
 
-/** Models of Deepgram that tell turns, and nothing else. */
+/** Model ids of Deepgram's Flux models, which report turns and serve no other protocol. */
 const OF_TURNS = /^deepgram\/flux-/;
 
 /**
@@ -124,7 +124,9 @@ function requireItsSocket(
   throw errors.gateway.invalidRequest(`"${id}" is served on the socket ${path}.`, 'model');
 }
 
-/** Upstreams report no tokens for a live transcription. */
+/**
+ * Returns true for a source with a price per token and none per second. Upstreams report no tokens for a live transcription.
+ */
 const isBilledByToken = ({ rates }: Source): boolean =>
   rates.audio_second === undefined && rates.audio_input_token !== undefined;
 

@@ -16,12 +16,12 @@ import { requireServed, type SessionConfig } from '../voice/session/session-conf
 import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import { openPlaced, requireEngines, requireLiveModel } from './take-engine.ts';
 
-/** The engines of this server as one model. */
+/** Model id of the pipeline that uses the engines of this server for every stage. */
 export const ALL_LOCAL = 'local/realtime';
 
 export type VoiceOpening = { readonly buyer: RelayBuyer; readonly config: SessionConfig };
 type LocalOpening = VoiceOpening & {
-  /** The bounds of a turn, where the protocol has its own. */
+  /** Returns the bounds of a turn, for protocols that have their own. */
   readonly capOf?: (model: Model, source: Source) => TurnCap;
 };
 
@@ -50,7 +50,7 @@ export async function openPlannedVoice(
   return localEngineOf(plan.stt) ? openPlaced(engines, open) : open(engines);
 }
 
-/** Opens a voice session with the engines of this server, with the cost of its first turn held. Throws the refusal. */
+/** Opens a voice session with the engines of this server and holds the cost of its first turn. Throws the refusal. */
 export async function openLocalVoice(
   deps: VoiceDeps,
   modelId: string,

@@ -44,7 +44,7 @@ export function readHandshake(
   return { modelId, type, config: () => requireSession(session) };
 }
 
-/** Parses the first settings of a session on this server, or throws the refusal. */
+/** Parses the first settings of a session on this server. Throws the refusal of unusable settings. */
 export function requireSession(session: unknown): SessionConfig {
   const read = readSession(session);
   if ('config' in read) return read.config;

@@ -4,7 +4,9 @@ import { BRAND } from '../kernel/ids.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
 import { readSpender } from '../models/purchase/read-spender.ts';
 
-/** Reads who spends on a socket, and the provider key. A browser sets no headers: its query may name the customer. */
+/**
+ * Reads the agent, the customer and the provider key of a socket. A browser sets no headers: its query may name the customer.
+ */
 export function readSocketBuyer(
   {
     caller,

@@ -44,7 +44,7 @@ const Query = z.object({
   model: z.string().min(1).max(128).optional(),
   /** With `transcription` the session transcribes and does not answer. */
   intent: z.string().max(64).optional(),
-  /** For sessions of text models: the transcription model and the speech model. */
+  /** Transcription model and speech model of a session with a text model. */
   stt_model: z.string().min(1).max(128).optional(),
   tts_model: z.string().min(1).max(128).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
@@ -85,7 +85,7 @@ export function createRealtimeSocket(voice: VoiceDeps, relays?: Relays, cascades
   });
 }
 
-/** Refuses unusable settings by the name of the client's member. */
+/** Throws the refusal of settings that cannot be used, with the path of the client's member; rethrows other errors. */
 function refuseUnfit(error: unknown): never {
   if (!(error instanceof ConfigUnfit)) throw error;
   const { message, param } = memberProblem(error.problem);
@@ -155,13 +155,13 @@ async function openRelay(
   const session = openRelayed(deps, connected);
   admitSession(deps, connected.owner.sessionId, session);
   return handlerOf(session, () => {
-    // The settings of a client secret go to the upstream before anything that the client sends.
+    // The settings in a client secret go to the upstream before the client's first frame.
     const fixed = caller.clientSecret?.session;
     if (isObject(fixed)) session.frame(sessionUpdate(fixed), false);
   });
 }
 
-/** Leaves the model out, which the session already has under the upstream's name. */
+/** Returns a `session.update` without the model, which the upstream session already has under the upstream's name. */
 const sessionUpdate = ({ model: _, ...session }: Readonly<Record<string, unknown>>): Uint8Array =>
   Buffer.from(
     JSON.stringify({ type: 'session.update', session: { type: 'realtime', ...session } }),

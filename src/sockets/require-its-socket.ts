@@ -7,7 +7,7 @@ const SOCKETS = {
   'openai-live': '/v1/live/sessions',
 } as const satisfies Partial<Record<Dialect, string>>;
 
-/** Refuses a model whose upstreams have `dialect`, which is another one than that of this socket. */
+/** Throws the refusal of a model whose upstreams use `dialect` when this socket serves another dialect. */
 export function requireItsSocket(
   catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'provider'>,
   modelId: string,

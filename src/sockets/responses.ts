@@ -29,7 +29,7 @@ type Deps = {
   readonly clock: Clock;
 };
 
-/** OpenAI's WebSocket mode of Responses. Each message is a purchase of `POST /v1/responses`. */
+/** Serves OpenAI's WebSocket mode of Responses. Each message is a purchase of `POST /v1/responses`. */
 export const createResponsesSocket = ({ clock, responses }: Deps) => {
   const remembered = new ConnectionBytes();
   return socketRoute()({

@@ -35,7 +35,7 @@ const SPEAK = {
   providerKey: 'optional',
 } as const;
 
-/** Speech of a text while it is written, for Deepgram's clients. Each sentence is a purchase of `POST /v1/audio/speech`. */
+/** Speaks a text while the client writes it, for Deepgram's clients. Each sentence is a purchase of `POST /v1/audio/speech`. */
 export const createSpeakSocket = (deps: Deps) =>
   socketRoute()({
     path: '/v1/speak',

@@ -15,7 +15,7 @@ import type { Catalogue, Modality, Model, Source } from '../models/catalogue/cat
 import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import type { TakenRecogniser } from '../voice/transcription/local-transcriber.ts';
 
-/** Finds a model that this server can serve live over a socket, or throws the refusal of the upgrade. */
+/** Returns a model that this server can serve live over a socket. Throws the refusal of the upgrade for any other model. */
 export function requireLiveModel(
   catalogue: Catalogue,
   id: string,
@@ -40,7 +40,7 @@ export function requireLiveModel(
 
 type EngineName = Parameters<LocalEngines['missing']>[0];
 
-/** Refuses the upgrade when a package that it needs was pruned from this installation. */
+/** Throws the refusal of the upgrade when the package of one of these engines was pruned from this installation. */
 export function requireEngines(engines: Pick<LocalEngines, 'missing'>, names: EngineName[]): void {
   for (const name of names) {
     const missing = engines.missing(name);
@@ -99,7 +99,7 @@ export async function openPlaced<E extends Pick<LocalEngines, 'stt'>>(
   }
 }
 
-/** Maps an engine's refusal to one of the gateway. Any other error is a bug and stays unchanged. */
+/** Maps an engine's refusal to a gateway error. Returns any other error, which is a bug, unchanged. */
 function refuseEngine(error: unknown): unknown {
   if (error instanceof EngineBusy) return errors.gateway.engineBusy(error.retryAfterSeconds);
   if (error instanceof EngineMissing) return errors.gateway.noSourceAvailable(error.message);

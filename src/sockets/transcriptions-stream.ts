@@ -17,15 +17,15 @@ const Query = z.object({
   encoding: z.enum(['linear16', 'mulaw', 'alaw']).default('linear16'),
   sample_rate: z.coerce.number().int().min(min).max(max).default(16_000),
   language: z.string().max(16).optional(),
-  /** A JSGF grammar, for `local/grammar`. */
+  /** JSGF grammar for the model `local/grammar`. */
   prompt: z.string().max(LIMITS.grammarChars).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
 });
 
-/** Messages that finish the stream, in this interface's spelling and in the vendor's. */
+/** Message types that finish the stream, in this route's spelling and in Deepgram's. */
 const FINISHERS: ReadonlySet<unknown> = new Set(['close_stream', 'CloseStream']);
 
-/** Makes an upstream send interim words, and end utterances as this route does. */
+/** Query parameters by which an upstream sends interim words and ends utterances as this route does. */
 const ASKED = Object.entries({
   interim_results: 'true',
   punctuate: 'true',
@@ -33,8 +33,8 @@ const ASKED = Object.entries({
 });
 
 /**
- * Live transcription: binary audio up, transcript events down, metered by the second of audio. With the recognisers of
- * this server, or at an upstream. Without `relays`, no upstream is used.
+ * Serves live transcription: binary audio in, transcript events out, metered by the second of audio. Uses the recognisers of
+ * this server or an upstream. Without `relays`, no upstream is used.
  */
 export const createTranscriptionSocket = (deps: VoiceDeps, relays?: ListenRelays) =>
   socketRoute()({
