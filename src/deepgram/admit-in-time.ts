@@ -4,7 +4,9 @@ import { LIMITS } from '../kernel/limits.ts';
 
 const { speakAdmitEveryMs, speakAdmitMs } = LIMITS.deepgram;
 
-/** Asks a rate limit again until it admits. Throws its 429 where that takes too long, and when `signal` fires. */
+/**
+ * Requests admission from a rate limit until it is granted. Throws the limit's 429 when that takes too long or `signal` fires.
+ */
 export async function admitInTime(
   clock: Clock,
   admit: () => Promise<void> | undefined,

@@ -1,12 +1,12 @@
 import type { Json } from '../kernel/json.ts';
 import type { Sentence, SpeakControls, SpeakDialect } from './speak-dialect.ts';
 
-/** The protocol of `/v1/speak`: https://developers.deepgram.com/docs/tts-websocket. It numbers each `Flushed` and `Cleared`. */
+/** Dialect of `/v1/speak`: https://developers.deepgram.com/docs/tts-websocket. It numbers each `Flushed` and `Cleared`. */
 export class AuraDialect implements SpeakDialect {
   readonly #controls: SpeakControls;
   readonly #metadata: Json;
   #sequence = 0;
-  /** Since the last `Flushed`. */
+  /** Characters spoken and amount charged since the last `Flushed`. */
   #spoken = { characters: 0, chargedRaw: 0n };
 
   constructor(controls: SpeakControls, metadata: Json) {
@@ -31,7 +31,7 @@ export class AuraDialect implements SpeakDialect {
     else controls.warn('UNPARSABLE_CLIENT_MESSAGE', 'A message is Speak, Flush, Clear or Close.');
   }
 
-  /** Clients before version 5 of the vendor's read the latter names. */
+  /** Returns a warning under both pairs of names: Deepgram's clients before version 5 read `warn_code` and `warn_msg`. */
   warning(code: string, description: string): Json {
     return { type: 'Warning', code, description, warn_code: code, warn_msg: description };
   }

@@ -1,7 +1,7 @@
 /** First bytes of files and of recorders' streams: RIFF, Ogg, FLAC, Matroska and WebM, ID3. */
 const MAGIC = ['RIFF', 'OggS', 'fLaC', '\x1aE\xdf\xa3', 'ID3'];
 
-/** The bytes that mark each format that OpenAI's transcriptions take, and their place in the file. */
+/** Identifying bytes of each file format that OpenAI's transcriptions accept, with their offset in the file. */
 const FORMATS: readonly (readonly [at: number, magic: string, extension: string])[] = [
   [8, 'WAVE', 'wav'],
   [0, 'fLaC', 'flac'],
@@ -9,7 +9,7 @@ const FORMATS: readonly (readonly [at: number, magic: string, extension: string]
   [0, '\x1aE\xdf\xa3', 'webm'],
   [4, 'ftyp', 'm4a'],
   [0, 'ID3', 'mp3'],
-  // Frames of layer III, of MPEG 1 and 2, with and without a checksum.
+  // MP3 without an ID3 tag: frame headers of MPEG 1 and 2, layer III, with and without a checksum.
   [0, '\xff\xfa', 'mp3'],
   [0, '\xff\xfb', 'mp3'],
   [0, '\xff\xf2', 'mp3'],

@@ -9,10 +9,10 @@ import { SpeechTurn } from './speech-turn.ts';
 
 type FluxInput = {
   readonly random: Random;
-  /** The sound that the client gets. */
+  /** Format of the audio that the client receives. */
   readonly format: SoundFormat;
   readonly speed: number | undefined;
-  /** The first message. */
+  /** The first message to the client. */
   readonly connected: Json;
 };
 
@@ -31,14 +31,14 @@ export class FluxDialect implements SpeakDialect {
   #speed: number | undefined;
   /** The turn that is being spoken, and after it the turns that wait. */
   #turns: SpeechTurn[] = [];
-  /** Turns that were sent whole and that the client may still be playing. Their texts are bounded by `speakTurnChars`. */
+  /** Turns whose audio was sent whole and that the client may still be playing. Their texts are bounded by `speakTurnChars`. */
   #spoken: SpeechTurn[] = [];
   /** End of the last turn that was removed from `#spoken`, in milliseconds of the session's sound. */
   #forgottenMs = 0;
   /** Milliseconds of audio that the session has sent, less the audio that the client skipped by interrupting. */
   #soundMs = 0;
   #hasSounded = false;
-  /** The `playback_offset` of the last `Interrupt`. */
+  /** `playback_offset` of the last `Interrupt`, in milliseconds; -1 before the first. */
   #playedMs = -1;
   #isInterrupting = false;
   #totals = { input: 0, billed: 0, chargedRaw: 0n };
@@ -87,7 +87,7 @@ export class FluxDialect implements SpeakDialect {
   }
 
   ending(): void {
-    // Closing ends a turn without a flush.
+    // Closing the session ends a turn that the client has not flushed.
     if (this.#turns.length > 0) this.#endTurn();
     const { billed, chargedRaw, input } = this.#totals;
     this.#controls.say({

@@ -4,7 +4,7 @@ const { fluxExpressivity, fluxSpeed } = LIMITS.deepgram;
 
 type Problem = { readonly code: string; readonly description: string };
 
-/** Why a voice does not speak at `speed`, in the vendor's codes. */
+/** Returns the reason why a voice does not speak at `speed`, with Deepgram's error code. Undefined when it does. */
 export function speedProblem(speed: number): Problem | undefined {
   const { max, min, step } = fluxSpeed;
   if (!(speed >= min && speed <= max)) {
@@ -15,7 +15,7 @@ export function speedProblem(speed: number): Problem | undefined {
   return { code: 'SPEED_INCREMENT_INVALID', description: `speed goes in steps of ${step}.` };
 }
 
-/** Why a voice does not speak so calmly or so animated. The voices that are sold know no such setting. */
+/** Returns the reason why `expressivity` cannot be used. Undefined for 0, the only value that the voices here support. */
 export function expressivityProblem(expressivity: number): Problem | undefined {
   const { max, min } = fluxExpressivity;
   if (!(expressivity >= min && expressivity <= max)) {

@@ -21,12 +21,15 @@ import { requireDelivered } from './require-delivered.ts';
 const { min, max } = LIMITS.sampleRateHz;
 const ONE_CHANNEL = 'one channel is heard, and no more';
 
-/** Codings of files, which say so themselves: naming them changes nothing. */
+/** Values of `encoding` that name a file format. They have no effect, since the file itself states its format. */
 const OF_FILES = ['flac', 'opus', 'ogg-opus', 'mp3'] as const;
 
-/** The query of a file: https://developers.deepgram.com/reference/speech-to-text-api/listen. What is not named here may mean something to an upstream. */
+/**
+ * The query parameters for a file: https://developers.deepgram.com/reference/speech-to-text-api/listen. Other parameters are
+ * left to the upstream.
+ */
 export const ListenFileQuery = z.looseObject({
-  /** The vendor's default model. */
+  /** Model id; the default is Deepgram's. */
   model: z.string().min(1).max(LIMITS.modelIdChars).default('base'),
   language: z.string().min(1).max(32).optional(),
   punctuate: Flag,
@@ -38,7 +41,7 @@ export const ListenFileQuery = z.looseObject({
   channels: z.coerce.number().int().min(1).max(1, ONE_CHANNEL).default(1),
   multichannel: notDone(ONE_CHANNEL),
   callback: notDone('the transcript comes with the answer alone'),
-  /** A JSGF grammar, for `local/grammar`. */
+  /** JSGF grammar for the model `local/grammar`. */
   prompt: z.string().max(LIMITS.grammarChars).optional(),
   tag: z.string().max(LIMITS.taskIdChars).optional(),
 });
@@ -55,7 +58,7 @@ type ListenOrder = {
   readonly buyer: Buyer;
   readonly requestId: string;
   readonly query: ListenFileQuery;
-  /** The query as its client wrote it, for an upstream that takes it unchanged. */
+  /** The query string as the client wrote it, for an upstream that receives it unchanged. */
   readonly rawQuery: string;
   readonly file: HeardFile;
 };
@@ -144,8 +147,8 @@ async function digestOf(bytes: Buffer): Promise<string> {
 }
 
 /**
- * Puts a WAV header before raw samples, and gives every file a name with the extension of its format. Throws the refusal
- * of samples whose rate the query does not name.
+ * Puts a WAV header before raw samples, and gives every file a name with the extension of its format. Throws the refusal of raw
+ * samples whose rate is missing from the query.
  */
 async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardFile> {
   const { bytes, name } = file;
@@ -168,7 +171,7 @@ export function readAddress(json: unknown): string {
   throw errors.gateway.invalidRequest('url: must be the address of a file of sound', 'url');
 }
 
-/** Turns a refusal that concerns the file at an address into Deepgram's error for such files. Others stay as they are. */
+/** Turns a refusal about the file at a URL into Deepgram's error for such files. Returns other errors unchanged. */
 export function remoteRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const [detail] = (error.fields.details ?? []) as readonly { readonly message?: string }[];

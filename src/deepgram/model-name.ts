@@ -2,7 +2,10 @@ import type { Catalogue } from '../models/catalogue/catalogue.ts';
 
 type Models = Pick<Catalogue, 'find' | 'findKeyed'>;
 
-/** Adds the maker that Deepgram's clients leave out, and drops the kind that some of them add by default. */
+/**
+ * Adds the maker's prefix that Deepgram's clients leave out of a model id, and drops the suffix `-general` that some clients
+ * append.
+ */
 export function fullModelId(catalogue: Models, model: string): string {
   if (model.includes('/') || catalogue.find(model) !== undefined) return model;
   const id = `deepgram/${model}`;
@@ -10,7 +13,10 @@ export function fullModelId(catalogue: Models, model: string): string {
   return isKnown ? id : id.replace(/-general$/, '');
 }
 
-/** Deepgram's voices are names of models, such as `aura-2-thalia-en`: https://developers.deepgram.com/docs/tts-models. */
+/**
+ * Matches a voice of Deepgram, which is named like a model (`aura-2-thalia-en`):
+ * https://developers.deepgram.com/docs/tts-models.
+ */
 const VOICE = /^(?:deepgram\/)?((aura(?:-2)?)-[a-z]{2,40}-[a-z]{2})$/;
 
 /**

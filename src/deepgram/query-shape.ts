@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 
-/** A parameter that is on or off, and off where it is missing. */
+/** Boolean query parameter; false when it is missing. */
 export const Flag = z
   .enum(['true', 'false'])
   .default('false')
@@ -18,7 +18,10 @@ export const notDone = (why: string) =>
     .optional()
     .refine((value) => value === undefined || value === '' || value === 'false', why);
 
-/** All values of a parameter that may come more than once, where a parsed query has the last. Throws the refusal of too many. */
+/**
+ * Returns all values of a repeatable parameter, of which a parsed query has only the last. Throws the refusal of too many
+ * values.
+ */
 export function valuesOf(rawQuery: string, name: string): string[] {
   const values = new URLSearchParams(rawQuery).getAll(name).filter((value) => value !== '');
   const isTooLong = values.some(({ length }) => length > LIMITS.taskIdChars);

@@ -5,8 +5,8 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Relayed } from '../models/purchase/answer.ts';
 
 /**
- * Returns a successful answer. Throws the refusal of an upstream as one of ours, since clients of this protocol read only
- * one shape of errors and an upstream may have another.
+ * Returns a successful response. Throws an upstream's error as a gateway error: clients of this protocol read only one error
+ * shape, and an upstream may use another.
  */
 export function requireDelivered(answer: Relayed): Relayed {
   const { body, headers, status } = answer;

@@ -9,13 +9,13 @@ import { type HeardFile, remoteRefusal } from './listen-file.ts';
 
 export interface SoundAtAddress {
   /**
-   * Fetches a file that its caller names by its address, through the destination guard and the allowlist of the agent, and
-   * hands it to `use`. It has one of a few places from its first byte until `use` is done. Throws the refusal.
+   * Fetches the file at a URL of the caller, through the destination guard and the agent's allowlist, and passes it to `use`.
+   * The file takes one of a bounded number of slots until `use` is done. Throws the refusal.
    */
   with<T>(url: string, buyer: Buyer, use: (file: HeardFile) => Promise<T>): Promise<T>;
 }
 
-/** Fetches files at addresses, within limits of their own on the number of files and on their bytes in memory. */
+/** Creates the fetcher of files at URLs. It has its own limits on the number of files and on their bytes in memory. */
 export function createSoundAtAddress(deps: {
   readonly fetchSound: FetchSound;
   readonly fileCallerOf: FileCallerOf;

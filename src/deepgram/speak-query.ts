@@ -10,7 +10,7 @@ import type { MadeSound } from './spoken-sound.ts';
 /** Parameters of both queries. Parameters that are unknown to this server and the vendor are ignored. */
 const SPOKEN = {
   model: z.string().min(1).max(LIMITS.modelIdChars).default('aura-2-thalia-en'),
-  /** The voice, for models that have several voices under one id. */
+  /** Name of the voice, for models that have several voices under one model id. */
   voice: z.string().min(1).max(LIMITS.speech.voiceChars).optional(),
   sample_rate: z.coerce.number().int().positive().optional(),
   speed: z.coerce.number().min(LIMITS.speech.speed.min).max(LIMITS.speech.speed.max).optional(),
@@ -18,7 +18,7 @@ const SPOKEN = {
   callback: notDone('the sound comes with the answer alone'),
 };
 
-/** The query of `POST /v1/speak`: https://developers.deepgram.com/reference/text-to-speech-api. */
+/** The query parameters of `POST /v1/speak`: https://developers.deepgram.com/reference/text-to-speech-api. */
 export const SpeakQuery = z.looseObject({
   ...SPOKEN,
   encoding: z.enum(['linear16', 'mulaw', 'alaw', 'mp3', 'opus', 'flac', 'aac']).optional(),
@@ -26,7 +26,9 @@ export const SpeakQuery = z.looseObject({
   bit_rate: z.coerce.number().int().positive().optional(),
 });
 
-/** The query of the socket: https://developers.deepgram.com/reference/text-to-speech-api/speak-streaming. */
+/**
+ * The query parameters of the `/v1/speak` socket: https://developers.deepgram.com/reference/text-to-speech-api/speak-streaming.
+ */
 export const SpeakSocketQuery = z.looseObject({
   ...SPOKEN,
   encoding: z.enum(['linear16', 'mulaw', 'alaw']).default('linear16'),
@@ -54,10 +56,10 @@ const FLUX = {
   expressivity: within(expressivityProblem),
 };
 
-/** The query of `POST /v2/speak`: https://developers.deepgram.com/reference/speak/v-2/audio/generate. */
+/** The query parameters of `POST /v2/speak`: https://developers.deepgram.com/reference/speak/v-2/audio/generate. */
 export const FluxQuery = SpeakQuery.extend(FLUX);
 
-/** The query of the socket: https://developers.deepgram.com/reference/text-to-speech/speak-flux. */
+/** The query parameters of the `/v2/speak` socket: https://developers.deepgram.com/reference/text-to-speech/speak-flux. */
 export const FluxSocketQuery = SpeakSocketQuery.extend(FLUX);
 
 /**
@@ -77,7 +79,7 @@ const RATES: Rates = {
   alaw: [8_000, 16_000],
 };
 
-/** The rates of `/v2/speak`. */
+/** Sample rates of `/v2/speak` in Hz, by encoding. */
 export const FLUX_RATES: Rates = {
   linear16: [8_000, 16_000, 24_000, 32_000, 44_100, 48_000],
   mulaw: RATES.mulaw,
@@ -90,7 +92,7 @@ const USUAL_HZ: Readonly<Record<SoundCoding, number>> = {
   alaw: 8_000,
 };
 
-/** The codings that a source makes as whole files, and the container of each. */
+/** Encodings that a source returns as whole files, with the container of each. */
 const FILES = { mp3: 'none', opus: 'ogg', flac: 'none', aac: 'none' } as const;
 
 /**
@@ -117,7 +119,7 @@ export function planSound(
   return { format: encoding, made: undefined };
 }
 
-/** Raw samples of a coding. Throws the refusal of a rate that it has not. */
+/** Plans raw samples of an encoding. Throws the refusal of a sample rate that the encoding does not have. */
 export function planRaw(
   encoding: SoundCoding,
   sampleRateHz: number = USUAL_HZ[encoding],

@@ -8,15 +8,15 @@ type Job =
 
 const { speakSentence, speakWaitingChars } = LIMITS.deepgram;
 
-/** The sentences that a session has still to speak, with the marks between them. `hasRoom` bounds their characters. */
+/** Queue of the sentences that a session has still to speak, with marks between them. `hasRoom` bounds their characters. */
 export class SpeakQueue {
   #cutter = new SpeechCutter(speakSentence);
   readonly #jobs: Job[] = [];
-  /** Characters of all texts that wait, in the cutter and in jobs. */
+  /** Characters of all queued texts: in the cutter and in jobs. */
   #waitingChars = 0;
   #uncutChars = 0;
 
-  /** No sentence and no mark waits; the beginning of a sentence may. */
+  /** True when no whole sentence and no mark is queued. The cutter may still keep the beginning of a sentence. */
   get isEmpty(): boolean {
     return this.#jobs.length === 0;
   }
@@ -35,7 +35,7 @@ export class SpeakQueue {
   /** Queues the beginning of a sentence whose end has not come. */
   cutRest(): void {
     this.#queue(this.#cutter.end());
-    // Blanks are not spoken, and wait no longer.
+    // The rest in the cutter is blank: it is not spoken, and no longer counts as queued.
     this.#waitingChars -= this.#uncutChars;
     this.#uncutChars = 0;
   }

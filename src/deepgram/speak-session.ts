@@ -30,7 +30,7 @@ type SpeakDeps = {
 
 type SpeakInput = {
   readonly buyer: Omit<Buyer, 'signal' | 'workId'>;
-  /** Counts a sentence as a request like the upgrade. Throws the 429. */
+  /** Counts a sentence against the rate limit, as the upgrade was counted. Throws the 429. */
   readonly admit: () => Promise<void> | undefined;
   readonly plan: SoundPlan;
   readonly speaker: Speaker;
@@ -178,7 +178,7 @@ export class SpeakSession implements SpeakControls {
     this.#run();
   }
 
-  /** Does the jobs one after another. Never rejects. */
+  /** Runs the queued jobs one after another. Never rejects. */
   #run(): void {
     if (this.#isRunning || this.#isOver) return;
     if (this.#queue.isEmpty && this.#closing === undefined) return;

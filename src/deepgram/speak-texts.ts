@@ -13,7 +13,7 @@ import { type MadeSound, madeSound } from './spoken-sound.ts';
 
 type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
 
-/** A voice, found in the catalogue. */
+/** A speech model of the catalogue with its voice and speed. */
 export type Speaker = Pick<SpeechRequest, 'model' | 'voice' | 'speed'> & { readonly model: string };
 
 export interface SpeakTexts {
@@ -69,7 +69,7 @@ export function requireSpeaker(
   };
 }
 
-/** The content types that vendors give raw samples. */
+/** Content types with which providers label raw samples. */
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /**

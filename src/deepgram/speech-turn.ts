@@ -50,7 +50,7 @@ export class SpeechTurn {
     return this.#text.length + text.length <= deepgram.speakTurnChars;
   }
 
-  /** Returns how many characters (code points) were added. */
+  /** Adds a text to the turn. Returns the number of characters (code points) added. */
   add(text: string): number {
     const characters = codePointsOf(text);
     this.#text += text;
@@ -104,7 +104,7 @@ export class SpeechTurn {
 
   #heardOf({ from, to, startMs, endMs, isWhole }: Span, playedMs: number): number {
     const sentMs = endMs - startMs;
-    // The vendor does not say how long the current sentence will be, so its length is estimated from its characters.
+    // Deepgram does not report how long the current sentence will be, so its length is estimated from its characters.
     const lastsMs = isWhole ? sentMs : Math.max(sentMs, (to - from) * MS_PER_CHARACTER);
     const heard = Math.floor(((to - from) * (playedMs - startMs)) / lastsMs);
     if (heard >= to - from) return to;

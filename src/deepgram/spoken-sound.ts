@@ -31,7 +31,7 @@ export function madeSound(
         next: () => made.next(),
         async return() {
           await inner.return?.();
-          // The converter may still wait for a piece of the source, which has ended: its own end is not awaited.
+          // The converter may still wait for a piece of the source, which has ended. Its return is not awaited.
           made.return(undefined).catch(() => {});
           return OVER;
         },
