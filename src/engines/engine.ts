@@ -5,12 +5,12 @@
 import type { StopSignal } from '../kernel/stop-signal.ts';
 import type { EncodedFormat } from './tts/sound-encoder.ts';
 
-/** The package an engine lives in was pruned from this installation. */
+/** Thrown when the package of an engine was pruned from this installation. */
 export class EngineMissing extends Error {
   override readonly name = 'EngineMissing';
 }
 
-/** Every engine of the pool is in use. Answered at once: a stream is never queued into silence. */
+/** Thrown at once when every engine of the pool is in use. A stream is never queued. */
 export class EngineBusy extends Error {
   override readonly name = 'EngineBusy';
   readonly retryAfterSeconds: number;
@@ -21,7 +21,7 @@ export class EngineBusy extends Error {
   }
 }
 
-/** A word and its times, in milliseconds since the beginning of the sound or utterance that has it. */
+/** A word with its start and end, in milliseconds since the beginning of the audio or utterance that contains the word. */
 export type TimedWord = {
   readonly word: string;
   readonly startMs: number;
@@ -50,7 +50,7 @@ export type TurnBounds = {
 
 export type SttListener = {
   transcript(transcript: Transcript): void;
-  /** The engine gave up on this stream and could not be replaced. */
+  /** Called when the engine failed on this stream and could not be replaced. */
   failed(error: Error): void;
   /** Sent by recognisers that find the ends of turns. */
   turn?(sign: TurnSign): void;
@@ -58,7 +58,7 @@ export type SttListener = {
   released?(): void;
 };
 
-/** The worker of an engine died, hung, or was ended while it had something to do. */
+/** Thrown when the worker of an engine died, hung, or was ended while a call was in flight. */
 export class EngineCrashed extends Error {
   override readonly name = 'EngineCrashed';
 }
@@ -66,7 +66,7 @@ export class EngineCrashed extends Error {
 /** The engine cannot carry out the request: a bad grammar, a text beyond its bound. */
 export class EngineInputRefused extends Error {
   override readonly name = 'EngineInputRefused';
-  /** The member of the request that it is about, where it is known. */
+  /** Path of the request's member that the refusal is about; undefined when it is unknown. */
   readonly param: string | undefined;
 
   constructor(message: string, param?: string) {
@@ -87,7 +87,7 @@ export interface SttStream {
   endUtterance(): Promise<void>;
   /** Drops the utterance and forgets its audio. When it is absent, the utterance is ended like any other. */
   dropUtterance?(): Promise<void>;
-  /** Gives the engine back. Safe to call twice. */
+  /** Gives the engine back to its pool. Safe to call twice. */
   close(): void;
 }
 
@@ -108,14 +108,14 @@ export interface EnginePlace {
 export interface SttEngine {
   /** True when streams of this engine report the ends of turns. Absent means false. */
   readonly takesTurns?: boolean;
-  /** Rejects with EngineBusy or EngineMissing. */
+  /** Opens a stream. Rejects with EngineBusy or EngineMissing. */
   open(options: {
     readonly sampleRateHz: number;
     readonly listener: SttListener;
     /** A JSGF grammar, for engines that use a grammar. */
     readonly grammar?: string;
     readonly language?: string;
-    /** Words to expect, for engines that take them. */
+    /** Words to expect in the audio, for engines that support a prompt. */
     readonly prompt?: string;
     /** For engines that find the ends of turns. */
     readonly turns?: TurnBounds;
@@ -145,40 +145,40 @@ export interface SharedSttEngine extends SttEngine {
 export type SpeechChunk = {
   readonly pcm: Int16Array;
   readonly sampleRateHz: number;
-  /** The words that this chunk speaks. */
+  /** Words that this chunk of audio speaks. */
   readonly text: string;
 };
 
 export interface TtsEngine {
-  /** Speaks sentence by sentence, first audio first. Stops producing when `signal` fires. */
+  /** Speaks a text sentence by sentence and yields the first audio as early as possible. Stops when `signal` fires. */
   speak(request: {
     readonly text: string;
     readonly voice: string;
     readonly speed?: number;
     readonly signal: StopSignal;
-    /** The agent whose turn the work takes; absent: the server's own. */
+    /** Agent in whose name the work is queued. Undefined for work of the server itself. */
     readonly agentId?: number;
   }): AsyncIterable<SpeechChunk>;
 }
 
-/** A file of sound while it is being written. One call at a time. */
+/** An audio file while it is being encoded. One call at a time. */
 export interface EncodedSound {
   /** Returns the bytes that 16-bit sound at `LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
   push(pcm: Int16Array): Promise<Uint8Array>;
   /** Returns the remaining bytes of the file. */
   finish(): Promise<Uint8Array>;
-  /** Gives the encoder back. Safe to call twice. */
+  /** Gives the encoder back to its pool. Safe to call twice. */
   close(): void;
 }
 
 export interface SoundEncoding {
   /** Returns true when the encoder of the format is part of this installation. */
   makes(format: EncodedFormat): boolean;
-  /** Rejects with EngineBusy or EngineMissing. */
+  /** Opens an encoder. Rejects with EngineBusy or EngineMissing. */
   open(format: EncodedFormat): Promise<EncodedSound>;
 }
 
-/** The sound of a file while it is being decoded. One call at a time. */
+/** The audio of a file while it is being decoded. One call at a time. */
 export interface DecodedFile {
   /**
    * Resolves to whole frames of 20 ms at 16 kHz, some seconds of audio; to undefined at the end. Rejects with
@@ -187,7 +187,7 @@ export interface DecodedFile {
   next(): Promise<Int16Array | undefined>;
   /** Duration of the decoded sound, in milliseconds. */
   readonly soundMs: number;
-  /** Gives the decoder back. Safe to call twice. */
+  /** Gives the decoder back to its pool. Safe to call twice. */
   close(): void;
 }
 
@@ -199,7 +199,7 @@ export interface SoundDecoding {
   open(file: Buffer, statedMs: number): Promise<DecodedFile>;
 }
 
-/** A text, or one in the tokens of OpenAI's encoder for embeddings (cl100k). */
+/** A text to embed, as characters or as tokens of OpenAI's encoder for embeddings (cl100k). */
 export type EmbeddedText = string | readonly number[];
 
 export interface EmbeddingEngine {
@@ -209,8 +209,8 @@ export interface EmbeddingEngine {
 
 export interface VadStream {
   /**
-   * Speech probability of 32 ms of 16 kHz audio (512 samples); state is kept between calls. The samples are read or copied
-   * before it returns: the array belongs to all listeners.
+   * Resolves to the probability of speech in 32 ms of 16 kHz audio (512 samples); the stream keeps state between calls. Reads
+   * or copies the samples before it returns, since all listeners share the array.
    */
   probability(frame: Int16Array): Promise<number>;
   close(): void;
@@ -235,7 +235,7 @@ export type CallerFacts = {
 
 export type GuideReply = {
   readonly text: string;
-  /** There was more to say than it might. */
+  /** True when the answer was cut at `maxTokens`. */
   readonly isCut?: boolean;
   readonly toolCall?: { readonly name: string; readonly argumentsJson: string };
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
@@ -245,7 +245,7 @@ export type GuideReply = {
 export type GuideTool = {
   readonly name: string;
   readonly description: string;
-  /** The JSON Schema of its arguments; without one it takes none. */
+  /** JSON Schema of the tool's arguments. Undefined for a tool without arguments. */
   readonly parameters?: unknown;
   /** Path of the tool in the request, which a refusal names. */
   readonly place?: string;
@@ -254,21 +254,21 @@ export type GuideTool = {
 /** Format of an answer: a JSON object, of `schema` when given. `place` is its path in the request, for refusals. */
 export type GuideFormat = { readonly schema?: unknown; readonly place?: string };
 
-/** The built-in responder: deterministic, and said to be a guide and not a language model. */
+/** The built-in responder. It is deterministic, and says of itself that it is a guide and not a language model. */
 export interface GuideEngine {
-  /** Rejects with EngineInputRefused where a schema has no value. */
+  /** Returns the answer. Rejects with EngineInputRefused when a JSON Schema of the request allows no value. */
   reply(request: {
     readonly messages: readonly ChatMessage[];
     readonly tools?: readonly GuideTool[];
     /** True when the answer must call a tool, whatever the question is. */
     readonly mustCall?: boolean;
     readonly format?: GuideFormat;
-    /** Texts before which an answer ends. */
+    /** Stop sequences: the answer ends before the first of them. */
     readonly stop?: readonly string[];
     readonly facts: CallerFacts;
     readonly maxTokens: number;
     readonly nowMs: number;
-    /** The agent whose turn the work takes; absent: the server's own. */
+    /** Agent in whose name the work is queued. Undefined for work of the server itself. */
     readonly agentId?: number;
   }): Promise<GuideReply>;
 }
@@ -283,7 +283,7 @@ export type EngineName =
   | ('pocketsphinx' | 'grammar' | 'flite' | 'use-lite' | 'vad' | 'guide' | 'decoders')
   | EncodedFormat;
 
-/** The engines of this process, loaded on first use. `missing` answers without loading anything. */
+/** The engines of this process, each loaded on first use. `missing` reports a pruned package without loading its engine. */
 export interface LocalEngines extends AsyncDisposable {
   readonly stt: { readonly pocketsphinx: SharedSttEngine; readonly grammar: SharedSttEngine };
   readonly tts: { readonly flite: TtsEngine };

@@ -39,7 +39,7 @@ export type LocalEnginesDeps = {
   };
 };
 
-/** The folder of each engine's worker. */
+/** Folder under `src/engines` that contains each engine's worker. */
 const WORKER_FOLDERS = {
   decoding: 'decoding',
   encoder: 'tts',
@@ -64,7 +64,7 @@ const WARMING_QUESTION = {
   nowMs: 0,
 } as const;
 
-/** Builds every engine and starts none: a worker thread comes with the first call that needs it. */
+/** Creates every engine without starting it: the first call to an engine starts its worker thread. */
 export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
   const { files = createEngineFiles() } = deps;
   const makeClient: MakeClient = (name, options, bounds) => {

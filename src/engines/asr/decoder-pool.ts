@@ -41,7 +41,7 @@ export function createDecoderPool({ size, makeClient }: DecoderPoolDeps): Decode
 
   function serve() {
     for (const next of waiting) {
-      // Decoders that are on their way out still hold their memory and count.
+      // Decoders that are being ended still hold their memory, so they count.
       if (taken.size + leaving.size >= size) return;
       const client = idle.pop() ?? makeClient();
       taken.add(client);
@@ -58,7 +58,7 @@ export function createDecoderPool({ size, makeClient }: DecoderPoolDeps): Decode
     },
     giveBack(client, retire) {
       if (!taken.delete(client)) return;
-      // A thread that died has nothing left to do.
+      // A client whose thread died has nothing to end.
       if (retire && client.thread !== undefined) end(client);
       else idle.push(client);
       serve();

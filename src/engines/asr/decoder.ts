@@ -1,6 +1,6 @@
 import type { TimedWord } from '../engine.ts';
 
-/** A recogniser over 16 kHz sound. Every method may throw: what runs inside can trap. */
+/** A recogniser of 16 kHz audio. Every method may throw, because its WebAssembly can trap. */
 export interface Decoder {
   begin(): void;
   feed(pcm: Int16Array): void;

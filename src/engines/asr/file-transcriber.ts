@@ -16,7 +16,7 @@ import { VoiceDetector } from '../vad/vad-detector.ts';
 import { shiftWords } from './shift-words.ts';
 
 const FRAME_MS = (HEARING_FRAME * 1_000) / HEARING_HZ;
-/** The detector may know so late that speech began: its padding, and a little. */
+/** Frames of audio kept from before the detector reports speech: the longest delay of that report, and a margin. */
 const LEAD_FRAMES = 32;
 /** Frames that are processed before other work gets a turn, few enough for the detector's model to keep up. */
 const FRAMES_A_TURN = 8;
@@ -33,21 +33,27 @@ export type HeardSpeech = {
 export type FileTranscriberDeps = {
   readonly stt: SttEngine;
   readonly vad: VadEngine;
-  /** Without it loudness alone is the gate. */
+  /** First stage of speech detection. When undefined, loudness alone decides. */
   readonly gates: SpeechGates | undefined;
 };
 
-/** Hears a file as fast as it can be decoded, one stretch of speech after another. */
+/** Transcribes a file as fast as it can be decoded, one stretch of speech after another. */
 export interface FileTranscriber {
-  /** The next stretch in which words were transcribed; undefined at the end. Throws where a recogniser or decoder fails. */
+  /**
+   * Returns the next stretch of speech that has words; undefined at the end of the file. Throws when a recogniser or decoder
+   * fails.
+   */
   next(): Promise<HeardSpeech | undefined>;
-  /** Duration of the part that was transcribed so far, in milliseconds; at the end, that of the file. */
+  /** Duration of the audio transcribed up to now, in milliseconds; at the end, the duration of the file. */
   readonly heardMs: number;
   /** Gives the recogniser and the decoder back. Safe to call twice. */
   close(): void;
 }
 
-/** Takes a recogniser: rejects with EngineBusy, EngineMissing or EngineInputRefused, and then leaves `file` to its caller. */
+/**
+ * Opens a recogniser for `file`. When it rejects (EngineBusy, EngineMissing, EngineInputRefused), the caller still has to close
+ * `file`.
+ */
 export async function openFileTranscriber(
   deps: FileTranscriberDeps,
   file: DecodedFile,
@@ -90,7 +96,7 @@ class Ear {
   readonly #sound = new RecentSound();
   readonly #detector: VoiceDetector;
   #lead: Int16Array[] = [];
-  /** The next decoded part with its duration. Undefined at the end of the file. */
+  /** The decoded part of the file that is being transcribed. Undefined at the end of the file. */
   #decoded: Int16Array | undefined = new Int16Array(0);
   #at = 0;
   #count = 0;
@@ -116,7 +122,7 @@ class Ear {
   }
 
   get heardMs(): number {
-    // The last frame may be filled up.
+    // The last frame may be padded, and the file's duration leaves the padding out.
     return Math.min(this.#count * FRAME_MS, this.#file.soundMs);
   }
 

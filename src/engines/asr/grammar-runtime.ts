@@ -11,7 +11,7 @@ export interface GrammarDecoder extends Decoder {
   useGrammar(jsgf: string): void;
 }
 
-/** Loads the grammar recogniser from the package whose entry script is given; 0.2 s and about 90 MB. */
+/** Loads the grammar recogniser from its package's entry script. Takes 0.2 s and about 90 MB. */
 export async function loadGrammarDecoder(script: string): Promise<GrammarDecoder> {
   const { default: createModule } = await import('soundswallower');
   let complaints: string[] = [];
@@ -36,7 +36,7 @@ export async function loadGrammarDecoder(script: string): Promise<GrammarDecoder
         if (isTrap(error)) throw error;
         cause = error instanceof Error ? error.message : String(error);
       }
-      // An undefined rule is only complained of: the grammar would load and never match.
+      // For an undefined rule the recogniser only logs a complaint: it would load the grammar and never match.
       const complaint = complaints.find((line) => !line.includes('Failed to parse'));
       const said = complaint?.replace(/^.*?line \d+: | at line \d+ .*$/g, '') ?? cause;
       if (said !== '') throw new EngineInputRefused(`The grammar cannot be used: ${said}`);
@@ -60,7 +60,10 @@ export async function loadGrammarDecoder(script: string): Promise<GrammarDecoder
   };
 }
 
-/** Times are seconds. Silence, noise and joints of the grammar are no words; a number after a word is its variant. */
+/**
+ * Returns the word of a segment, with times converted from seconds. Silence, noise and joints of the grammar yield no word; the
+ * number of a pronunciation variant (`read(2)`) is removed.
+ */
 function wordOf({ t, b, d }: Segment): TimedWord[] {
   if (/^(<|\+\+|\[|\()/.test(t)) return [];
   const word = t.replace(/\(\d+\)$/, '');

@@ -6,11 +6,11 @@ export type JsgfSize = {
   readonly words: number;
   /** Number of parts that speech may skip, `[ ]` and `*`. Joining a run of such parts costs the cube of their number. */
   readonly optional: number;
-  /** Levels of brackets and of rules within rules. */
+  /** Nesting depth, in levels of brackets and of rules within rules. */
   readonly depth: number;
 };
 
-/** A definition such as `public <order> = one (tea | <drink>);` */
+/** Matches a rule definition such as `public <order> = one (tea | <drink>);` */
 const RULE = /(?:public\s+)?<([^>]+)>\s*=([^;]*);/g;
 const TOKEN = /<([^>]+)>|[()[\]*+]|[^\s<>()[\]|*+;/]+/g;
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
@@ -20,7 +20,7 @@ type Size = { words: number; optional: number; depth: number };
 
 const NOTHING: JsgfSize = { words: 0, optional: 0, depth: 0 };
 
-/** Measures a JSGF grammar: the largest of each among its rules. A rule within itself counts once. */
+/** Measures a JSGF grammar: the maximum of each measure over all rules. A rule that contains itself counts once. */
 export function jsgfSize(grammar: string): JsgfSize {
   const rules = new Map<string, string>();
   for (const [, name = '', body = ''] of grammar.replace(COMMENT, '').matchAll(RULE)) {
@@ -51,7 +51,7 @@ export function oversizeOf({ words, optional, depth }: JsgfSize): string | undef
 
 function bodySize(body: string, sizeOf: (rule: string) => JsgfSize): JsgfSize {
   const levels: Size[] = [{ ...NOTHING }];
-  /** The part that a `*` or `+` behind it repeats. */
+  /** The last part read, which a following `*` or `+` repeats. */
   let part: JsgfSize = NOTHING;
   const add = (size: JsgfSize) => {
     part = size;

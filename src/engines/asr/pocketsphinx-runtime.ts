@@ -13,7 +13,7 @@ export type PocketsphinxFiles = {
   readonly wasm: string;
   readonly languageModel: string;
   readonly dictionary: string;
-  /** The acoustic model by file name. */
+  /** Contents of the acoustic model's files, by file name. */
   readonly acoustic: Readonly<Record<string, string>>;
 };
 
@@ -50,7 +50,7 @@ type Status = { readonly value: number };
 
 type AudioBuffer = { push_back(sample: number): void; delete(): void };
 
-/** Frames of 10 ms, the last one included. */
+/** A recognised word. `start` and `end` are numbers of 10 ms frames; `end` is the last frame of the word. */
 type SegItem = { readonly word: string; readonly start: number; readonly end: number };
 
 type Segmentation = { size(): number; get(index: number): SegItem; delete(): void };
@@ -82,7 +82,7 @@ type Runtime = {
   readonly HEAPF32: Float32Array;
 };
 
-/** Loads the recogniser, about half a second of work and 125 MB. */
+/** Loads the recogniser. Takes about half a second of processor time and 125 MB. */
 export async function loadPocketsphinx(files: PocketsphinxFiles, seed: number): Promise<Decoder> {
   const runtime = await startRuntime(files);
   await installModels(runtime, files);
@@ -98,8 +98,8 @@ async function startRuntime(files: PocketsphinxFiles): Promise<Runtime> {
     readFile(files.script, 'utf8'),
     readFile(files.wasm),
   ]);
-  // The script is an old Emscripten program and no module. It gets a process that it cannot end and
-  // on which its handlers for uncaught errors, which would end it, find no hold.
+  // The script is an old Emscripten program, not a module. It receives a stand-in for `process`, so that it can neither end
+  // this process nor install its handlers for uncaught errors, which would end it.
   const start = compileFunction(script, ['Module', 'require', 'process', '__dirname']);
   const tame = Object.create(process, {
     on: { value: () => tame },
@@ -169,7 +169,7 @@ function wrap(runtime: Runtime, recognizer: Recognizer, seed: number): Decoder {
     },
     hypothesis: () => recognizer.getHyp(),
     end() {
-      // Cut in the middle of a word, the search for the best path may find no end and then says nothing.
+      // For audio that was cut within a word, the search for the best path may find no end and return an empty text.
       const believed = recognizer.getHyp();
       const wordsBefore = words();
       must(recognizer.stop(), 'end an utterance');
@@ -185,7 +185,10 @@ function wrap(runtime: Runtime, recognizer: Recognizer, seed: number): Decoder {
   };
 }
 
-/** Silence, noise and the ends of the sentence are no words; a number behind a word marks its pronunciation. */
+/**
+ * Returns the word of a segment. Silence, noise and sentence marks yield no word; the number of a pronunciation (`read(2)`) is
+ * removed.
+ */
 function wordOf({ word, start, end }: SegItem): TimedWord[] {
   if (/^(<|\+\+|\[)/.test(word)) return [];
   return [{ word: word.replace(/\(\d+\)$/, ''), startMs: 10 * start, endMs: 10 * (end + 1) }];

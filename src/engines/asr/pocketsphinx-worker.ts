@@ -5,7 +5,7 @@ import { createUtterances } from './utterances.ts';
 
 export type PocketsphinxOptions = {
   readonly files: PocketsphinxFiles;
-  /** Seeds the dither. */
+  /** Seed of the dither's noise. */
   readonly seed: number;
 };
 

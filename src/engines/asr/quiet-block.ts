@@ -7,7 +7,7 @@ export interface QuietBlock {
   reset(): void;
 }
 
-/** Finds a place where an overlong utterance can be cut without cutting a word. */
+/** Creates a detector of pauses, at which an overlong utterance can be cut without cutting a word. */
 export function createQuietBlock(): QuietBlock {
   let sum = 0;
   let samples = 0;

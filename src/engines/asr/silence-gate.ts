@@ -1,17 +1,17 @@
-/** Silence that is still passed on, so that the recogniser hears a word end. */
+/** Samples of silence after speech that still go to the recogniser, so that it detects the end of the last word. */
 const TAIL_SAMPLES = 4_800;
-/** Blocks of silence that are kept back and passed on when speech returns: they hold its onset. */
+/** Blocks of silence that are kept and passed on when speech returns, because they contain the beginning of the first word. */
 const LEAD_BLOCKS = 2;
-/** Root mean squares of 16-bit sound. Above the ceiling nothing is taken for silence. */
+/** Noise floor as the root mean square of 16-bit audio: its start, its minimum and its maximum. */
 const FLOOR = { first: 30, least: 12, ceiling: 200 } as const;
-/** A line whose noise grows is followed, doubling in three to four seconds of 100 ms blocks. */
+/** Growth of the noise floor per 100 ms block on a line whose noise grows: it doubles in three to four seconds. */
 const FLOOR_RISE = 1.02;
 const SPEECH_OVER_FLOOR = 2;
 
 export interface SilenceGate {
   /** Returns the blocks for the recogniser: none, this block, or the blocks that were kept back and this block. */
   pass(pcm: Int16Array, energy: number): readonly Int16Array[];
-  /** An utterance ended. What is known of the line's noise stays. */
+  /** Forgets the kept silence after the end of an utterance. The noise floor of the line stays. */
   reset(): void;
   /** Root mean square of the line's noise. */
   readonly floor: number;

@@ -5,7 +5,7 @@ export interface SoundPosts {
   flush(): void;
 }
 
-/** Each post is an array of its own, to give away. */
+/** Creates the gatherer. `post` receives a new array each time, which it may transfer. */
 export function createSoundPosts(size: number, post: (pcm: Int16Array) => void): SoundPosts {
   const gathered = new Int16Array(size);
   let filled = 0;

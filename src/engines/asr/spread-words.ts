@@ -1,6 +1,6 @@
 import type { TimedWord } from '../engine.ts';
 
-/** Estimates word times for recognisers that report none: spreads the words over the time, each by its letters. */
+/** Estimates word times for recognisers that report none: divides the time among the words by their numbers of letters. */
 export function spreadWords(text: string, startMs: number, endMs: number): TimedWord[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const letters = words.reduce((sum, word) => sum + word.length, 0);

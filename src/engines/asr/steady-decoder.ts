@@ -1,28 +1,28 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import type { Decoder } from './decoder.ts';
 
-/** A decoder that is replaced when it traps, so that its user never sees a trap. */
+/** A decoder that replaces itself when it traps, so that the caller never sees a trap. */
 export interface SteadyDecoder {
-  /** Loads the decoder if there is none. */
+  /** Loads a decoder if none is loaded. */
   ready(): Promise<void>;
-  /** Hears more of the utterance. */
+  /** Decodes more audio of the utterance. */
   hear(pcm: Int16Array): Promise<void>;
-  /** Asks about the utterance so far; `otherwise` when that had to be given up. */
+  /** Returns the result of `question` for the utterance up to now, or `otherwise` when the utterance had to be given up. */
   ask<T>(question: (decoder: Decoder) => T, otherwise: T): Promise<T>;
-  /** Forgets the utterance; the decoder stays. */
+  /** Drops the audio of the utterance and keeps the decoder. */
   forget(): void;
   /** Drops a decoder that has heard more than `seconds` of audio. The next call makes a new decoder. */
   renewAfter(seconds: number): void;
   /** State of the line and its speaker that each decoder of the stream begins with. */
   adapt(adaptation: readonly number[] | undefined): void;
   readonly adaptation: readonly number[] | undefined;
-  /** Samples of the utterance so far. */
+  /** Number of samples of the utterance that the decoder has received. */
   readonly heardSamples: number;
 }
 
 /**
- * Keeps the sound of the utterance at hand, which its user bounds, so that the successor of a decoder
- * that trapped can hear it again. When that traps too, the utterance so far is given up.
+ * Keeps the audio of the utterance, which the caller bounds, to replay it to the successor of a decoder that trapped. When the
+ * successor traps too, the utterance up to now is given up.
  */
 export function createSteadyDecoder(makeDecoder: () => Promise<Decoder>): SteadyDecoder {
   let decoder: Decoder | undefined;

@@ -30,7 +30,7 @@ export type SttContract = {
     };
     readonly out: null;
   };
-  /** 16-bit mono at HEARING_HZ. */
+  /** Decodes 16-bit mono audio at `HEARING_HZ`. */
   readonly push: { readonly in: Int16Array; readonly out: Decoded };
   /** Ends an utterance. */
   readonly finish: { readonly in: null; readonly out: Decoded };

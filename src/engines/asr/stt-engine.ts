@@ -9,7 +9,7 @@ export type SttEngineDeps = {
   readonly clock: Clock;
   readonly pool: DecoderPool;
   readonly places: ListeningPlaces;
-  /** Throws EngineMissing where the engine's package was pruned. */
+  /** Throws EngineMissing when the engine's package was pruned. */
   readonly requirePresent: () => void;
   /** Every stream needs a grammar, which is checked before the stream is opened. */
   readonly needsGrammar?: boolean;

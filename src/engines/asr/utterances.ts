@@ -9,7 +9,7 @@ import { createSteadyDecoder } from './steady-decoder.ts';
 import type { HearingState } from './stt-contract.ts';
 import { createWordPlaces } from './word-places.ts';
 
-/** The utterances of one stream after another. */
+/** Decodes the utterances of one stream after another. */
 export interface Utterances {
   /**
    * Begins a stream, or continues a stream from the state that it left in. Forgets the unfinished audio of earlier streams, and
@@ -40,7 +40,7 @@ export function createUtterances(deps: {
   const quiet = createQuietBlock();
   const gate = createSilenceGate();
   const places = createWordPlaces();
-  /** Samples of the utterance so far, those before a cut included. */
+  /** Samples of the utterance up to now, including the parts before a cut. */
   let saidSamples = 0;
   let partialAt = PARTIAL_SAMPLES;
   let lastPartial = '';
@@ -77,7 +77,7 @@ export function createUtterances(deps: {
   }
 
   async function partial(): Promise<readonly Transcript[]> {
-    // An utterance that was given up begins anew.
+    // After a trap in which the utterance was given up, the decoder counts its samples from 0 again.
     partialAt = Math.min(partialAt, decoder.heardSamples + PARTIAL_SAMPLES);
     if (decoder.heardSamples < partialAt) return [];
     partialAt = decoder.heardSamples + PARTIAL_SAMPLES;

@@ -5,11 +5,11 @@ import type { TimedWord } from '../engine.ts';
 export interface WordPlaces {
   /** Records that a decoder, which has heard `heardSamples`, next hears the audio at `saidSamples` of the utterance. */
   note(heardSamples: number, saidSamples: number): void;
-  /** Words of the decoder's clock by that of the utterance. */
+  /** Converts the times of words from the decoder's clock to the utterance's. */
   place(words: readonly TimedWord[]): readonly TimedWord[];
 }
 
-/** Keeps an entry for each pause, so that an utterance of bounded length has few. */
+/** Creates the map. It keeps one entry per pause, so a bounded utterance has a bounded number of entries. */
 export function createWordPlaces(): WordPlaces {
   let shifts: { readonly heard: number; readonly by: number }[] = [];
 

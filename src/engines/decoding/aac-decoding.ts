@@ -7,7 +7,7 @@ import { BATCH_PACKETS, type CodedStream, SoundRefused } from '../../../media/co
 import { readAdtsFrame } from '../../../media/duration/adts.ts';
 import type { DecodedSound, OpenDecoder, PacketDecoder } from './packet-decoder.ts';
 
-/** FFmpeg's readers of sound files. They decode whole files, so each call gets a file of `FILE_FRAMES` frames. */
+/** FFmpeg's readers of audio files. They decode whole files, so each call receives a file of `FILE_FRAMES` frames. */
 type Program = {
   readonly FS: { writeFile(path: string, bytes: Int8Array): void };
   decodeAudio(
@@ -23,16 +23,16 @@ type Floats = { size(): number; get(index: number): number; delete(): void };
 const PACKAGE = '@humansignal/audio-file-decoder';
 const PATH = 'audio';
 const FRAME_SAMPLES = 1_024;
-/** Frames of one such file: 6 s at 44.1 kHz. */
+/** Frames in one file for FFmpeg: 6 s at 44.1 kHz. */
 const FILE_FRAMES = 256;
-/** Frames of the previous file that are decoded again, since a frame overlaps its neighbours. The sound of the first is dropped. */
+/** Frames of the previous file that are decoded again, because a frame overlaps its neighbours. Their audio is dropped. */
 const LEAD_FRAMES = 8;
-/** FFmpeg does not recognise a file of two frames. */
+/** Smallest number of frames in a file: FFmpeg does not recognise a file of two frames. */
 const LEAST_FRAMES = 3;
 
 export const openAac: OpenDecoder = async (stream) => new AacDecoder(framing(stream));
 
-/** Puts ADTS headers before packets from a container. Packets without a `setup` have them already. */
+/** Returns a function that puts ADTS headers before packets from a container. Packets without a `setup` already have them. */
 function framing({ setup: [config] }: CodedStream): (packet: Uint8Array) => Uint8Array {
   if (config === undefined) return (packet) => packet;
   const sound = readAacConfig(config);
@@ -71,7 +71,7 @@ class AacDecoder implements PacketDecoder {
     const file = [...Array<Uint8Array>(missing).fill(first), ...lead, ...frames];
     const samples = await this.#decodeFile(Buffer.concat(file));
     if (samples === undefined) return undefined;
-    // HE-AAC has twice the samples and twice the rate of its header.
+    // HE-AAC decodes to twice the samples, at twice the sample rate of its header.
     const times = samples.length > (file.length - 1) * FRAME_SAMPLES ? 2 : 1;
     const before = Math.max(0, missing + lead.length - 1);
     const sound = samples.subarray(before * FRAME_SAMPLES * times);
@@ -90,7 +90,7 @@ class AacDecoder implements PacketDecoder {
       if (status.status < 0) this.#program = undefined;
       return floats.length > 0 ? floats : undefined;
     } catch {
-      // FFmpeg throws texts, and traps when it is used after an error: the next frames get a new program.
+      // FFmpeg throws strings, and traps when it is called after an error. The next frames use a new program.
       this.#program = undefined;
       return undefined;
     }
@@ -99,10 +99,10 @@ class AacDecoder implements PacketDecoder {
 
 let wasmUrl: Promise<string> | undefined;
 
-/** Each stream has a program of its own, so that a broken file breaks no other. */
+/** Starts a decoder program for one stream, so that a broken file cannot break other streams. */
 async function startProgram(file: Buffer): Promise<Program> {
   const require = createRequire(import.meta.url);
-  // The package was written for bundlers: it looks for these two of the older kind of module.
+  // The package was written for bundlers: it reads these two variables of CommonJS modules as globals.
   Object.assign(globalThis, { require, __dirname: dirname(require.resolve(PACKAGE)) });
   wasmUrl ??= readFile(require.resolve(`${PACKAGE}/decode-audio.wasm`), 'base64').then(
     (wasm) => `data:application/wasm;base64,${wasm}`,
@@ -113,7 +113,7 @@ async function startProgram(file: Buffer): Promise<Program> {
     const decoder = await getAudioDecoder(await wasmUrl, Uint8Array.from(file).buffer);
     return (decoder as unknown as { readonly _module: Program })._module;
   } finally {
-    // Each program adds two listeners, which would keep its memory until the process ends.
+    // Each program adds two listeners to the process, which would keep its memory alive until the process ends.
     for (const [event, added] of listeners()) {
       const before = known.get(event) ?? [];
       for (const one of added) if (!before.includes(one)) process.removeListener(event, one);

@@ -8,7 +8,7 @@ import { type HeardBatch, HeardFile } from './heard-file.ts';
 
 /** Streams are named by their client; each is one file. */
 export type DecodingContract = {
-  /** Answers the first batch. */
+  /** Opens a file and returns its first batch. */
   readonly open: {
     readonly in: { readonly stream: number; readonly bytes: Uint8Array; readonly statedMs: number };
     readonly out: HeardBatch;
@@ -20,7 +20,7 @@ const files = new Map<number, HeardFile>();
 const { complaints: mostComplaints } = LIMITS.engines.decoding;
 let complaints = 0;
 
-// Decoders report damaged packets on the console. mpg123-decoder retries some errors for ever: the throw ends its loop.
+// Decoders report damaged packets on the console. mpg123-decoder retries some errors forever; throwing ends its loop.
 const complain = () => {
   if (++complaints > mostComplaints) throw new Error('the decoder complains without end');
 };
@@ -37,7 +37,7 @@ async function batchOf(stream: number, transfer: Transfer): Promise<HeardBatch> 
     return batch;
   } catch (error) {
     files.delete(stream);
-    // Each stream has its own program, so a program that broke is dropped with its file.
+    // Each stream has its own program, so a broken program is dropped together with its file.
     const reason =
       error instanceof SoundRefused ? error.message : 'The sound of the file cannot be decoded.';
     throw new EngineInputRefused(reason, 'file');

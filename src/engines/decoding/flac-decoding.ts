@@ -1,7 +1,7 @@
 import { FLACDecoder } from '@wasm-audio-decoders/flac';
 import { type OpenDecoder, promptDecoder } from './packet-decoder.ts';
 
-/** A frame may hold 65,535 samples of eight channels, two megabytes. */
+/** Packets decoded at once. A FLAC frame may hold 65,535 samples of eight channels, two megabytes. */
 const PACKETS = 4;
 
 export const openFlac: OpenDecoder = async ({ rateHz }) => {

@@ -3,18 +3,18 @@ import { HearingFrames, type SoundBlock } from '../../../media/hearing-frames.ts
 import { LIMITS } from '../../kernel/limits.ts';
 import { monoSound } from './mono-sound.ts';
 
-/** A few seconds of a decoded file. */
+/** A few seconds of decoded audio of a file. */
 export type HeardBatch = {
-  /** Whole frames of 20 ms at 16 kHz; may be none though there is more. */
+  /** Whole 20 ms frames at 16 kHz. May be empty before the end of the file. */
   readonly pcm: Int16Array;
-  /** Duration of the sound so far, without the padding of its last frame. */
+  /** Duration of the audio up to now in milliseconds, without the padding of the last frame. */
   readonly soundMs: number;
   readonly isEnd: boolean;
 };
 
 const { batchBlocks, batchSamples, slackMs } = LIMITS.engines.decoding;
 
-/** A file's sound as it is heard, made in batches whose work is bounded. */
+/** Decodes a file to the recognisers' format, in batches of bounded work. */
 export class HeardFile {
   readonly #blocks: AsyncGenerator<SoundBlock>;
   readonly #frames = new HearingFrames();
@@ -27,7 +27,7 @@ export class HeardFile {
     this.#mostMs = statedMs + slackMs;
   }
 
-  /** Throws SoundRefused. */
+  /** Returns the next batch. Throws SoundRefused for audio that cannot be decoded or is longer than stated. */
   async next(): Promise<HeardBatch> {
     const parts: Int16Array[] = [];
     let samples = 0;

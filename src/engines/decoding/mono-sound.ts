@@ -17,7 +17,7 @@ const DECODERS: Readonly<Record<CodedStream['codec'], OpenDecoder>> = {
   opus: openOpus,
   vorbis: openVorbis,
 };
-/** Samples of a WAV file that are read at a time. A multiple of every group that is averaged. */
+/** Samples of a WAV file that are read at a time: a multiple of every group of samples that is averaged into one. */
 const WAV_SAMPLES = 40_320;
 const RATE_HZ = { min: 1_000, max: 384_000 };
 

@@ -6,7 +6,7 @@ import { MOST_CHANNELS, type OpenDecoder, promptDecoder } from './packet-decoder
 /** Bytes per channel of the longest packet: 120 ms in frames of 2.5 ms of the maximum size. */
 const CHANNEL_BYTES = 3_840;
 const FAMILY_AT = 18;
-/** In a channel map: the channel is silent. */
+/** Entry of a channel map that marks a silent channel. */
 const SILENT = 255;
 
 export const openOpus: OpenDecoder = async (stream) => {

@@ -8,7 +8,7 @@ import type { HeardBatch } from './heard-file.ts';
 
 export type SoundDecodingDeps = {
   readonly client: WorkerClient<DecodingContract>;
-  /** Throws EngineMissing. */
+  /** Throws EngineMissing when the package was pruned. */
   readonly requirePresent: () => void;
 };
 

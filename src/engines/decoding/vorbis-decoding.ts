@@ -2,14 +2,14 @@ import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
 import { BATCH_PACKETS, SoundRefused } from '../../../media/coded/packets.ts';
 import { MOST_CHANNELS, type OpenDecoder, promptDecoder } from './packet-decoder.ts';
 
-/** The decoder below the package's reader of Ogg: packets come from WebM too. */
+/** The package's decoder of packets. Its Ogg reader is not used, because packets also come from WebM. */
 type Packets = {
   sendSetupHeader(header: Uint8Array): void;
   initDsp(): void;
   decodePackets(packets: readonly Uint8Array[]): { readonly channelData: readonly Float32Array[] };
 };
 
-/** Size of the decoder's input buffer. */
+/** Size of the decoder's input buffer in bytes. */
 const PACKET_BYTES = 128 * 1024;
 const CHANNELS_AT = 11;
 

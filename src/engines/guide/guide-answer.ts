@@ -44,7 +44,7 @@ export async function answerGuide(
   if (said.toolCall !== undefined) {
     const outputTokens = count(said.toolCall.name) + count(said.toolCall.argumentsJson);
     if (outputTokens <= most) return { ...said, usage: { inputTokens, outputTokens } };
-    // A part of a tool call is of no use.
+    // A tool call that is cut cannot be used, so none is returned.
     return { text: '', isCut: true, usage: { inputTokens, outputTokens: 0 } };
   }
   const allowed = firstTokens(encoder, said.text, most);

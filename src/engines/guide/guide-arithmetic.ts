@@ -35,7 +35,7 @@ export function answerSum(question: string): string | undefined {
   return `That is ${Number(result.toPrecision(12))}.`;
 }
 
-/** Sums of products of numbers and brackets; undefined where the marks make no sense. */
+/** Evaluates a sum of products of numbers and brackets; undefined when the tokens form no expression. */
 function evaluate(marks: readonly string[]): number | undefined {
   let at = 0;
   const take = (...any: readonly string[]) =>

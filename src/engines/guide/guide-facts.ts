@@ -4,14 +4,14 @@ import { wordsOf } from '../text/words.ts';
 
 export type Fact = 'balance' | 'spent' | 'held';
 
-/** Words that ask how something works, not how the caller stands. */
+/** Words of questions about the rules of the account rather than about the caller's own balance. */
 const ABOUT_RULES =
   /\b(?:limits?|caps?|policy|policies|controls?|exceeded|empty|cost|price|add|fund)\b/;
 const ABOUT_ME = /\b(?:my|i|have|left|account|remaining|money|much|me)\b/;
 /** Words that a recogniser mistakes `balance` for: `balanced`, `valence`, `violence`, `palace`. */
 const LIKE_BALANCE = /\b(?:[bpv][aeiou]+l+[aeiou]+n[cst]e?[ds]?|pal+ace)\b/;
 
-/** A question asks for a fact when every pattern behind it is found. */
+/** Facts with the patterns that a question must all match to ask for the fact. The first match counts. */
 const ASKED: readonly (readonly [Fact, ...RegExp[]])[] = [
   ['held', /\b(?:held|reserved|on hold)\b/, ABOUT_ME],
   ['spent', /\b(?:spent|spend|spending)\b/, /\b(?:much|today|total|far|i|my|we|have|did)\b/],
@@ -37,7 +37,7 @@ export function askedFact(question: string): Fact | undefined {
 
 const plural = (count: bigint, one: string) => `${count} ${one}${count === 1n ? '' : 's'}`;
 
-/** Dollars and cents for the transcriber, rounded down; then the amount to the raw unit. */
+/** Returns an amount for speech, in dollars and cents rounded down, followed by the exact amount in USDC. */
 export function sayUsdc(amountRaw: bigint): string {
   const dollars = amountRaw / 1_000_000n;
   const cents = (amountRaw % 1_000_000n) / 10_000n;

@@ -10,7 +10,7 @@ const SCALES = new Map([
   ['million', 1_000_000],
 ]);
 
-/** Writes the number words of a text as digits: `twenty two plus one point five` is `22 plus 1.5`. */
+/** Replaces the number words of a text by digits: `twenty two plus one point five` becomes `22 plus 1.5`. */
 export function digitsForWords(text: string): string {
   const out: string[] = [];
   const words = text.replace(/([a-z])-([a-z])/g, '$1 $2').split(/\s+/);

@@ -2,7 +2,7 @@ import { stem, wordsOf } from '../text/words.ts';
 import type { CorpusEntry } from './guide-corpus.ts';
 import { PLAIN_WORDS } from './guide-tool.ts';
 
-/** Turns texts into unit vectors, one each. */
+/** Returns one unit vector for each text. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
 /** Least score of an answer: with the embedding engine (`meaning`), and by words alone. */
@@ -15,8 +15,8 @@ export interface Retriever {
 }
 
 /**
- * Compares meanings where an embedding engine is there and words in any case. The corpus is embedded
- * once, at the first question that needs it.
+ * Creates a retriever that compares words and, with `embed`, also meanings. It embeds the corpus once, at the first question
+ * that needs embeddings.
  */
 export function createRetriever(corpus: readonly CorpusEntry[], embed?: Embed): Retriever {
   const texts = corpus.flatMap(({ asks }) => asks);
@@ -61,7 +61,7 @@ export function createRetriever(corpus: readonly CorpusEntry[], embed?: Embed): 
 const content = (text: string): ReadonlySet<string> => {
   const stems = wordsOf(text).map(stem);
   const subjects = stems.filter((word) => !PLAIN_WORDS.has(word));
-  // `who are you` is made of plain words alone.
+  // A question such as `who are you` consists of plain words only.
   return new Set(subjects.length > 0 ? subjects : stems);
 };
 

@@ -5,7 +5,7 @@ type Described = { readonly name: string; readonly description: string };
 
 const stems = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).map(stem));
 
-/** Words that name no subject, whether in a question or in a tool. */
+/** Words that name no subject, neither in a question nor in a tool. */
 export const PLAIN_WORDS: ReadonlySet<string> = stems(
   `a an and any are as at be by can could do does for from get give has have how i in is it its let
   look make me my of on or please return returns run set show tell that the their then there this to
@@ -23,7 +23,7 @@ const DEEDS = stems(
   send shell skill spawn stop task terminal todo update user view wait web write`,
 );
 
-/** Objects of those deeds. */
+/** Words for the objects of the actions in `DEEDS`. */
 const THINGS = stems(
   `agent cell command commit diff directory file folder list notebook page patch path pattern plan repository
   shell subagent terminal url website`,
@@ -73,13 +73,16 @@ function scoreTool(question: string, asked: ReadonlySet<string>, { name, descrip
   return { spokenOf, clearly: isNamed(question, name) ? clearly + NAMED : clearly };
 }
 
-/** Score of a named tool, above every count of words. */
+/** Score of a tool that the question names, above every count of words. */
 const NAMED = 1_000_000;
 
 const firstSentence = (text: string): string =>
   /^\s*(?:[^.\n]|\.(?=\S))*/.exec(text.slice(0, BRIEF_CHARS))?.[0] ?? '';
 
-/** True where a question has a tool's name: `apply_patch` as it is written, `Write` only as "the Write tool" or "use Write". */
+/**
+ * Returns true when a question contains a tool's name: `apply_patch` as it is written, `Write` only as "the Write tool" or "use
+ * Write".
+ */
 function isNamed(question: string, name: string): boolean {
   const isJoined = /[_-]|[a-z][A-Z]/.test(name);
   for (let at = question.indexOf(name); at !== -1; at = question.indexOf(name, at + 1)) {

@@ -14,7 +14,7 @@ export function withoutAgentBlocks(text: string): string {
   for (const { 0: tag, 1: slash, 2: name, index } of read.matchAll(TAG)) {
     const isOpening = slash === '';
     if (open === undefined) {
-      // The block that ends here began before the part that is read.
+      // The block that ends here began before the part of the text that is read.
       if (isOpening) kept += read.slice(from, index);
       else kept = '';
       from = isOpening ? index : index + tag.length;

@@ -11,10 +11,10 @@ import type { WorkerClient } from '../threads/worker-client.ts';
 import type { TextContract } from './text-worker.ts';
 import { USE_LITE_DIMENSIONS } from './use-lite.ts';
 
-/** The worker that embeds texts and answers as the guide. */
+/** Dependencies of the text engines; `client` calls the worker that computes embeddings and the guide's answers. */
 type TextEngineDeps = {
   readonly client: WorkerClient<TextContract>;
-  /** Throws EngineMissing where the engine's package was pruned. */
+  /** Throws EngineMissing when the engine's package was pruned. */
   readonly requirePresent: () => void;
   /** Queue in which agents wait for the worker. */
   readonly line?: FairQueue;
@@ -54,7 +54,7 @@ export function createUseLite({
   };
 }
 
-/** English has about as many characters to a token. */
+/** Characters per token, about the average of English text. */
 const CHARS_A_TOKEN = 4;
 
 function batches(texts: readonly EmbeddedText[]): EmbeddedText[][] {

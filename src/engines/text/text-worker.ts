@@ -7,11 +7,11 @@ import { countTokens, readTokens } from './tokens.ts';
 import { loadUseLite, USE_LITE_DIMENSIONS } from './use-lite.ts';
 
 export type TextOptions = {
-  /** False where the embedding packages were pruned: the guide then goes by words alone. */
+  /** False when the embedding packages were pruned. The guide then compares words only. */
   readonly useLite: boolean;
 };
 
-/** Embeddings and the guide share a worker, because they share the model. */
+/** Calls of the worker that computes embeddings and the guide's answers: both use the same model. */
 export type TextContract = {
   /** Embeds texts. The result holds all vectors in one array, one after the other. */
   readonly embed: { readonly in: readonly EmbeddedText[]; readonly out: Float32Array };

@@ -1,16 +1,19 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import { EngineInputRefused } from '../engine.ts';
 
-/** The part of a byte-pair encoder that is used here. */
+/** The methods of a byte-pair encoder that are used here. */
 export type Encoder = {
   encode(text: string, options: { readonly disallowedSpecial: Set<string> }): number[];
   decode(tokens: Iterable<number>): string;
 };
 
-/** The encoder's time grows with the square of an unbroken run, of space too, so longer ones are cut. */
+/**
+ * Upper bound in characters of a run of only space or only non-space that is encoded at once. The time to encode a run grows
+ * with the square of its length.
+ */
 const RUN_CHARS = 128;
 const LONG_RUN = new RegExp(`(\\S{${RUN_CHARS + 1},}|\\s{${RUN_CHARS + 1},})`);
-/** Marks such as `<|endoftext|>` in a caller's text are text. */
+/** Encodes marks such as `<|endoftext|>` in a caller's text as ordinary text. */
 const OPTIONS = { disallowedSpecial: new Set<string>() };
 
 /** Splits a text and cuts its long runs. A split by a group puts the matches, which are the long runs, at the odd indexes. */
@@ -20,7 +23,7 @@ const pieces = (text: string): string[] =>
 const cut = (run: string): string[] =>
   run.match(new RegExp(`[\\s\\S]{1,${RUN_CHARS}}`, 'gu')) ?? [];
 
-/** Exact for all text but runs of more than 128 characters, of space or without any. */
+/** Counts the tokens of a text. Exact except for runs of more than 128 characters that are all space or all non-space. */
 export function countTokens(encoder: Encoder, text: string): number {
   return pieces(text).reduce((sum, piece) => sum + encoder.encode(piece, OPTIONS).length, 0);
 }

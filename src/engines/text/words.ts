@@ -8,7 +8,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Cuts the commonest endings, so that `keys` meets `key` and `charged` meets `charge`. */
+/** Removes the most common English endings, so that `keys` matches `key` and `charged` matches `charge`. */
 export function stem(word: string): string {
   if (word.length <= 3) return word;
   return word.replace(/(?:ing|ed|es|s|e)$/, '');

@@ -5,14 +5,16 @@ import type { PocketsphinxFiles } from '../asr/pocketsphinx-runtime.ts';
 import { EngineMissing, type EngineName } from '../engine.ts';
 import { ENCODED_FORMATS, type EncodedFormat } from '../tts/sound-encoder.ts';
 
-/** Finds the entry file of an installed package. Throws when it is not there, as `require.resolve` does. */
+/**
+ * Returns the path of an installed package's entry file. Throws as `require.resolve` does when the package is not installed.
+ */
 export type ResolvePackage = (request: string) => string;
 
 /** Paths of the engines' files, looked up without loading an engine. */
 export interface EngineFiles {
-  /** A sentence that says which package is not installed, or nothing. */
+  /** Returns a sentence that names the package that is not installed; undefined when nothing is missing. */
   missing(engine: EngineName): string | undefined;
-  /** Throws EngineMissing with that sentence. */
+  /** Throws EngineMissing with the sentence of `missing`. */
   requirePresent(engine: EngineName): void;
   pocketsphinx(): PocketsphinxFiles;
   grammarScript(): string;
@@ -87,7 +89,7 @@ export function createEngineFiles(
     return join(folder(`@mediabunny/${format}-encoder`), '../modules/build', PROGRAMS[format]);
   }
 
-  /** Large files that a slim image may have dropped while the package's entry stayed. */
+  /** Returns the paths of large files that a slim image may have removed while the package's entry file stayed. */
   function bulk(engine: EngineName): readonly string[] {
     if (engine === 'vad') return [sileroWeights()];
     if (engine === 'flite') return [fliteWasm()];

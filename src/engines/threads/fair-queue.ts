@@ -1,6 +1,6 @@
 import { EngineBusy } from '../engine.ts';
 
-/** The agent that an engine works for; undefined is the server itself. */
+/** The agent that an engine works for; undefined for the server itself. */
 type EngineUser = number | undefined;
 
 export type FairQueueBounds = {
@@ -15,9 +15,11 @@ export type FairQueueBounds = {
 
 const NOBODY = Symbol('nobody');
 
-/** The line before an engine. */
+/** Queue of the work for one engine. */
 export interface FairQueue {
-  /** Does a piece of work when its turn has come. Rejects with EngineBusy where too many wait, and as the work does. */
+  /**
+   * Runs a piece of work when its turn has come. Rejects with EngineBusy when the queue is full, or with the error of the work.
+   */
   run<T>(user: EngineUser, work: () => Promise<T>): Promise<T>;
 }
 
@@ -26,7 +28,7 @@ export interface FairQueue {
  * each other user, and for the earlier pieces of its own user.
  */
 export function createFairQueue(bounds: FairQueueBounds): FairQueue {
-  /** In the order of their next turns. Only users that wait: a user that has had a turn goes to the end. */
+  /** Queued work by user, in the order of the users' next turns. After a turn, a user with more work moves to the end. */
   const lines = new Map<EngineUser, (() => void)[]>();
   const { atOncePerUser = bounds.atOnce } = bounds;
   /** Number of pieces of work in progress, for each user that has any. */

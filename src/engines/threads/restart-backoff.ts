@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 /** Backoff of a worker that crashes again and again. */
 export interface RestartBackoff {
-  /** Counts a crash. Returns how many there were in a row. */
+  /** Counts a crash. Returns the number of crashes in a row. */
   crashed(): number;
   /** Resets the count of crashes after the worker has answered. */
   answered(): void;

@@ -1,17 +1,17 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
-/** Notices that something which is waited for has gone silent. */
+/** Detects that a peer whose answer is awaited has gone silent. */
 export interface Watchdog {
-  /** Begins to watch, if it does not yet. */
+  /** Starts the timer if it is not running. */
   watch(): void;
-  /** Something was heard. */
+  /** Records a sign of life of the peer. */
   heard(): void;
   stop(): void;
 }
 
 /**
- * Calls `silent` when nothing was heard for `silenceMs` while `isWaiting`. One timer looks now and
- * then, so that hearing something costs no timer.
+ * Calls `silent` when `heard` was not called for `silenceMs` while `isWaiting` returns true. One timer checks at intervals, so
+ * that `heard` sets no timer.
  */
 export function createWatchdog(deps: {
   readonly clock: Clock;

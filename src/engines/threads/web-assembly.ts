@@ -1,4 +1,4 @@
-/** The part of WebAssembly that is used here; the types of Node leave it to the browser's. */
+/** The part of WebAssembly's types that is used here: Node's types leave them to the browser's. */
 export type WasmModule = { readonly kind?: 'module' };
 
 type Api = {

@@ -9,7 +9,7 @@ import { createRestartBackoff } from './restart-backoff.ts';
 import { createWatchdog } from './watchdog.ts';
 import type { Contract, ReplyMessage, WorkerError, WorkerStart } from './worker-protocol.ts';
 
-/** A worker thread as a set of typed calls. */
+/** Client of a worker thread, with typed calls. */
 export interface WorkerClient<C extends Contract> extends AsyncDisposable {
   /**
    * Calls a method of the worker. Rejects with EngineBusy at the bound of calls in flight and while a crashed worker waits for
@@ -21,7 +21,7 @@ export interface WorkerClient<C extends Contract> extends AsyncDisposable {
     transfer?: readonly ArrayBuffer[],
   ): Promise<C[M]['out']>;
   readonly inFlight: number;
-  /** The running thread, for tests that kill it. */
+  /** The running thread, which tests kill; undefined when none runs. */
   readonly thread: Worker | undefined;
 }
 
@@ -34,9 +34,9 @@ export type WorkerClientDeps<Options> = {
   readonly options: () => Options;
   readonly maxInFlight: number;
   readonly niceness?: number;
-  /** The size of V8's young generation. The smaller it is, the more of it stays in the processor's cache. */
+  /** Size of V8's young generation in megabytes. A smaller one stays in the processor's cache to a larger part. */
   readonly youngHeapMb?: number;
-  /** Workers that share these compute a few at a time. */
+  /** Turns at the processor: of all workers that share this object, only a few compute at a time. */
   readonly turns?: Turns;
   /** Milliseconds after which a worker that answers nothing counts as hung and is ended. */
   readonly hungAfterMs?: number;
@@ -49,7 +49,10 @@ export function workerEntry(name: string, importerUrl: string): URL {
   return new URL(`./${name}${importerUrl.endsWith('.ts') ? '.ts' : '.js'}`, importerUrl);
 }
 
-/** Starts its thread at the first call and again, after a growing rest, when it was lost. */
+/**
+ * Creates the client of a worker. Starts its thread at the first call, and again after a growing backoff when the thread was
+ * lost.
+ */
 export function createWorkerClient<C extends Contract, Options = unknown>(
   deps: WorkerClientDeps<Options>,
 ): WorkerClient<C> {
@@ -105,7 +108,7 @@ export function createWorkerClient<C extends Contract, Options = unknown>(
     thread.on('message', (reply: ReplyMessage) => thread === worker && receive(reply));
     thread.on('error', (error) => lost(thread, error));
     thread.on('exit', (code) => {
-      // Not before: a thread that is given up as hung may take another turn until it is gone.
+      // The pass is given back only now: a thread that was ended as hung may take another turn until it has exited.
       giveBack();
       lost(thread, new Error(`worker exited with code ${code}`));
     });
@@ -171,7 +174,7 @@ function newThread<Options>(deps: WorkerClientDeps<Options>, turn: TurnPass | un
   return new Worker(new URL('./worker-bootstrap.mjs', import.meta.url), {
     workerData,
     name: deps.name,
-    // The loader flags of this process do not work in a thread; the bootstrap registers its own.
+    // The loader flags of this process do not work in a thread; the bootstrap script registers its own loader.
     execArgv: [],
     resourceLimits: {
       maxOldGenerationSizeMb: LIMITS.engines.workerHeapMb,

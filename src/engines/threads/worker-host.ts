@@ -12,7 +12,7 @@ import type {
   WorkerStart,
 } from './worker-protocol.ts';
 
-/** Hands a buffer over to the caller instead of copying it. */
+/** Transfers a buffer to the caller instead of copying it. */
 export type Transfer = (buffer: ArrayBufferLike) => void;
 
 export type Handlers<C extends Contract> = {
@@ -66,7 +66,7 @@ async function answer<C extends Contract>(
     assert(handler !== undefined, `the worker knows the method ${method}`);
     return { id, value: await handler(argument, transfer) };
   } catch (error) {
-    // The rejection ends this thread, and with it the broken engine; the next call starts another.
+    // The rejection ends this thread with its broken engine. The next call starts a new thread.
     if (isTrap(error)) throw error;
     const { name, message } = error as Error;
     const param = error instanceof EngineInputRefused ? error.param?.slice(0, 500) : undefined;

@@ -29,7 +29,7 @@ export type WorkerError = {
 export type WorkerStart<Options> = {
   readonly entry: string;
   readonly niceness: number;
-  /** Given to workers that take turns at the processor. */
+  /** Pass for turns at the processor; undefined for workers that take no turns. */
   readonly turn: TurnPass | undefined;
   readonly options: Options;
 };

@@ -19,7 +19,7 @@ export type AacModule = EncoderModule & {
   _close_encoder(encoder: number): void;
 };
 
-/** AAC of low complexity, each frame behind a header of its own, as it is streamed without a container. */
+/** Creates an AAC-LC encoder for streams without a container: each frame has its own ADTS header. */
 export function createAacEncoder(module: AacModule, sampleRateHz: number): SoundEncoder {
   const encoder = module._init_encoder(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.aac);
   if (encoder === 0) throw new Error('the AAC encoder does not start');

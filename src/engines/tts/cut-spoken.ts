@@ -1,11 +1,11 @@
-/** A digit is spoken as a word, and so is a sign. */
+/** Weights of a digit and of a sign in characters, since each is spoken as a word. */
 const CHARS_OF_DIGIT = 6;
 const CHARS_OF_SIGN = 8;
 const SIGN = /[$%&@#*+=/<>^~|\\_{}[\]]/;
 
 /**
- * Cuts a text to speak again where it takes longer to say than to write: 200 digits are a minute of sound. Between words
- * where it can, and anywhere else where a number has no end.
+ * Cuts a text into parts that each take at most `most` characters' time to say: 200 digits are a minute of audio. Cuts between
+ * words, and within a long number when no space is near.
  */
 export function cutSpoken(text: string, most: number): string[] {
   const parts: string[] = [];

@@ -10,10 +10,10 @@ import { createMp3Encoder, type LameModule } from './mp3-encoder.ts';
 import { createOpusEncoder, type OpusScriptClass } from './opus-encoder.ts';
 import type { EncodedFormat, SoundEncoder } from './sound-encoder.ts';
 
-/** The script of each format's program, where its package is installed. */
+/** Path of the encoder script of each format whose package is installed. */
 export type EncoderOptions = { readonly scripts: Readonly<Partial<Record<EncodedFormat, string>>> };
 
-/** Streams are named by their client. */
+/** Calls of the encoder worker. The client chooses the number of each stream. */
 export type EncoderContract = {
   readonly open: {
     readonly in: { readonly stream: number; readonly format: EncodedFormat };

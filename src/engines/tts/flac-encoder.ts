@@ -9,7 +9,7 @@ export type FlacModule = EncoderModule & {
   _get_output_data(encoder: number): number;
   _get_header_size(encoder: number): number;
   _get_header_data(encoder: number): number;
-  /** Ends the stream, and leaves the encoder in a state that no second one can begin in. */
+  /** Ends the stream. The encoder cannot begin another stream afterwards. */
   _finish_encoder(encoder: number): number;
 };
 
@@ -40,7 +40,7 @@ export function createFlacEncoder(module: FlacModule, sampleRateHz: number): Sou
     push(pcm) {
       const begun = head();
       if (pcm.length === 0) return begun;
-      // The program takes samples at the top of 32 bits, and moves them down to their width itself.
+      // The program takes 16-bit samples in the upper half of 32 bits, and shifts them down itself.
       const wide = Int32Array.from(pcm, (sample) => sample << 16);
       const source = module._get_encode_input_ptr(encoder, wide.byteLength);
       module.HEAPU8.set(new Uint8Array(wide.buffer), source);

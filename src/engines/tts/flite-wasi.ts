@@ -7,7 +7,7 @@ export function runWasiCommand(
   command: { readonly line: readonly string[]; readonly fileName: string },
   maxBytes: number,
 ): Uint8Array {
-  // A zero byte would end the word early.
+  // A zero byte would end the command's argument early.
   const line = command.line.map((word) => word.replaceAll('\0', ' '));
   const file = new BoundedFile(maxBytes);
   const directory = new PreopenDirectory('.', new Map([[command.fileName, file]]));

@@ -13,12 +13,15 @@ export type FliteContract = {
   };
 };
 
-/** Two hundred letters spelled out one by one are a minute and a half; nothing honest is longer. */
+/**
+ * Upper bound of a WAV file in bytes. The longest real text, two hundred letters spelled out one by one, takes a minute and a
+ * half.
+ */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 const options = workerOptions<FliteOptions>();
 const compiled = readFile(options.wasm).then((bytes) => wasm.compile(bytes));
-// A failure belongs to the call that waits for the module, not to the thread.
+// A failed compilation rejects the call that awaits the module; it must not end the thread.
 compiled.catch(() => {});
 
 serveWorker<FliteContract>({

@@ -9,19 +9,19 @@ import { splitSpeech } from './split-speech.ts';
 
 export type FliteDeps = {
   readonly client: WorkerClient<FliteContract>;
-  /** Throws EngineMissing where the engine's package was pruned. */
+  /** Throws EngineMissing when the engine's package was pruned. */
   readonly requirePresent: () => void;
   /** Queue in which agents wait for the voice. */
   readonly line?: FairQueue;
 };
 
-/** The first one speaks for every name that is not ours. */
+/** Voices of Flite. The first voice replaces every voice name that is not in the list. */
 const FLITE_VOICES = ['rms', 'slt', 'awb', 'kal'] as const;
 
 const { speechTextChars, speechChunkChars, speechFirstChunkChars, speechSpeed } = LIMITS.engines;
 const MOST_SPOKEN = LIMITS.engines.speechChunkSpokenChars;
 
-/** Characters that Flite reads aloud badly or not at all. */
+/** Replacements for characters that Flite reads aloud badly or not at all. */
 const PLAIN: Readonly<Record<string, string>> = {
   '’': "'",
   '‘': "'",
@@ -32,7 +32,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   '—': ', ',
 };
 
-/** Quieter samples are the noise of Flite before its first sound. */
+/** Amplitude below which samples count as silence: Flite begins with faint noise. */
 const SILENT = 200;
 /** Milliseconds of silence that stay before the first sound, so that its onset is whole. */
 const LEAD_MS = 40;
@@ -93,7 +93,7 @@ export function createFlite({
         next = following === undefined ? undefined : make(following);
         // A caller that stops listening never requests this sentence, so its failure is dropped.
         next?.catch(() => {});
-        // A listener would wait for the silence before the first words. Before later ones it is a pause.
+        // Silence before the first words would delay the answer, so it is cut. Before later words it is a pause.
         yield i === 1 ? { ...sound, pcm: withoutLead(sound.pcm, sound.sampleRateHz) } : sound;
         if (signal.aborted) return;
       }

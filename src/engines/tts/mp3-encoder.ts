@@ -21,12 +21,12 @@ export type LameModule = EncoderModule & {
   _close_lame(lame: number): void;
 };
 
-/** MPEG-2 has frames of this length. */
+/** Samples per MPEG-2 frame. */
 const BLOCK_SAMPLES = 576;
 /** Size of LAME's output buffer: 1.25 times the samples, and 7200 bytes for samples that it kept back. */
 const TARGET_BYTES = 1.25 * BLOCK_SAMPLES + 7_200;
 
-/** MP3 at a constant bit rate, so that players know its length by its size. */
+/** Creates an MP3 encoder with a constant bit rate, so that players derive the duration from the file's size. */
 export function createMp3Encoder(module: LameModule, sampleRateHz: number): SoundEncoder {
   const lame = module._init_lame(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.mp3);
   const source = module._malloc(2 * BLOCK_SAMPLES);

@@ -22,7 +22,7 @@ const FRAME_MS = 20;
 /** Seconds that the encoder is behind its input. The program has no way to read them. */
 const LOOKAHEAD_SECONDS = 312 / 48_000;
 
-/** Opus in Ogg, of frames of 20 ms. `serial` names the stream within its file. */
+/** Creates an encoder of Opus in Ogg with 20 ms frames. `serial` identifies the stream within its file. */
 export function createOpusEncoder(
   Encoder: OpusScriptClass,
   sampleRateHz: number,
@@ -62,7 +62,8 @@ export function createOpusEncoder(
     },
     finish() {
       cutter.flush(encode);
-      // The last samples come out of the encoder behind its lookahead: there is always one packet more.
+      // The encoder's output lags behind its input by `lookahead` samples, so one more packet of silence brings out the last
+      // samples.
       while (encoded < pushed + lookahead) encode(new Int16Array(samples));
       return withHead(writer.end(packets, samples, pushed));
     },

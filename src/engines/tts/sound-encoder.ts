@@ -1,4 +1,4 @@
-/** Sound in these is written by an encoder; `wav` and `pcm` need none. */
+/** Audio formats that need an encoder; `wav` and `pcm` need none. */
 export const ENCODED_FORMATS = ['mp3', 'opus', 'aac', 'flac'] as const;
 export type EncodedFormat = (typeof ENCODED_FORMATS)[number];
 
@@ -8,11 +8,11 @@ export interface SoundEncoder {
   push(pcm: Int16Array): Uint8Array;
   /** Returns the remaining bytes of the file. */
   finish(): Uint8Array;
-  /** Gives its memory back. Owed at the end, and where a stream is given up. */
+  /** Frees the encoder's memory. Must be called at the end, and when a stream is given up. */
   close(): void;
 }
 
-/** The memory of a compiled encoder, which moves when it grows: it is read anew after each call. */
+/** The memory of a compiled encoder. It moves when it grows, so `HEAPU8` is read anew after each call. */
 export type EncoderModule = {
   readonly HEAPU8: Uint8Array;
   _malloc(bytes: number): number;
@@ -25,14 +25,14 @@ export const copyOut = (module: EncoderModule, pointer: number, bytes: number): 
 
 /** A program that encodes frames of one length. */
 export type FrameProgram = {
-  /** The pieces of the file that this frame completes, in order. */
+  /** Returns the pieces of the file that this frame completes, in order. */
   encode(frame: Int16Array): readonly Uint8Array[];
-  /** The pieces that the program still holds. */
+  /** Returns the pieces of the file that the program still holds. */
   flush(): readonly Uint8Array[];
   close(): void;
 };
 
-/** Encodes sound in frames of `samples`. The pieces of the file follow each other without a head. */
+/** Creates an encoder that cuts audio into frames of `samples`. The file has no head before its pieces. */
 export function createFrameEncoder(samples: number, program: FrameProgram): SoundEncoder {
   const cutter = new FrameCutter(samples);
   return {
@@ -59,7 +59,7 @@ export class FrameCutter {
     this.#frame = new Int16Array(samples);
   }
 
-  /** Hands each frame that is full now to `take`. The frame is used again. */
+  /** Passes each full frame to `take`. The frame's array is reused. */
   push(pcm: Int16Array, take: (frame: Int16Array) => void): void {
     for (let at = 0; at < pcm.length; ) {
       const part = pcm.subarray(at, at + this.#frame.length - this.#filled);
@@ -70,7 +70,7 @@ export class FrameCutter {
     }
   }
 
-  /** Fills the last frame up with silence; there is one where it holds sound. */
+  /** Pads the last frame with silence and passes it to `take`. Does nothing when no samples are left. */
   flush(take: (frame: Int16Array) => void): void {
     if (this.#filled === 0) return;
     this.#frame.fill(0, this.#filled);

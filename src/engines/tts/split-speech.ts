@@ -8,7 +8,7 @@ const SENTENCE_END =
   /(?<![.!?…؟।])[.!?…؟।]+["'”’)\]*_~]*\s+|(?<![。！？｡])[。！？｡]+["'”’)）」』】*_]*\s*|\n+/g;
 /** Text that ends with a sentence mark: a pause behind it ends the sentence. */
 const FINISHED = /[.!?…؟।。！？｡]["'”’)\]）」』】*_~]*\s*$/;
-/** Titles, saints and streets, initials and the like: a full stop after one of them ends no sentence. */
+/** Matches a text that ends in an abbreviation (title, saint, street, initial): its full stop ends no sentence. */
 const ABBREVIATED =
   /(?:^|[\s("'“‘[*_])(?:Drs?|Mrs?|Ms|Mx|Profs?|St|Ste|Mt|Ft|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|Pres|vs|e\.g|i\.e|cf|[A-HJ-Z]|U\.[KNS])$/;
 /** Abbreviations only when a number follows. */

@@ -3,7 +3,7 @@ import type { RecentSound } from '../../../media/recent-sound.ts';
 import type { TurnDetector, VadEvent } from '../../../media/vad.ts';
 import type { VadEngine, VadStream } from '../engine.ts';
 
-/** Windows on their way to the model. Sound that arrives meanwhile waits in the ring, 256 ms at most. */
+/** Upper bound of the windows sent to the model and not answered. Later audio waits in the ring, 256 ms at most. */
 const MAX_IN_FLIGHT = 3;
 
 /** A window that all listeners share. A stream has read it by the time its call returns. */
@@ -16,7 +16,7 @@ type AskedDeps = {
   readonly report: (event: VadEvent | undefined) => void;
 };
 
-/** The second stage of a listener's detection: passes windows to the model while they are wanted. */
+/** The second stage of a listener's speech detection: passes audio to the model while the turn detector wants probabilities. */
 export class AskedModel {
   readonly #engine: VadEngine;
   readonly #turns: TurnDetector;
@@ -28,7 +28,7 @@ export class AskedModel {
   #lastAnswer: Promise<void> = Promise.resolve();
   #isGone = false;
   #judged = 0;
-  /** The model or its listener: the gate goes on alone. */
+  /** Closes the stream after a failure of the model or of the listener. The gate then decides alone. */
   readonly #failed = () => this.close();
 
   constructor({ engine, report, sound, turns }: AskedDeps) {
@@ -77,7 +77,7 @@ export class AskedModel {
       if (this.#isGone) opened.close();
       else this.#stream = opened;
     } catch {
-      // Busy or not installed: the engine reports that to the operator; the caller can do nothing about it.
+      // The engine itself reports to the operator that it is busy or not installed; the caller can do nothing about it.
       this.#isGone = true;
     }
     this.#ask();

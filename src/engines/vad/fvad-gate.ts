@@ -7,7 +7,7 @@ import { frameSamples, HEARING_FRAME, HEARING_HZ, type LineHz } from '../../../m
 import { EngineMissing } from '../engine.ts';
 import { isTrap } from '../threads/web-assembly.ts';
 
-/** 0 lets most through, 3 least. */
+/** Mode of the detector, 0 to 3; mode 3 takes the least sound for speech. */
 const MOST_STRICT = 3;
 const SPEECH = 1;
 
@@ -17,7 +17,7 @@ export interface SpeechGate {
   close(): void;
 }
 
-/** Gates share one instance of the module. */
+/** Opens speech gates, which share one instance of the module. */
 export type SpeechGates = { open(lineHz?: LineHz): SpeechGate };
 
 export type FvadModule = {
@@ -100,10 +100,10 @@ class FvadGate implements SpeechGate {
     if (frame.length !== this.#samples) {
       throw new RangeError(`fvad: a frame has ${this.#samples} samples`);
     }
-    // A closed handle may belong to another listener by now.
+    // The handle may belong to another listener after this gate was closed.
     if (!this.#isOpen) return false;
     const { fvad, input, isBroken } = this.#runtime;
-    // Without a gate, loudness decides.
+    // A broken module lets every frame pass, so loudness alone decides.
     if (isBroken) return true;
     // As `#call` does, without a closure for each frame.
     try {
@@ -120,7 +120,7 @@ class FvadGate implements SpeechGate {
     this.#isOpen = false;
   }
 
-  /** Does nothing where the module broke, now or before. */
+  /** Runs `work`, or does nothing when the module is broken. A trap marks the module as broken. */
   #call(work: (runtime: Runtime) => void): void {
     if (this.#runtime.isBroken) return;
     try {

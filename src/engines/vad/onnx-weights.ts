@@ -1,6 +1,6 @@
 /**
- * Reads the named float tensors out of an ONNX file: just enough of the protobuf wire format to walk
- * model (field 7: graph), graph (field 5: initializer) and tensor. Nothing is executed.
+ * Reads the named float tensors of an ONNX file. Knows just enough of the protobuf wire format to find model (field 7: graph),
+ * graph (field 5: initializer) and tensor, and executes nothing.
  */
 
 export type Tensor = { readonly dims: readonly number[]; readonly data: Float32Array };
@@ -10,12 +10,12 @@ const MODEL = { graph: 7 };
 const GRAPH = { initializer: 5 };
 const TENSOR = { dims: 1, dataType: 2, floatData: 4, name: 8, rawData: 9 };
 
-/** A field is a number (varint), or a run of bytes (length-delimited or fixed width). */
+/** A protobuf field: a number (varint) in `value`, or content (length-delimited or fixed width) in `bytes`. */
 type Field = { readonly id: number; readonly value: number; readonly bytes: Uint8Array };
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-/** Every float initializer by name. Throws on bytes that are not such a file. */
+/** Returns every float initializer by name. Throws when the bytes are not an ONNX model. */
 export function readOnnxWeights(file: Uint8Array): ReadonlyMap<string, Tensor> {
   const weights = new Map<string, Tensor>();
   for (const inModel of fieldsOf(file)) {
@@ -45,7 +45,7 @@ function readTensor(bytes: Uint8Array): { name: string; tensor: Tensor } | undef
   const count = dims.reduce((product, size) => product * size, 1);
   if (data.length !== count * 4)
     throw new Error(`onnx: tensor ${name} does not fit its dimensions`);
-  // Copied, because floats need an alignment that the file does not keep.
+  // The bytes are copied, because a Float32Array needs an alignment that the file does not guarantee.
   return { name, tensor: { dims, data: new Float32Array(new Uint8Array(data).buffer) } };
 }
 

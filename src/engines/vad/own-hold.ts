@@ -9,7 +9,7 @@ export type OwnHold = { readonly heldRaw: bigint; readonly spentRaw: bigint };
  * the balance hears the balance after that settlement, not the balance during the hold.
  */
 export function settleOwn(facts: CallerFacts, own: OwnHold): CallerFacts {
-  // The facts may be a moment older than the hold.
+  // The facts may have been read before the last change of the hold.
   const heldRaw = minRaw(own.heldRaw, facts.heldRaw);
   const freeRaw = facts.spendableRaw + heldRaw;
   const spentRaw = minRaw(own.spentRaw, freeRaw);

@@ -1,6 +1,6 @@
 /**
- * The loop that the voice activity model is made of, in WebAssembly: rows of weights over a vector, eight products at a
- * time. The text below is assembled when a kernel is made.
+ * The inner loop of the voice-activity model in WebAssembly: multiplies rows of weights by a vector, eight products at a time.
+ * The text below is assembled when a kernel is created.
  */
 import { startWasm } from '../../../media/wasm.ts';
 
@@ -66,7 +66,7 @@ type Exports = {
   ): void;
 };
 
-/** Rows of weights and a bias each, which lie in a kernel's memory. */
+/** A layer of the model in a kernel's memory: rows of weights, and one bias per row. */
 export type Layer = {
   readonly rows: number;
   readonly columns: number;
@@ -77,7 +77,7 @@ export type Layer = {
 /** Returns the length of a vector of `count` values with the zeros at its end. */
 export const padded = (count: number): number => Math.ceil(count / STEP) * STEP;
 
-/** Memory for some layers and the vectors they are applied to. Places in it are counted in floats. */
+/** Memory for layers and for the vectors that they are applied to. Positions are counted in floats. */
 export class Kernel {
   readonly floats: Float32Array;
   readonly #apply: Exports['apply'];
@@ -97,7 +97,7 @@ export class Kernel {
     return at;
   }
 
-  /** Keeps a layer of as many rows as biases. */
+  /** Stores a layer: one row of weights per bias. */
   layer(rows: readonly ArrayLike<number>[], biases: ArrayLike<number>): Layer {
     const columns = padded(rows[0]?.length ?? 0);
     const weightsAt = this.take(rows.length * columns);
@@ -108,7 +108,7 @@ export class Kernel {
     return { rows: rows.length, columns, weightsAt, biasesAt };
   }
 
-  /** Writes a value for each row of the layer, and none below `least`. */
+  /** Applies a layer to the vector at `valuesAt` and writes one value per row to `outAt`, at least `least`. */
   apply(layer: Layer, valuesAt: number, outAt: number, least = Number.NEGATIVE_INFINITY): void {
     const { biasesAt, columns, rows, weightsAt } = layer;
     this.#apply(4 * weightsAt, 4 * biasesAt, 4 * valuesAt, 4 * columns, 4 * outAt, rows, least);

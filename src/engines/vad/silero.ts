@@ -1,6 +1,6 @@
 /**
- * Silero's 16 kHz voice activity model: 32 ms of sound in, the probability that it is speech out. Its weights are read
- * from an ONNX file, and its sums are made by a kernel. It runs in a worker thread.
+ * Silero's voice-activity model for 16 kHz: takes 32 ms of audio and returns the probability of speech. Reads its weights from
+ * an ONNX file, computes in a kernel, and runs in a worker thread.
  */
 import { readFileSync } from 'node:fs';
 import { HEARING_WINDOW } from '../../../media/hearing.ts';
@@ -13,7 +13,7 @@ const HOP = 128;
 const FFT = 256;
 const BINS = 129;
 const HIDDEN = 128;
-/** Time frames of one window's spectrum. */
+/** Number of time frames in one window's spectrum. */
 const FRAMES = 4;
 const STRIDES = [1, 2, 2, 1];
 const KERNEL_WIDTH = 3;
@@ -25,10 +25,10 @@ export type SileroStream = {
   probability(window: Int16Array): number;
 };
 
-/** The weights, shared by all streams. */
+/** The model's weights, which all streams share. `open` creates a stream. */
 export type Silero = { open(): SileroStream };
 
-/** Reads the weights from disk, about 20 ms: at the start of a worker, never on the media loop. */
+/** Loads the model from disk, which takes about 20 ms. Call it at the start of a worker, never on the media loop. */
 export function loadSilero(path: string): Silero {
   let file: Uint8Array;
   try {
@@ -126,14 +126,14 @@ function createEncoder(kernel: Kernel, tensor: Weights) {
   return (context: Int16Array, window: Int16Array): number => {
     signal.set(context);
     signal.set(window, CONTEXT);
-    // The end is mirrored.
+    // The padding at the end mirrors the last samples.
     const end = CONTEXT + HEARING_WINDOW;
     for (let i = 0; i < CONTEXT; i++) signal[end + i] = signal[end - 2 - i] as number;
     for (let i = 0; i < signal.length; i++) signal[i] = (signal[i] as number) / 32_768;
     spectrum();
     for (const { input: from, layer, output, stride } of steps) {
       for (let frame = 0; frame < output.count; frame++) {
-        // A frame, the one before and the one after lie side by side.
+        // The previous, current and next frame lie side by side in memory.
         const valuesAt = from.at + frame * stride * from.channels;
         kernel.apply(layer, valuesAt, output.at + (frame + 1) * output.channels, 0);
       }
@@ -155,7 +155,7 @@ function convolutionRows({ data, dims }: Tensor, channels: number): Float32Array
   });
 }
 
-/** Steps the memory cell in place: `hidden` and `carry` become the next state. Gates: in, forget, cell, out. */
+/** Creates the LSTM cell, which updates `hidden` and `carry` in place. Order of the gates: in, forget, cell, out. */
 function createCell(kernel: Kernel, tensor: Weights) {
   const { floats } = kernel;
   const fromHidden = rowsOf(tensor('decoder.rnn.weight_hh').data, HIDDEN);

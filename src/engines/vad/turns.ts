@@ -8,16 +8,16 @@ const NEXT_TICKET = 0;
 const ENDED = 1;
 const PLACES = 2;
 const FIRST_HOLDER = 3;
-/** Threads alive at a time: far more than all pools of decoders together, and those on their way out. */
+/** Upper bound of the threads alive at a time: far above the sum of all decoder pools and of the decoders being ended. */
 const HOLDERS = 64;
 
 /** Pass of one thread: the shared memory of the turns, and the number of the thread's holder. */
 export type TurnPass = { readonly memory: SharedArrayBuffer; readonly holder: number };
 
 export type Turns = {
-  /** A pass for one more thread. No two that are alive share a holder. */
+  /** Returns a pass for one more thread. No two living threads share a holder number. */
   pass(): TurnPass;
-  /** Ends the turn that a thread died with, and lets the next one have its holder. */
+  /** Ends the turn of a thread that died, and frees its holder number. */
   giveBack(pass: TurnPass): void;
 };
 
@@ -46,15 +46,15 @@ export function takeTurn({ memory, holder }: TurnPass): void {
   const ticket = Atomics.add(words, NEXT_TICKET, 1);
   for (;;) {
     const ended = Atomics.load(words, ENDED);
-    // The difference stays right when the counters have gone once round.
+    // The difference stays correct when the counters overflow.
     if (((ticket - ended) | 0) < (words[PLACES] as number)) return;
     Atomics.wait(words, ENDED, ended);
   }
 }
 
 /**
- * Ends the turn a holder has or waits for; without one it does nothing. For a thread that died the
- * main thread calls it: its ticket then counts as served, so that no other waits behind a dead thread.
+ * Ends the turn that a holder has or waits for; does nothing without one. The main thread calls it for a thread that died: its
+ * ticket then counts as served, so that no later ticket waits for it.
  */
 export function endTurn({ memory, holder }: TurnPass): void {
   const words = new Int32Array(memory);

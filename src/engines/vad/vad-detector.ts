@@ -9,28 +9,31 @@ import { AskedModel } from './asked-model.ts';
 import type { SpeechGate } from './fvad-gate.ts';
 
 export type DetectorDeps = {
-  /** The caller adds each frame to it before it calls `push` with that frame. */
+  /** Recent audio. The caller adds each frame to it before passing the frame to `push`. */
   readonly sound: RecentSound;
-  /** Judges frames of the rate that `push` gets. */
+  /** First stage of the detection, for frames of the sample rate that `push` receives. */
   readonly gate?: SpeechGate;
   readonly engine?: VadEngine;
   readonly options?: Partial<Omit<VadOptions, 'answerWithinMs'>>;
-  /** Called from within `push`, or later when the model answers; never after `close`. */
+  /** Called during `push`, or later when the model answers; never after `close`. */
   readonly onEvent: (event: VadEvent) => void;
 };
 
 type DetectorCounters = {
   /** Number of windows that the model has evaluated. */
   readonly judged: number;
-  /** Sound that came too fast for the model. */
+  /** Number of samples that were not evaluated because audio arrived too fast for the model. */
   readonly skippedSamples: number;
-  /** Decisions that the gate took because the model did not answer in time. */
+  /** Number of decisions that the gate made because the model did not answer in time. */
   readonly gateDecisions: number;
-  /** The model could not be had or failed: from then on the gate decides alone. */
+  /** True when the model could not be opened or failed. From then on the gate decides alone. */
   readonly modelGone: boolean;
 };
 
-/** `close` gives the gate and the model's stream back. The model is opened when the gate first opens. */
+/**
+ * Detects the beginnings and ends of speech in one stream, with a gate and then a model, which it opens when the gate first
+ * opens. `close` gives both back.
+ */
 export class VoiceDetector {
   readonly #gate: SpeechGate | undefined;
   readonly #onEvent: (event: VadEvent) => void;
@@ -54,7 +57,10 @@ export class VoiceDetector {
     this.#model = engine && new AskedModel({ engine, report, turns, sound });
   }
 
-  /** Takes the next frame, which the sound has already; nothing is kept of the array. Event times count in the frames so far. */
+  /**
+   * Evaluates the next frame, which the caller has already added to `sound`; does not keep the array. Event times count the
+   * frames up to now.
+   */
   push(frame: Int16Array): void {
     if (!this.#isOpen) return;
     this.#report(this.#turns.frame(frame, this.#gate));

@@ -6,15 +6,15 @@ import type { VadContract } from './vad-worker.ts';
 export type VadQueueDeps = {
   readonly clock: Clock;
   readonly lateMs: number;
-  /** The batch's sound is given away. */
+  /** Sends a batch of windows to the model, and transfers its audio. */
   readonly judge: (batch: VadContract['judge']['in']) => Promise<readonly number[]>;
 };
 
 /** Audio windows of all sessions, queued for the voice-activity model. */
 export interface VadQueue {
-  /** The probability of speech, or NaN when it would be late. */
+  /** Resolves to the probability of speech in a window, or to NaN when the answer would be late. */
   ask(stream: number, window: Int16Array): Promise<number>;
-  /** Lets the state of a listener be forgotten. */
+  /** Makes the worker forget the state of a listener's stream. */
   close(stream: number): void;
 }
 

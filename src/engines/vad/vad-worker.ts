@@ -4,7 +4,7 @@ import { loadSilero, type SileroStream } from './silero.ts';
 
 export type VadWorkerOptions = { readonly weights: string };
 
-/** Windows of many listeners at once: the sound lies in `pcm` in the order of `streams`. */
+/** Calls of the worker: `judge` evaluates windows of many listeners, whose audio is in `pcm` in the order of `streams`. */
 export type VadContract = {
   readonly judge: {
     readonly in: {
@@ -16,7 +16,7 @@ export type VadContract = {
   };
 };
 
-/** A second of sound: by then V8 has compiled the model's inner loops. */
+/** Windows evaluated at the start: one second of audio, after which V8 has compiled the model's inner loops. */
 const WARMING_WINDOWS = 32;
 
 const silero = loadSilero(workerOptions<VadWorkerOptions>().weights);

@@ -8,7 +8,7 @@ import type { VadContract } from './vad-worker.ts';
 export type VadDeps = {
   readonly client: WorkerClient<VadContract>;
   readonly clock: Clock;
-  /** Throws EngineMissing where the engine's package was pruned. */
+  /** Throws EngineMissing when the engine's package was pruned. */
   readonly requirePresent: () => void;
 };
 
