@@ -19,7 +19,7 @@ import { translateRequest } from './translate-request.ts';
 import { translatedChat } from './translated-chat.ts';
 import { unfitOutcome } from './unfit-request.ts';
 
-/** The version of the protocol that the translations of this folder were written for. */
+/** Version of the Messages API that this folder's translations were written for. */
 const PROTOCOL_VERSION = '2023-06-01';
 
 /**
@@ -79,7 +79,7 @@ export function createAnthropicRail(deps: {
   };
 }
 
-/** Refusals of the upstream, and requests that its dialect cannot express, are answered in the caller's dialect. */
+/** Answers refusals of the upstream, and requests that its dialect cannot express, in the caller's dialect. */
 async function inItsWords<T>(ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
   try {
     const outcome = await ask();

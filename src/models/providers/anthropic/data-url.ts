@@ -1,4 +1,4 @@
-/** Longer than the head of any data URL that is taken, and short enough to be looked at. */
+/** Characters that are searched for the head of a data URL. Every accepted head is shorter. */
 const HEAD_CHARS = 64;
 
 /** Returns the media type, in lower case, and the base64 of a data URL. Undefined for any other text. */

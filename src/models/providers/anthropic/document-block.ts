@@ -4,7 +4,7 @@ import type { CacheMark } from './cache-mark.ts';
 import { readDataUrl } from './data-url.ts';
 import { unfit } from './unfit-request.ts';
 
-/** A PDF: the one kind of file that the dialect takes as it is. */
+/** Block with a PDF, the only kind of file that the dialect accepts unchanged. */
 export type DocumentBlock = CacheMark & {
   readonly type: 'document';
   readonly source: {

@@ -22,7 +22,7 @@ export function outputConfig(
   return effort === undefined ? { format } : { format, effort };
 }
 
-/** Formats that the dialect does not have are refused before. */
+/** Returns the output format of the dialect. Formats that the dialect lacks were refused earlier. */
 function formatOf(format: unknown): OutputConfig['format'] {
   if (!isObject(format) || format.type !== 'json_schema') return undefined;
   const { json_schema: named } = format;

@@ -20,10 +20,10 @@ const MARKABLE: ReadonlySet<unknown> = new Set([
 const MARKED_MESSAGES = 2;
 
 /**
- * Marks what later requests will repeat of a Messages request, so that its upstream keeps it for some minutes: the tools, the
- * instructions and, in a conversation that has an answer already, the last two messages of the user. That is four marks at
- * most, which the dialect allows. A request in which the caller has set a mark stays as it is, and so does a prefix that is
- * shorter than the model's cache takes.
+ * Adds `cache_control` to the parts of a Messages request that later requests will repeat, so that the upstream caches them for
+ * some minutes: the tools, the instructions and, after the first answer, the last two messages of the user (the dialect allows
+ * four marks). Returns a request unchanged when the caller has set a mark, and leaves out prefixes that are too short for the
+ * model's cache.
  */
 export function placeBreakpoints<R extends Json>(
   request: R,
@@ -32,7 +32,7 @@ export function placeBreakpoints<R extends Json>(
   if (breakpoints === undefined || isMarked(request)) return request;
   const prefix = new Prefix(breakpoints.leastTokens * LIMITS.charsPerToken);
   const { messages, system, tools } = request;
-  // The order in which the dialect reads them.
+  // Tools, instructions, messages: the order in which the dialect reads a prompt.
   const written = tools === undefined ? '' : JSON.stringify(tools);
   const toolsMarked = prefix.reachesWith(written) ? markLast(tools, isMarkableTool) : undefined;
   const systemMarked = prefix.reachesWith(system) ? markLast(system, isMarkable) : undefined;
@@ -106,7 +106,7 @@ const listHasMark = (items: unknown): boolean =>
 
 const OPAQUE_CHARS = LIMITS.tokensPerOpaquePart * LIMITS.charsPerToken;
 
-/** Counts the text of a prompt until there is as much of it as a cache takes. */
+/** Counts the characters of a prompt until the prompt is long enough for the cache. */
 class Prefix {
   #missingChars: number;
 
@@ -125,7 +125,7 @@ class Prefix {
     if (typeof part === 'string') this.#missingChars -= part.length;
     else if (Array.isArray(part)) for (const item of part) this.#count(item);
     else if (isObject(part)) {
-      // Images and files are encoded: their length says nothing of their tokens.
+      // Images and files are base64: their length does not show their tokens.
       if (isObject(part.source)) this.#missingChars -= OPAQUE_CHARS;
       else for (const member of Object.values(part)) this.#count(member);
     }

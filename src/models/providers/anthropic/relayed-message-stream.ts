@@ -17,9 +17,9 @@ const KIND = /^[a-z_]{1,64}$/;
 const WITHIN_ONE = -1;
 
 /**
- * Reads an opened answer of the Messages dialect as it is: the data of each event goes on byte for byte, but for the name of the
- * model, under the name that its data has. Events of kinds that are yet to come go on, too, as the dialect asks of its
- * readers (https://platform.claude.com/docs/en/build-with-claude/streaming).
+ * Relays an opened answer of the Messages dialect: the data of each event is sent unchanged except for the model's name, under
+ * the event name that its data has. Unknown kinds of events are relayed as well, as the dialect requires of its readers
+ * (https://platform.claude.com/docs/en/build-with-claude/streaming).
  */
 export class RelayedMessageStream implements ChatStream {
   readonly #events: EventReader;
@@ -27,9 +27,9 @@ export class RelayedMessageStream implements ChatStream {
   readonly #servedAs: string | undefined;
   #first: Uint8Array | undefined;
   #hasBegun = false;
-  /** The upstream has said why the message ends, so that nothing of it is missing. */
+  /** True when the upstream has sent the reason why the message ends, so that no content is missing. */
   #hasReason = false;
-  /** Why it goes no further, once what came before that is read. */
+  /** Error that `next` throws after the events before it were read. */
   #broken: StreamBroken | undefined;
 
   constructor(answer: OpenedAnswer, servedAs: string | undefined) {
@@ -37,7 +37,9 @@ export class RelayedMessageStream implements ChatStream {
     this.#servedAs = servedAs;
   }
 
-  /** Resolves when the message has begun: an upstream that breaks before that has delivered nothing. */
+  /**
+   * Resolves when the message has begun. Throws StreamBroken when the upstream breaks before that and has delivered nothing.
+   */
   async begin(): Promise<void> {
     this.#first = await this.next();
     if (this.#first === undefined) throw new StreamBroken('it ended before its end');

@@ -14,7 +14,7 @@ const COUNTS = [
 /** Usage of a Messages stream up to now: the upstream's running totals, and the characters written. */
 export class StreamedUsage {
   #counts: Json = {};
-  /** The output has been counted, and not only begun. */
+  /** True when the upstream has counted the output, and not only reported its first tokens. */
   #isCounted = false;
   #answerChars = 0;
   #model: unknown;
@@ -25,7 +25,7 @@ export class StreamedUsage {
     this.#model = model;
   }
 
-  /** Why it ends. */
+  /** Records the reason why the message ended. */
   endedFor(stopReason: unknown): void {
     this.#stopReason = stopReason ?? this.#stopReason;
   }

@@ -11,8 +11,8 @@ type OpenCall = {
 };
 
 /**
- * The tool calls of one stream. The dialect numbers blocks of every kind, OpenAI the calls alone; each call
- * keeps the number that it was first given.
+ * Tool calls of one stream. The dialect numbers blocks of every kind and OpenAI only the calls; each call keeps its first
+ * number.
  */
 export class ToolCallDeltas {
   readonly #open = new Map<unknown, OpenCall>();
@@ -32,7 +32,7 @@ export class ToolCallDeltas {
     return { index, id, type: 'function', function: { name, arguments: '' } };
   }
 
-  /** More of a call's arguments; undefined where there is no more. */
+  /** Returns the delta with further arguments of a call; undefined when there are none. */
   add(block: unknown, text: string): Json | undefined {
     const call = this.#open.get(block);
     if (call === undefined || text === '') return undefined;

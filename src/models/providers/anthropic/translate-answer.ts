@@ -13,15 +13,15 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
   ['refusal', 'content_filter'],
 ]);
 
-/** Why the model stopped. What else there is, or is yet to come, means that it had said its say. */
+/** Returns the finish reason of chat for a stop reason. Unknown stop reasons count as `stop`. */
 export const finishReasonOf = (stopReason: unknown): FinishReason =>
   FINISH_REASONS.get(stopReason) ?? 'stop';
 
 type Translated = {
   readonly completion: Json;
-  /** Null: the upstream did not say. */
+  /** Usage that the upstream reports. Null when the upstream reported none. */
   readonly usage: TokenUsage | null;
-  /** Length of everything the model wrote, its thoughts included. */
+  /** Characters that the model wrote, including its reasoning. */
   readonly answerChars: number;
 };
 
@@ -55,7 +55,9 @@ export function translateAnswer(message: unknown, createdSec: number): Translate
   return { completion, usage, answerChars };
 }
 
-/** Blocks that OpenAI has no place for, such as thoughts, are counted and left out. */
+/**
+ * Reads the text and tool calls of content blocks. Blocks without a counterpart in chat, such as thoughts, are only counted.
+ */
 function readContent(blocks: readonly unknown[]) {
   let text = '';
   let answerChars = 0;
@@ -83,7 +85,7 @@ export function writeArguments(input: unknown): string | undefined {
   }
 }
 
-/** Puts an error body into the OpenAI error object; a body that is none is not quoted. */
+/** Translates an error body into OpenAI's error object. A body that is no error of the dialect is not quoted. */
 export function translateError(body: Buffer, status: number): Json {
   const parsed = jsonOf(body);
   const error = isObject(parsed) ? member(parsed, 'error') : {};

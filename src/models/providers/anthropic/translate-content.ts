@@ -43,7 +43,7 @@ export function translateContent(content: unknown, at: string): ContentBlock[] {
   });
 }
 
-/** Content is text, a list of parts, or nothing. */
+/** Translates a message's content, which may be text, a list of parts, or missing. */
 function translateParts<T extends object>(
   content: unknown,
   at: string,
@@ -61,7 +61,7 @@ function translateParts<T extends object>(
     .filter((block) => !isBlankText(block));
 }
 
-/** True for a text of white space alone. */
+/** Returns true for a text that is empty or only white space. */
 export const isBlank = (text: string): boolean => !/\S/.test(text);
 
 export const isBlankText = (block: unknown): boolean =>

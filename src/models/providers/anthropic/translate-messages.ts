@@ -34,13 +34,13 @@ export type AnthropicTurn = {
 
 export type AnthropicConversation = {
   readonly system: readonly TextBlock[];
-  /** The roles take turns. */
+  /** Turns whose roles alternate. */
   readonly turns: readonly AnthropicTurn[];
 };
 
 /**
- * Puts a list of OpenAI messages into turns: the instructions apart, wherever they stood; the results of
- * tools on the user's side; and neighbours of one role in one turn, as the dialect wants them.
+ * Translates OpenAI messages into turns: instructions are collected separately, tool results go into the user's turns, and
+ * neighbouring messages of one role become one turn, as the dialect requires.
  */
 export function translateMessages(messages: unknown): AnthropicConversation {
   if (!Array.isArray(messages)) return unfit('messages must be a list.');
@@ -83,7 +83,7 @@ export function translateMessages(messages: unknown): AnthropicConversation {
   return { system, turns };
 }
 
-/** The ids and the arguments of the calls so far. */
+/** Ids and arguments of the tool calls so far. */
 type Calls = { ids: CallIds | undefined; readonly read: CallArguments };
 
 function idsOf(calls: Calls): CallIds {

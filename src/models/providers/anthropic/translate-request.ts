@@ -23,9 +23,9 @@ export type AnthropicRequest = ToolFields & {
 };
 
 /**
- * Puts an OpenAI chat request into the words of the Messages dialect; throws UnfitRequest where it has
- * none. What promises nothing (a `seed`, a `prediction`) is left out, and so is `reasoning_effort` where it is not known
- * which `efforts` the model takes, and what it does not take of `temperature` and `top_p`.
+ * Translates an OpenAI chat request into the Messages dialect. Throws UnfitRequest for a feature that the dialect lacks. Leaves
+ * out members that promise nothing (`seed`, `prediction`), `reasoning_effort` when the model's `efforts` are not known, and the
+ * members of `temperature` and `top_p` that the model refuses.
  */
 export function translateRequest(
   request: Json,
@@ -53,7 +53,7 @@ export function translateRequest(
     messages: turns,
     ...(system.length > 0 && { system }),
     ...translateTools(request),
-    // OpenAI's scale goes to 2, this one to 1.
+    // OpenAI's scale ends at 2, the Messages dialect's at 1.
     ...(temperature !== undefined &&
       untaken !== 'both' && { temperature: Math.min(Math.max(temperature, 0), 1) }),
     ...(topP !== undefined && untaken === undefined && { top_p: topP }),
@@ -93,7 +93,9 @@ function refuseUnknown(request: Json): void {
   if (unserved !== undefined) unfit(unserved.detail);
 }
 
-/** Required here and optional there: what the hold was made for where the caller has set none. */
+/**
+ * Returns the caller's cap of output tokens, or the default that the hold was made for: the Messages dialect requires a cap.
+ */
 function maxTokens(request: Json): number {
   const asked =
     optionalNumber(request, 'max_completion_tokens') ?? optionalNumber(request, 'max_tokens');

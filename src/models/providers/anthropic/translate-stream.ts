@@ -8,14 +8,13 @@ import { StreamedUsage } from './streamed-usage.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
 import { type FinishReason, finishReasonOf } from './translate-answer.ts';
 
-/** The stream goes on, has said that it is whole, or will not become whole. */
+/** State of the stream: `open` while events come, `finished` when it is complete, `failed` when it cannot be completed. */
 type State = 'open' | 'finished' | 'failed';
 
 /**
- * Turns the events of a Messages stream into OpenAI chunks as they come, wherever its pieces end. Holds one
- * event that is not whole and the names of the tool calls, and nothing else. The usage comes last, in a
- * chunk without choices; the terminator is left to the writer of the stream, and so is the word on a
- * failure.
+ * Translates the events of a Messages stream into OpenAI chunks while they arrive. Keeps only the incomplete event and the
+ * names of the tool calls. The usage comes last, in a chunk without choices; the caller writes the terminator and the report of
+ * a failure.
  */
 export class StreamTranslator {
   readonly #createdSec: number;
@@ -35,7 +34,7 @@ export class StreamTranslator {
     return this.#state;
   }
 
-  /** Why it failed. */
+  /** Error of a failed stream; undefined otherwise. */
   get failure(): StreamBroken | undefined {
     return this.#failure;
   }
@@ -46,8 +45,8 @@ export class StreamTranslator {
   }
 
   /**
-   * Translates the parsed data of an event, which is undefined where it was no JSON: the stream fails then. Returns the
-   * text of the chunk; it is empty where the event becomes none, and once the stream is over.
+   * Translates the parsed data of an event; undefined data (invalid JSON) fails the stream. Returns the text of the chunk,
+   * which is empty for an event without a chunk, and after the end of the stream.
    */
   translate(event: unknown): string {
     return this.#state === 'open' ? write(this.#translate(event)) : '';
@@ -71,7 +70,7 @@ export class StreamTranslator {
     }
   }
 
-  /** Every event makes one chunk at most. */
+  /** Returns the chunk of an event. Each event makes at most one chunk. */
   #translate(event: unknown): Json | undefined {
     if (!isObject(event)) return this.#fail('an event is not a JSON object');
     switch (event.type) {
@@ -136,7 +135,7 @@ export class StreamTranslator {
       this.#usage.wrote(text.length);
       return this.#call(this.#tools.add(index, text));
     }
-    // OpenAI has no place for thoughts, but they are paid for like words.
+    // Chat has no place for thoughts, but they are billed as output.
     if (delta.type === 'thinking_delta') this.#usage.wrote(textMember(delta, 'thinking').length);
     return undefined;
   }

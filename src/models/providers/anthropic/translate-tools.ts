@@ -52,7 +52,7 @@ function translateDefinitions(tools: unknown): Tool[] {
       ...(typeof description === 'string' && { description }),
       input_schema: schemaOf(parameters, strict === true),
       ...(strict === true && { strict }),
-      // Callers put it at either place.
+      // Callers put `cache_control` at either place.
       ...cacheMark(definition, `${at}.function`),
       ...cacheMark(tool, at),
     };

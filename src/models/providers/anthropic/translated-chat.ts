@@ -12,8 +12,8 @@ import { StreamTranslator } from './translate-stream.ts';
 const DONE = Buffer.from('data: [DONE]\n\n');
 
 /**
- * Reads an opened answer of the Messages dialect as a chat stream. Resolves when its first event is there. Rejects with
- * StreamBroken where it breaks before that.
+ * Reads an opened answer of the Messages dialect as a chat stream. Resolves when the first event has arrived. Rejects with
+ * StreamBroken when the answer breaks before that.
  */
 export async function translatedChat(
   answer: OpenedAnswer,
@@ -29,7 +29,7 @@ export async function translatedChat(
   return {
     next: () => chat.next(),
     stop: () => chat.stop(),
-    // The input is known before the last event reports the whole usage.
+    // The first event has the input tokens; the last one reports the whole usage.
     metered: () => translator.metered(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from '../outcome.ts';
 
-/** The request asks for something that a Messages upstream has no word for. The message names the field. */
+/** Thrown for a request with a feature that the Messages dialect lacks. The message begins with the field's name. */
 export class UnfitRequest extends Error {
   override readonly name = 'UnfitRequest';
 
@@ -11,7 +11,7 @@ export class UnfitRequest extends Error {
   }
 }
 
-/** `what` is a sentence, and begins with the field's place in the request; it never quotes the caller. */
+/** Throws UnfitRequest. `what` is a sentence that begins with the field's place in the request and never quotes the caller. */
 export function unfit(what: string): never {
   throw new UnfitRequest(what);
 }

@@ -1,4 +1,4 @@
-/** The members of a message or a delta that hold what the model wrote. */
+/** Members of a message or a delta that hold the model's output. */
 export const ANSWER_KEYS = [
   'content',
   'refusal',

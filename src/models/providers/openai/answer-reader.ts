@@ -1,11 +1,11 @@
 import type { OpenedAnswer } from '../open-answer.ts';
 
-/** The stream ended before its end. */
+/** Thrown when a stream breaks off before its end. */
 export class StreamBroken extends Error {
   override readonly name = 'StreamBroken';
 }
 
-/** Reads an opened answer as it comes. What ends it, however that is, ends it once. */
+/** Reads an opened answer piece by piece, until its end, a break, `finish` or `stop`. */
 export class AnswerReader {
   readonly #answer: OpenedAnswer;
   readonly #source: AsyncIterator<Uint8Array>;
@@ -36,12 +36,12 @@ export class AnswerReader {
     return undefined;
   }
 
-  /** No more of it is wanted. The connection is left to end by itself: it may serve another. */
+  /** Marks the answer as read. The connection is left to end by itself, so that it can serve another request. */
   finish(): void {
     this.#isOver = true;
   }
 
-  /** Stops buying. Harmless when it is over. */
+  /** Stops reading and aborts the upstream request. Has no effect after the end. */
   stop(): void {
     this.#isOver = true;
     this.#answer.stop();

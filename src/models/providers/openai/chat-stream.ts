@@ -11,7 +11,7 @@ import { withoutNullUsage } from './stream/null-usage.ts';
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
 
-/** Reads an opened answer as a chat stream. */
+/** Relays an opened answer as a chat stream. */
 export class RelayedChat implements ChatStream {
   readonly #events: EventReader;
   readonly #tap: ChatTap;
@@ -34,8 +34,8 @@ export class RelayedChat implements ChatStream {
   }
 
   /**
-   * Resolves when the first event is there: an upstream that breaks before that, or begins with an error, has delivered
-   * nothing.
+   * Resolves when the first event has arrived. Throws when the upstream breaks before that, or begins with an error, and has
+   * delivered nothing.
    */
   async begin(): Promise<void> {
     this.#first = await this.next();
@@ -56,7 +56,7 @@ export class RelayedChat implements ChatStream {
       for (const event of events) {
         if (!this.#hasBegun) await this.#requireNoError(event);
         const looked = this.#tap.look(event);
-        // There is an event for each token: only long ones are waited for.
+        // Short events, one for each token, are read without an await.
         const fate = typeof looked === 'string' ? looked : await looked;
         if (fate === 'done') {
           this.#events.finish();
@@ -71,7 +71,10 @@ export class RelayedChat implements ChatStream {
     return undefined;
   }
 
-  /** For the events up to the first with data: others are comments, by which upstreams keep a connection open. */
+  /**
+   * Throws ReportedError when the stream begins with an error. Called up to the first event with data; events before it are
+   * comments that keep the connection open.
+   */
   async #requireNoError(event: Buffer): Promise<void> {
     this.#hasBegun = event.includes(DATA);
     if (!event.includes(ERROR)) return;

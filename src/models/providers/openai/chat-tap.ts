@@ -55,12 +55,15 @@ export class ChatTap {
     return this.#usage;
   }
 
-  /** Bytes of text, refusals, arguments and reasoning, escapes counted as they are written; of arguments that are an object, all. */
+  /**
+   * Bytes of text, refusals, arguments and reasoning as they are written in JSON, including escapes. Arguments that are an
+   * object count with all their bytes.
+   */
   get answerBytes(): number {
     return this.#answerBytes;
   }
 
-  /** Read from the end of the answer alone, so that it costs nothing while events pass. */
+  /** Returns the notes of the answer for its trace. Reads only the last two events, so that streaming costs nothing. */
   note(): AnswerNote {
     const ends = [this.#before, this.#latest].flatMap((event) => event ?? []);
     return readNote(...ends.map(parseData).filter(isObject));
@@ -137,7 +140,7 @@ function textBytes(event: Buffer): number {
       end = valueEnd(event, start);
       bytes += end - start - (first === QUOTE ? 2 : 0);
     } else if (first === OPEN_LIST && !isInList && key !== PART_TEXT) {
-      // Most answers have no such list, and are not searched for its texts.
+      // Most answers have no list of parts, so its texts are searched only when a list begins.
       if (listEnd === undefined) places[KEYS.length - 1] = event.indexOf(PART_TEXT, start);
       listEnd = valueEnd(event, start);
     }
@@ -155,7 +158,7 @@ function earliest(places: readonly number[]): number {
   return which;
 }
 
-/** Moves the places of the keys that stand before `end` behind it. */
+/** Moves the place of each key before `end` to the key's next occurrence after `end`. */
 function passOver(event: Buffer, places: number[], end: number): void {
   for (let index = 0; index < places.length; index++) {
     const at = places[index] ?? -1;
@@ -179,7 +182,7 @@ function valueEnd(event: Buffer, start: number): number {
   return event.length;
 }
 
-/** Behind the closing quote of a string; behind the event where it has none. */
+/** Returns the index after the closing quote of a string; an index beyond the event when the string is not closed. */
 function stringEnd(event: Buffer, start: number): number {
   let end = start + 1;
   while (end < event.length && event[end] !== QUOTE) end += event[end] === BACKSLASH ? 2 : 1;

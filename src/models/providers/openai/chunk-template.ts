@@ -4,15 +4,15 @@ import { beginsWith } from './data-lines.ts';
 
 const CONTENT = Buffer.from('"content":');
 const QUOTE = 0x22;
-/** A longer chunk is not remembered. */
+/** Upper bound of the bytes of a chunk that is remembered. */
 const MOST_BYTES = 4_096;
 /** Chunks in a row that may be remembered without a match; then the chunks of the stream are taken to differ. */
 const MOST_TRIES = 4;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Reads the text of chunks of one chat stream without parsing them. Nearly all chunks of a stream have the same bytes but
- * for their text: one of them is parsed and remembered, and a chunk that differs from it in its text alone says as much.
+ * Reads the text of the chunks of one chat stream without parsing each. Nearly all chunks of a stream differ only in their
+ * text: one chunk is parsed and remembered, and the text of a chunk with the same other bytes is read from its place.
  */
 export class ChunkTemplate {
   #before = NOTHING;

@@ -9,28 +9,27 @@ export type CollectedAnswer = {
   readonly body: Buffer;
 };
 
-/** The answer grew past its bound; the connection was dropped. */
+/** Thrown when an answer exceeds its byte limit. The connection was dropped. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** The answer was not whole in time; the connection was dropped. */
+/** Thrown when an answer was not complete within its time limit. The connection was dropped. */
 export class AnswerTooSlow extends Error {
   override readonly name = 'AnswerTooSlow';
 }
 
 export type AnswerBounds = {
   readonly maxBytes: number;
-  /** From the call to the last byte, waiting for a connection included. */
+  /** Milliseconds from the call to the last byte, including the wait for a connection. */
   readonly totalMs: number;
   readonly clock: Clock;
   readonly signal: StopSignal;
 };
 
 /**
- * Gathers one whole answer under its bounds; when `signal` fires it rejects at once and the request is
- * dropped. A dispatch handler and not `request()`: no stream is built for an answer of a few hundred
- * bytes.
+ * Collects one whole answer within its bounds. Rejects at once and drops the request when `signal` fires. Uses a dispatch
+ * handler in place of `request()`, which would build a stream for an answer of a few hundred bytes.
  */
 export function collectAnswer(
   dispatcher: Dispatcher,

@@ -4,7 +4,7 @@ const SPACE = 0x20;
 const COLON = 0x3a;
 const DATA = Buffer.from('data:');
 const NAME = Buffer.from('event:');
-/** A comment without words: it keeps the connection alive, as the upstream wants to, and claims nothing. */
+/** Empty comment that keeps the client's connection alive, as the upstream's comment did, without its text. */
 const KEEP_ALIVE = Buffer.from(':\n\n');
 
 /**
@@ -33,7 +33,10 @@ export const beginsWith = (bytes: Buffer, head: Buffer): boolean =>
 const isDataAt = (event: Buffer, at: number): boolean =>
   DATA.every((byte, place) => event[at + place] === byte);
 
-/** Looks at each byte once, and makes nothing of a line: an event may be hundreds of thousands of lines. */
+/**
+ * Joins the data lines of an event. Reads each byte once and allocates nothing per line, because an event may have hundreds of
+ * thousands of lines.
+ */
 function joinedLines(event: Buffer): Buffer | undefined {
   const joined = Buffer.allocUnsafe(event.length + 2);
   let length = 0;
@@ -42,7 +45,7 @@ function joinedLines(event: Buffer): Buffer | undefined {
   let hasComment = false;
   for (let at = 0; at < event.length; at++) {
     const byte = event[at] as number;
-    // Readers end a line at a carriage return, too.
+    // A carriage return ends a line as well.
     if (byte === LF || byte === CR) {
       isStart = true;
       continue;

@@ -9,14 +9,14 @@ import { LineEnds } from './stream/line-ends.ts';
 
 const { sseEventsPerTurn: MOST } = LIMITS;
 
-/** Reads an opened answer as server-sent events, of each its data alone. */
+/** Reads an opened answer as server-sent events, reduced to their data. */
 export class EventReader {
   readonly #answer: AnswerReader;
   readonly #lineEnds = new LineEnds();
   readonly #events = new SseEvents();
-  /** Whole events that are not read yet. */
+  /** Complete events that were not read yet. */
   #whole: Buffer[] = [];
-  /** Events that were read since the turn of the event loop that reset this last. */
+  /** Number of events that were read in the current turn of the event loop. */
   #readInTurn = 0;
   #resetsSoon = false;
 

@@ -1,14 +1,14 @@
 import { newId } from '../../../kernel/ids.ts';
 import type { Random } from '../../../kernel/random.ts';
 
-/** A multipart form in pieces, so that the file in it is not copied. */
+/** Multipart form in pieces, so that its file is not copied. */
 export type FormBody = {
   readonly contentType: string;
   readonly length: number;
   readonly pieces: readonly Buffer[];
 };
 
-/** Writes a form as RFC 7578 has it: fields first, then the file, whose bytes go out as they are. */
+/** Writes a form as RFC 7578 requires: first the fields, then the file with its bytes unchanged. */
 export function writeForm(
   random: Random,
   fields: readonly (readonly [name: string, value: string])[],
@@ -16,7 +16,7 @@ export function writeForm(
     readonly name: string;
     readonly contentType: string;
     readonly bytes: Buffer;
-    /** Under which name it stands in the form. */
+    /** Name of the form's field that holds the file. */
     readonly field?: string;
   },
 ): FormBody {
@@ -37,7 +37,7 @@ export function writeForm(
   };
 }
 
-/** As browsers write names, so that none can end its own header. */
+/** Returns a name escaped as browsers do it, so that it cannot end its header. */
 const escaped = (name: string): string =>
   name.replace(/["\r\n]/g, (mark) => encodeURIComponent(mark));
 

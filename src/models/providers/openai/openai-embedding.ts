@@ -14,7 +14,7 @@ const EMBEDDING_LIMITS = {
   inFlight: LIMITS.embeddingsInFlight,
 };
 
-/** Embeddings of an upstream that speaks the OpenAI dialect, over a bounded pool of its own. */
+/** Creates the rail for embeddings of an upstream in the OpenAI dialect, with its own bounded pool of connections. */
 export function createOpenAiEmbeddingRail(deps: {
   readonly upstream: Upstream;
   readonly clock: Clock;

@@ -19,7 +19,7 @@ export const bearer = (apiKey: string): Record<string, string> => ({
   authorization: `Bearer ${apiKey}`,
 });
 
-/** Chat of an upstream that speaks the OpenAI dialect: its answers are relayed unchanged. */
+/** Creates the rail for chat of an upstream in the OpenAI dialect. Its answers are relayed unchanged. */
 export function createOpenAiRail(deps: {
   readonly upstream: Upstream;
   readonly clock: Clock;

@@ -8,10 +8,9 @@ import { ANSWER_KEYS, PART_KEYS } from './answer-keys.ts';
 import { readNote } from './read-note.ts';
 
 /**
- * Reads the `usage` of an OpenAI completion, or nothing when it is absent or makes no sense. Some
- * vendors leave reasoning tokens out of `completion_tokens` and bill them in `total_tokens`, so the
- * larger of the two counts. Cached tokens are part of the prompt under each of their names: OpenAI's, which most vendors have,
- * DeepSeek's `prompt_cache_hit_tokens` and Moonshot's `cached_tokens`.
+ * Reads the `usage` of an OpenAI completion. Null when it is missing or implausible. Some vendors leave reasoning tokens out of
+ * `completion_tokens` and bill them in `total_tokens`, so the larger of the two counts. Cached tokens are read under OpenAI's
+ * name, DeepSeek's `prompt_cache_hit_tokens` and Moonshot's `cached_tokens`; the prompt tokens include them.
  */
 export function readUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;

@@ -24,7 +24,7 @@ export async function readEmbeddings(
   const cut = await cutList(body);
   if (cut === undefined || cut.items.length !== wanted.count) return undefined;
   const { items } = cut;
-  // The list ends one level below the object.
+  // The tail begins one level below the top of the JSON.
   const head = renameModel(cut.head, wanted.servedAs);
   const tail = renameModel(cut.tail, wanted.servedAs, 2);
   const frame = parse(Buffer.concat([head, tail]));
@@ -61,7 +61,10 @@ function parse(json: Buffer | undefined): Json | undefined {
   return isObject(parsed) ? parsed : undefined;
 }
 
-/** Some vendors give the sum alone, which is the same where nothing is written. */
+/**
+ * Reads the prompt tokens of a `usage`. Some vendors report only the total, which is the same because embeddings have no
+ * output.
+ */
 function readPromptTokens(usage: unknown): number | null {
   if (!isObject(usage)) return null;
   return tokenCount(usage.prompt_tokens ?? usage.total_tokens) ?? null;

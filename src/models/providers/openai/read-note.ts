@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { AnswerNote } from '../chat-rail.ts';
 
-/** Choices whose reasons are noted. */
+/** Upper bound of the choices whose finish reasons are noted. */
 const MOST_CHOICES = 16;
 
 /** Reads the model and the finish reasons of a completion or of its chunks. Later chunks win. */

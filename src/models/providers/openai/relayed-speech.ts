@@ -4,7 +4,7 @@ import type { SpeechFormat, SpeechSound } from '../speech-rail.ts';
 import { AnswerReader, StreamBroken } from './answer-reader.ts';
 import { SpeechEventReader } from './read-speech-events.ts';
 
-/** Reads an opened answer as sound: a file as it comes, or one in events. */
+/** Relays an opened answer as audio: the bytes of a file, or a file in events. */
 export class RelayedSpeech implements SpeechSound {
   readonly #source: AnswerReader | SpeechEventReader;
   #first: Uint8Array | undefined;

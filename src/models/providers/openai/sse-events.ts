@@ -3,14 +3,14 @@ import { LIMITS } from '../../../kernel/limits.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** An event grew past its bound, or the bytes are no event stream. */
+/** Thrown when an event exceeds its byte limit, or the bytes are no event stream. */
 class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
 /**
- * Cuts a stream of server-sent events behind their blank lines, wherever its chunks end: in the middle of a line, of a
- * character, or of a CRLF. What comes out is what went in, byte for byte, whole events at a time.
+ * Splits a stream of server-sent events after their blank lines. Input chunks may end anywhere: in a line, a character, or a
+ * CRLF. Returns the bytes unchanged, in complete events.
  */
 export class SseEvents {
   /** Received bytes of the event that is not whole yet. */

@@ -1,7 +1,7 @@
 /** Writes an event of a streamed transcript in the OpenAI dialect. */
 const event = (body: object): Buffer => Buffer.from(`data: ${JSON.stringify(body)}\n\n`);
 
-/** Words that have been transcribed, to be put behind those before them. */
+/** Returns the event that adds words to the end of the transcript. */
 export const deltaEvent = (delta: string): Buffer =>
   event({ type: 'transcript.text.delta', delta });
 

@@ -13,7 +13,7 @@ import { readTranscriptUsage } from './transcript-usage.ts';
 
 const DONE_TYPE = 'transcript.text.done';
 
-/** Reads an opened answer as a transcript: its events are relayed unchanged. */
+/** Relays an opened answer as a transcript, with its events unchanged. */
 export class RelayedTranscript implements TranscriptStream {
   readonly #events: EventReader;
   #first: Uint8Array | undefined;
@@ -24,7 +24,10 @@ export class RelayedTranscript implements TranscriptStream {
     this.#events = new EventReader(answer);
   }
 
-  /** Resolves when the first event is there: an upstream that breaks before that has delivered nothing. */
+  /**
+   * Resolves when the first event has arrived. Throws StreamBroken when the upstream breaks before that and has delivered
+   * nothing.
+   */
   async begin(): Promise<void> {
     this.#first = await this.next();
     if (this.#first === undefined) throw new StreamBroken('it has no events');

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatCompletion, ChatStream } from '../chat-rail.ts';
 
-/** Words with the space behind them. */
+/** Words with the white space after them. */
 const WORDS = /\S+\s*|\s+/g;
 
 /** Returns a whole answer as the stream that the caller requested, with one word per event. */
@@ -21,7 +21,7 @@ export function streamOfWhole(answer: ChatCompletion, request: Json): ChatStream
 
 function eventsOf(completion: Json, { stream_options: options }: Json): Buffer[] {
   const { id, created, model, usage } = completion;
-  // All events begin alike: that is written once.
+  // All events have the same beginning, which is serialised once.
   const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   const wantsUsage = isObject(options) && options.include_usage === true;
   const event = (choices: readonly object[], used: unknown = null) => {

@@ -1,7 +1,7 @@
 import { beginsWith } from '../openai/data-lines.ts';
 import { plainTextEnd } from '../plain-text.ts';
 
-/** An event that adds to a text, and nothing else. */
+/** Event that only adds to a text. */
 export type PlainDelta = {
   readonly type: string;
   readonly sequence: number;
@@ -14,15 +14,15 @@ const HEAD = Buffer.from(`${PREFIX}response.`);
 const DELTA_TYPE = /^response\.[a-z_.]{1,40}\.delta$/;
 const DELTA = Buffer.from('"delta":"');
 const SEQUENCE = Buffer.from('"sequence_number":');
-/** Members that make an event more than a delta, or leave open which of two stands. */
+/** Members that must not occur again after the known ones: the event would be more than a delta, or ambiguous. */
 const OTHERS = ['"type":', '"delta":', '"sequence_number":', '"response":'].map((key) =>
   Buffer.from(key),
 );
 const QUOTE = 0x22;
 
 /**
- * Reads a delta off the bytes of its event, without parsing them. Undefined for every other event, and for a delta that is
- * spelled otherwise than the vendor spells most of its own: such an event has to be parsed.
+ * Reads a delta from the bytes of its event, without parsing the JSON. Undefined for any other event, and for a delta in an
+ * unusual spelling: the caller has to parse such an event.
  */
 export function readPlainDelta(event: Buffer): PlainDelta | undefined {
   if (!beginsWith(event, HEAD)) return undefined;

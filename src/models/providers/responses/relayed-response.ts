@@ -17,7 +17,7 @@ const LAST: ReadonlySet<unknown> = new Set([
   'response.failed',
 ]);
 
-/** The type of an event, which its own line names as well: nothing in it may end that line. */
+/** Accepted types of events. The type is also written as the event's name, so it must not contain a line end. */
 const TYPE = /^[\w.-]{1,64}$/;
 
 /** Types of events that announce a response and carry no content. */
@@ -44,7 +44,7 @@ export class RelayedResponse implements ResponseEvents {
   #sequence = 0;
   #hasContent = false;
   #isWhole = false;
-  /** Why it goes no further, once what came before that is read. */
+  /** Error that `next` throws after the events before it were read. */
   #broken: StreamBroken | undefined;
 
   constructor(answer: OpenedAnswer, dress: ResponsesCall['dress']) {
@@ -52,7 +52,10 @@ export class RelayedResponse implements ResponseEvents {
     this.#dress = dress;
   }
 
-  /** Resolves when something of the answer is there: an upstream that breaks or fails before that has delivered nothing. */
+  /**
+   * Resolves when content of the answer has arrived. Throws when the upstream breaks or fails before that and has delivered
+   * nothing.
+   */
   async begin(): Promise<void> {
     const heads: Uint8Array[] = [];
     while (!this.#hasContent && !this.#isWhole) {
@@ -109,7 +112,7 @@ export class RelayedResponse implements ResponseEvents {
       }
       const data = await readData(event);
       if (!isObject(data) || typeof data.type !== 'string') {
-        // A sign of life has no data.
+        // A keep-alive comment has no data.
         if (event[0] === COLON) relayed.push(event);
         continue;
       }
@@ -127,7 +130,7 @@ export class RelayedResponse implements ResponseEvents {
     if (type === 'error') return this.#breakOff(new ReportedError(errorIn(data)));
     const isLast = LAST.has(type) && isObject(response);
     if (typeof data.sequence_number === 'number') {
-      // The last event is held back, and comes next.
+      // The last event is held back, so its number is the next one.
       this.#sequence = data.sequence_number + (isLast ? 0 : 1);
     }
     if (isObject(response)) {
@@ -142,7 +145,7 @@ export class RelayedResponse implements ResponseEvents {
       }
       return [Buffer.from(writeEvent({ ...data, response: this.#response }))];
     }
-    // A sign of life is no content.
+    // Keep-alive events are no content.
     this.#hasContent ||= type.startsWith('response.') && !HEADS.has(type);
     if (typeof data.delta === 'string') this.#answerChars += data.delta.length;
     if (type === 'response.output_item.done' && isObject(data.item)) this.#items.push(data.item);

@@ -3,7 +3,7 @@ import { cachedParts } from '../cached-parts.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 
-/** Reads the `usage` of a response, or nothing when it is absent or makes no sense. */
+/** Reads the `usage` of a response. Null when it is missing or implausible. */
 export function readResponseUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
   const inputTokens = tokenCount(usage.input_tokens);

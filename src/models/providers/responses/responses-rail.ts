@@ -9,18 +9,18 @@ export type ResponsesCall = {
   /** Request body, with the upstream's own name of the model, and `stream`. */
   readonly body: Json;
   readonly paymentMethod?: PaymentMethod | undefined;
-  /** Puts a response of the upstream, itself and no copy, under our id and under the caller's names. */
+  /** Replaces the ids and names in an upstream's response with those that the caller knows. Changes the object itself. */
   readonly dress: (response: Record<string, unknown>) => void;
 };
 
-/** A response that has come whole, dressed. */
+/** Complete response, with the ids and names that the caller knows. */
 export type WholeResponse = Reported & {
   readonly response: Json;
-  /** The JSON of members of it that are written already, without braces. Absent: it has no others. */
+  /** JSON of further members of the response, already serialised, without braces. Undefined: no further members. */
   readonly echo?: string | undefined;
 };
 
-/** A response that is still coming. */
+/** Response that is still arriving. */
 export interface ResponseEvents {
   /**
    * Returns the next whole events, except the last event of the response; undefined at the end. Throws StreamBroken when the
@@ -30,18 +30,18 @@ export interface ResponseEvents {
   metered(): Reported;
   /** Returns the response so far, which is whole behind the last event. `echo` holds further members of it. */
   response(): Json;
-  /** As that of a whole response. */
+  /** JSON of further members of the response, already serialised, without braces. Undefined: no further members. */
   readonly echo?: string | undefined;
   /** Sequence number of the next event. */
   sequence(): number;
-  /** Stops buying. */
+  /** Stops reading and aborts the upstream request. */
   stop(): void;
 }
 
 /** A way to responses at one upstream. Failures of the upstream are outcomes and not rejections; `signal` ends the request. */
 export interface ResponsesRail {
   respond(call: ResponsesCall, signal: StopSignal): Promise<Outcome<WholeResponse>>;
-  /** Completed is one of which something has come beside its head. */
+  /** Requests a streamed response. The outcome is `completed` when content beyond the first events has arrived. */
   stream(
     call: ResponsesCall,
     signal: StopSignal,

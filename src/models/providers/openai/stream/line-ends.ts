@@ -4,17 +4,17 @@ const RETURN = Buffer.from([CR]);
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Removes a byte order mark at the beginning of an event stream and makes every carriage return that ends a line a line
- * feed, as the standard has readers do. A piece without either passes without a copy: nearly all do, with `\r\n` too.
+ * Removes a byte order mark at the beginning of an event stream and replaces each carriage return that ends a line with a line
+ * feed, as the standard requires. A piece without either is returned without a copy, also one with `\r\n`.
  */
 export class LineEnds {
   #isBegun = false;
   /** Bytes that may begin a byte order mark. */
   #head: Buffer | undefined;
   #endedWithReturn = false;
-  /** A return without a line feed has come. From then on every line ends with a line feed alone. */
+  /** True after the first carriage return without a line feed. From then on all line ends are written as a line feed. */
   #hasLone = false;
-  /** The last byte was a return, and the next byte says whether it was alone. */
+  /** True when the last byte was a carriage return, which is held until the next byte. */
   #isHeld = false;
 
   push(piece: Buffer): Buffer {
@@ -40,9 +40,12 @@ export class LineEnds {
     return mark.equals(BOM) ? first.subarray(BOM.length) : first;
   }
 
-  /** More than two line ends in a row say no more than two: an event of nothing else would be millions of events. */
+  /**
+   * Writes each line end as a line feed, and more than two in a row as two: otherwise a piece of line ends would be millions of
+   * events.
+   */
   #withFeeds(piece: Buffer): Buffer {
-    // A return at the end of the piece before has been taken for the end of a line already.
+    // The return at the end of the previous piece was already written as a line end.
     const bytes = this.#endedWithReturn && piece[0] === LF ? piece.subarray(1) : piece;
     this.#endedWithReturn = bytes[bytes.length - 1] === CR;
     const copy = Buffer.allocUnsafe(bytes.length);
@@ -58,7 +61,7 @@ export class LineEnds {
   }
 }
 
-/** True where a carriage return has another byte than a line feed behind it. */
+/** Returns true when a carriage return is followed by a byte other than a line feed. */
 function hasLoneReturn(bytes: Buffer): boolean {
   let at = bytes.indexOf(CR);
   while (at !== -1 && bytes[at + 1] === LF) at = bytes.indexOf(CR, at + 2);
