@@ -15,7 +15,7 @@ export const agentRecord = (agent: Agent, nowSec: number) => ({
   creditIn: '0',
   maxRateBps: agent.maxRateBps,
   delegationActive: isDelegationActive(agent, nowSec),
-  // A string here and a number in the balance: both are published and clients read each in its place.
+  // A string here and a number in the balance object: both forms are published, and clients rely on both.
   operatorExpiry: agent.operatorExpiry?.toString() ?? null,
   sessionSpendLimitRaw: agent.session?.limitRaw.toString() ?? null,
   selfServiceLocked: agent.selfServiceLocked,

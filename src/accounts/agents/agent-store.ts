@@ -70,7 +70,10 @@ export async function findAgent(sql: Queryable, ref: AgentRef): Promise<Agent | 
   return row && toAgent(row);
 }
 
-/** As `findAgent`, and holds the row until the sql transaction ends: what counts an agent's rows is serialized. */
+/**
+ * Reads an agent like `findAgent`, and locks its row until the sql transaction ends, so that transactions that count the
+ * agent's rows run one after another.
+ */
 export async function lockAgent(tx: Queryable, ref: AgentRef): Promise<Agent | undefined> {
   const [row] = await tx<Row[]>`
     select ${columns(tx)} from agents
@@ -132,7 +135,7 @@ export type NewAgent = {
   readonly provisionNextAt: Date;
 };
 
-/** Nothing when an open agent of the account has this name: the index decides which came first. */
+/** Inserts an agent. Undefined when an open agent of the account already has this name. */
 export async function insertAgent(tx: Queryable, agent: NewAgent): Promise<Agent | undefined> {
   const [row] = await tx<Row[]>`
     insert into agents (account_id, name, status, funding_mode, borrow_limit_raw, max_rate_bps,
@@ -146,7 +149,7 @@ export async function insertAgent(tx: Queryable, agent: NewAgent): Promise<Agent
   return row && toAgent(row);
 }
 
-/** Moves an agent from the status that was read; nothing when it has another by now. */
+/** Changes the status of an agent that was read before. Undefined when the status has changed since it was read. */
 export async function saveStatus(
   tx: Queryable,
   agent: Agent,

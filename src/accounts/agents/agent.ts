@@ -1,7 +1,7 @@
 export type AgentStatus = 'pending_delegation' | 'active' | 'suspended' | 'closed';
 export type FundingMode = 'wallet' | 'credit_line';
 
-/** An agent of a developer: a wallet, a balance, and the bounds it was given. */
+/** An agent of a developer, with its wallet, its balance and its limits. */
 export type Agent = {
   readonly id: number;
   readonly accountId: string;
@@ -10,15 +10,15 @@ export type Agent = {
   readonly suspendedReason: string | null;
   readonly mode: string;
   readonly fundingMode: FundingMode;
-  /** Lower case; null until it is provisioned. */
+  /** Address of the agent's wallet in lower case. Null until the agent is provisioned. */
   readonly walletAddress: string | null;
   readonly borrowLimitRaw: bigint | null;
   readonly maxRateBps: number;
   readonly expirySeconds: number;
-  /** Unix seconds; null until it is provisioned. It ends the delegation of a credit line and nothing of a prepaid agent. */
+  /** End of the delegation in Unix seconds, which matters for a credit line only. Null until the agent is provisioned. */
   readonly operatorExpiry: number | null;
   readonly delegationTxHash: string | null;
-  /** While it is so, the agent's own keys may only tighten its controls. */
+  /** True while the agent's own keys may only tighten its controls. */
   readonly selfServiceLocked: boolean;
   /** Limit on all spending since `startedAt`, until it is set anew; null: no such limit. */
   readonly session: { readonly limitRaw: bigint; readonly startedAt: Date } | null;
@@ -57,7 +57,10 @@ export const isDelegationActive = (agent: Agent, nowSec: number): boolean =>
   agent.operatorExpiry !== null &&
   (agent.fundingMode === 'wallet' || agent.operatorExpiry > nowSec);
 
-/** When provisioning is tried again after `attempts` failures: each time later, up to a bound, and never given up. */
+/**
+ * Returns the delay before provisioning is tried again after `attempts` failures. It doubles with each failure, up to
+ * `bounds.max`.
+ */
 export const retryDelayMs = (
   attempts: number,
   bounds: { readonly first: number; readonly max: number },
@@ -70,7 +73,7 @@ export type Provisioning = {
   readonly nextAttemptAt: Date | null;
 };
 
-/** Undefined once the agent has been provisioned, or is closed. */
+/** Returns the state of an agent's provisioning. Undefined once the agent has been provisioned or is closed. */
 export function provisioningOf(agent: Agent): Provisioning | undefined {
   if (agent.status !== 'pending_delegation') return undefined;
   return {

@@ -8,8 +8,8 @@ import { saveStatus } from './agent-store.ts';
 import { requireLockedAgent } from './require-agent.ts';
 
 /**
- * Suspends or resumes an agent that was just read. Takes effect with the next hold in every process. Throws 409 where
- * another request has changed the status meanwhile.
+ * Suspends or resumes an agent that was just read, from the next hold on in every process. Throws 409 when another request has
+ * changed the status meanwhile.
  */
 export async function changeStatus(
   deps: { readonly clock: Clock; readonly invalidations: Invalidations },
@@ -35,13 +35,13 @@ export async function changeStatus(
 export type CloseDeps = {
   readonly clock: Clock;
   readonly invalidations: Invalidations;
-  /** Ends what the agent pays for by the month, in the sql transaction that closes it: nothing is charged later. */
+  /** Ends the agent's monthly charges (rented numbers), in the sql transaction that closes the agent. */
   readonly windDown: (tx: Queryable, agentId: number) => Promise<void>;
 };
 
 /**
- * Closes an agent for good: from the commit on every process refuses its holds, and it rents nothing any more. May be
- * repeated; returns the closed agent.
+ * Closes an agent for good and returns it: every process refuses its holds after the commit, and its rented number is released.
+ * Closing a closed agent changes nothing.
  */
 export async function markClosed(deps: CloseDeps, agent: Agent): Promise<Agent> {
   const notice: Invalidation = { kind: 'agent_stopped', agentId: agent.id };
@@ -51,7 +51,8 @@ export async function markClosed(deps: CloseDeps, agent: Agent): Promise<Agent> 
     await deps.windDown(tx, agent.id);
     return saveStatus(tx, current, 'closed', null, new Date(deps.clock.now()));
   });
-  // Another process may have closed it a moment ago: this one stops its holds before the balance is paid out.
+  // Another process may have closed the agent just before. This process must also stop its holds before the balance is paid
+  // out.
   if (closed === undefined) deps.invalidations.notify(notice);
   return closed ?? agent;
 }

@@ -9,7 +9,7 @@ import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
 
 export type AgentRequest = {
   readonly name: string;
-  /** Absent: a prepaid agent, which borrows nothing. */
+  /** Credit limit. Absent: the agent is prepaid and borrows nothing. */
   readonly borrowLimitRaw?: bigint | undefined;
   /** Bounds of borrowing. A prepaid agent needs no bounds. */
   readonly maxRateBps?: number | undefined;
@@ -17,8 +17,8 @@ export type AgentRequest = {
 };
 
 /**
- * Creates an agent with its wallet and its empty balance. The cap and the name hold under any race.
- * When provisioning fails the row stays, pending, and is tried again by `retryProvisions`.
+ * Creates an agent with a wallet and an empty balance. The limit of agents and the unique name hold under concurrent requests;
+ * when provisioning fails, the agent stays pending and `retryProvisions` tries again.
  */
 export async function createAgent(
   deps: ProvisionDeps,

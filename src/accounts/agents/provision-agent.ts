@@ -23,15 +23,15 @@ export type ProvisionDeps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly invalidations: Invalidations;
-  /** Undefined: no wallet provider is configured. */
+  /** Service that holds the agents' wallets. Undefined: none is configured. */
   readonly wallets: ManagedWallets | undefined;
-  /** Undefined: no facilitator key is configured. */
+  /** Delegation of borrowing to the facilitator. Undefined: no facilitator key is configured. */
   readonly delegation: Delegation | undefined;
 };
 
 /**
- * Gives a pending agent its wallet and, with a borrow limit, its delegation, and makes it active.
- * Every step finds what an earlier attempt left. A failure postpones the agent and throws the refusal.
+ * Gives a pending agent its wallet and, with a credit limit, its delegation, and makes it active. Each step continues from the
+ * result of an earlier attempt; a failure schedules the next attempt and throws.
  */
 export async function provisionAgent(
   deps: ProvisionDeps,
@@ -81,7 +81,7 @@ async function activate(
   const notice: Invalidation = { kind: 'agent_changed', agentId };
   await deps.invalidations.commit(notice, async (tx) => {
     const now = new Date(deps.clock.now());
-    // Another process was quicker, or the developer closed it meanwhile: nothing to report then.
+    // Another process was faster, or the developer has closed the agent meanwhile: then there is no event to write.
     if (!(await activateAgent(tx, agentId, provisioned, now))) return undefined;
     const actorWallet = await ownerWalletOf(tx, accountId);
     const { walletAddress, delegationTxHash } = provisioned;

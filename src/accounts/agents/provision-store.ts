@@ -26,7 +26,7 @@ export async function activateAgent(
   return rows.length > 0;
 }
 
-/** Keeps the wallet of an agent whose delegation is not made yet: funds may arrive there. */
+/** Stores the wallet of an agent before its delegation exists, because funds may arrive in the wallet already. */
 export async function saveWallet(
   sql: Queryable,
   agentId: number,
@@ -38,7 +38,7 @@ export async function saveWallet(
   `;
 }
 
-/** Counts a failure and says when the next attempt is due. */
+/** Counts a failed attempt at provisioning and stores the time of the next attempt. */
 export async function postponeProvision(
   sql: Queryable,
   agentId: number,

@@ -5,7 +5,7 @@ import { findAgent } from './agent-store.ts';
 import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
 import { claimProvisions } from './provision-store.ts';
 
-/** Provisions agents again whose wallet or delegation failed. */
+/** Creates the worker that retries the provisioning of agents whose wallet or delegation failed. */
 export const retryProvisions = (deps: ProvisionDeps): Worker => ({
   name: 'retry-delegations',
   everyMs: LIMITS.provisionPollMs,
@@ -26,7 +26,7 @@ async function retryDue(deps: ProvisionDeps): Promise<void> {
     try {
       await provisionAgent(deps, agent, due.attempts);
     } catch (error) {
-      // A refusal was logged and the agent postponed; anything else is a bug and belongs to the scheduler.
+      // A refusal was logged and has postponed the agent. Any other error is a bug, which the scheduler reports.
       if (!(error instanceof ApiError)) throw error;
     }
   }

@@ -7,10 +7,13 @@ import { findDeveloper, insertDeveloper } from './developer-store.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-/** Accounts by wallet. There is no registration: the first proof of a wallet creates its account. */
+/**
+ * Creates the accounts of developers, one for each wallet. There is no registration: the first sign-in of a wallet creates its
+ * account.
+ */
 export function createAccounts(deps: { readonly sql: Sql; readonly random: Random }) {
   return {
-    /** Answers the one account of a wallet, created now if need be. */
+    /** Returns the account of a wallet, and creates it when the wallet has none. */
     async ofWallet(wallet: string): Promise<Developer> {
       const known = await findDeveloper(deps.sql, wallet);
       if (known !== undefined) return known;

@@ -27,7 +27,7 @@ export async function findDeveloper(
   return row && toDeveloper(row);
 }
 
-/** Does nothing where the wallet has an account already, even when two requests come at once. */
+/** Inserts an account. Does nothing when the wallet already has an account, even when two requests insert at once. */
 export async function insertDeveloper(
   sql: Queryable,
   account: { readonly accountId: string; readonly wallet: string },
@@ -38,7 +38,10 @@ export async function insertDeveloper(
   `;
 }
 
-/** Serializes what counts an account's rows against a cap. The first lock that a sql transaction takes. */
+/**
+ * Locks an account's row, so that transactions that count the account's rows against a limit run one after another. Always the
+ * first lock of a transaction.
+ */
 export async function lockAccount(tx: Queryable, accountId: string): Promise<void> {
   await tx`select 1 from developers where account_id = ${accountId} for no key update`;
 }

@@ -1,12 +1,12 @@
 /** The account behind a wallet. It exists from the first time that the wallet proves itself. */
 export type Developer = {
   readonly accountId: string;
-  /** Lower case. */
+  /** Address in lower case. */
   readonly wallet: string;
   readonly displayName: string | null;
   readonly email: string | null;
   readonly createdAt: Date;
-  /** Raised when all sessions of the account are ended. */
+  /** Generation of the account's session tokens. Ending all sessions raises it, which invalidates all earlier tokens. */
   readonly sessionGeneration: number;
 };
 

@@ -18,8 +18,8 @@ export async function findSessionAccount(
 }
 
 /**
- * Ends one session. Its id is kept until its newest token has expired; where that would be more than
- * `LIMITS.endedSessionsKept` ids of an account, all its sessions end.
+ * Ends one session. Its id is stored until its newest token has expired; when an account would have more than
+ * `LIMITS.endedSessionsKept` stored ids, all its sessions end instead.
  */
 export async function endSession(
   sql: Sql,

@@ -20,13 +20,13 @@ export type Session = {
   readonly wallet: string;
   /** Id of the sign-in. Ending the sign-in ends every renewed token of it. */
   readonly id: string;
-  /** The wallet's generation of sessions at the sign-in; ending all sessions raises it. */
+  /** Session generation of the account at sign-in. A token with an older generation than the account's is invalid. */
   readonly generation: number;
 };
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Session tokens: a JWT that says which wallet signed in, good for seven days, signed so that it cannot be forged. */
+/** Creates the issuer and reader of session tokens: signed JWTs that name the signed-in wallet and are valid for seven days. */
 export function createSessions(deps: { readonly secret: string; readonly clock: Clock }) {
   const key = new TextEncoder().encode(deps.secret);
   const lifetime = LIMITS.sessionTokenSeconds;
@@ -41,8 +41,8 @@ export function createSessions(deps: { readonly secret: string; readonly clock: 
     },
 
     /**
-     * Nothing for a token that is malformed, forged, or older than seven days by its `iat`, whatever its `exp`. An `iat`
-     * ahead of this process's clock by more than clocks may differ would outlive them.
+     * Returns the claims of a valid token. Undefined when the token is malformed, forged or expired (seven days after `iat` at
+     * the latest), or when its `iat` is more than `LIMITS.signatureWindowSeconds` in the future.
      */
     async read(token: string): Promise<(Session & { readonly pastHalf: boolean }) | undefined> {
       if (token.length > MAX_TOKEN_CHARS) return undefined;

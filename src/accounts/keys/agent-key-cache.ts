@@ -7,15 +7,15 @@ import type { Notice } from './invalidation.ts';
 type Entry = { readonly known: KnownAgentKey; readonly untilMs: number };
 
 /**
- * Remembers who agent keys are, by digest. Bounded: the least recently used leaves first. An entry
- * also leaves by itself after `LIMITS.agentKeyCacheMs`, so that no missed notice lasts.
+ * Caches the agents of keys, by the key's digest. An entry expires after `LIMITS.agentKeyCacheMs`, so that the effect of a
+ * missed notice is bounded; a full cache drops the least recently used entry.
  */
 export function createAgentKeyCache(deps: {
   readonly clock: Clock;
   readonly load: (digest: string) => Promise<KnownAgentKey | undefined>;
 }) {
   const entries = new RecentMap<string, Entry>(LIMITS.agentKeysCached);
-  /** Raised by every notice: what was read before it must not be remembered after it. */
+  /** Number of notices received. A load during which it changes is not cached, because its result may be outdated. */
   let generation = 0;
 
   function remembered(digest: string): KnownAgentKey | undefined {
@@ -36,10 +36,10 @@ export function createAgentKeyCache(deps: {
   }
 
   return {
-    /** Answers for a key seen lately alone. */
+    /** Returns the agent of a cached key. Undefined when the key is not in the cache. */
     remembered,
 
-    /** Answers at once for a key seen lately. */
+    /** Returns the agent of a key: from the cache at once, or as a promise when it must be loaded. */
     find: (digest: string): KnownAgentKey | Promise<KnownAgentKey | undefined> =>
       remembered(digest) ?? load(digest),
 

@@ -33,7 +33,7 @@ export type NewAgentKey = {
   readonly permissions: Permissions;
   readonly promptCaching: PromptCaching;
   readonly rotatedFrom: number | null;
-  /** Null: it is the first of its line. */
+  /** Id of the first key in the chain of rotations. Null: the new key is the first. */
   readonly rootId: number | null;
 };
 
@@ -56,7 +56,7 @@ export async function findAgentKeys(sql: Queryable, agentId: number): Promise<Ag
   return rows.map(toKey);
 }
 
-/** Revokes a key of the agent; nothing when it is not there or was revoked before. */
+/** Revokes a key of the agent. Undefined when the agent has no such key or it was revoked before. */
 export async function revokeAgentKey(
   tx: Queryable,
   agentId: number,
@@ -73,7 +73,7 @@ export async function revokeAgentKey(
 
 export type KnownAgentKey = {
   readonly keyId: number;
-  /** The first key of its line of rotations. */
+  /** Id of the first key in the chain of rotations. */
   readonly keyRootId: number;
   readonly agentId: number;
   readonly accountId: string;
@@ -82,7 +82,7 @@ export type KnownAgentKey = {
   readonly status: AgentStatus;
   /** True when the agent's balance, free or held, is above 0. */
   readonly hasMoney: boolean;
-  /** When the delegation of a credit line ends, in Unix seconds; null of a prepaid agent, which has none. */
+  /** End of a credit line's delegation in Unix seconds. Null for a prepaid agent, which has no delegation. */
   readonly operatorExpiry: number | null;
 };
 

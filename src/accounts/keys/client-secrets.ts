@@ -13,7 +13,7 @@ const PURPOSE = 'realtime client secret';
 const Use = z.enum(['realtime', 'deepgram']);
 
 const Sealed = z.object({
-  /** The digest of the agent key that made the secret. */
+  /** Digest of the agent key that issued the secret. */
   digest: z.string(),
   expiresAt: z.number(),
   use: Use.default('realtime'),
@@ -56,7 +56,7 @@ export function createClientSecrets(deps: {
   const sealingSecret = keyedHash(hmacSecret, PURPOSE);
 
   return {
-    /** Throws the refusal of a session that does not fit into a header. */
+    /** Issues a secret. Throws when the session is too large for a header. */
     issue({ agentKey, use, seconds, model, session }: ClientSecretRequest) {
       const expiresAt = nowSeconds(clock) + seconds;
       const digest = keyedHash(hmacSecret, agentKey);

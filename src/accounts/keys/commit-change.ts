@@ -6,12 +6,12 @@ import { insertInvalidations, type StoredInvalidation } from './invalidation-sto
 /** Result of the work, with the notices that were written; none when the work changed nothing. */
 export type Committed<T> = { readonly done: T; readonly written: readonly StoredInvalidation[] };
 
-/** Undoes the sql transaction of work that changed nothing. */
+/** Thrown to roll back the sql transaction of work that changed nothing. */
 class Unchanged extends Error {
   override readonly name = 'Unchanged';
 }
 
-/** Changes what an agent may do, and writes the notice that invalidates every process's caches. */
+/** Runs a change of an agent's rules, and writes the notice by which every process drops its cached entries. */
 export const commitChange = <T>(
   sql: Sql,
   notice: Invalidation,
@@ -26,7 +26,7 @@ export const commitChange = <T>(
     work,
   );
 
-/** Changes what all agents of an account share. */
+/** Runs a change of rules that all agents of an account share, and writes a notice for each agent. */
 export const commitTeamChange = <T>(
   sql: Sql,
   accountId: string,

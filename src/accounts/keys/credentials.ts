@@ -30,8 +30,8 @@ type Deps = {
 };
 
 /**
- * Identifies the caller, for every kind of credential. What does not look like a key costs no query;
- * an agent key seen lately costs none either, until `forget` hears that something about it changed.
+ * Identifies the caller of a request, for every kind of credential. A text that has no form of a key costs no query, nor does
+ * an agent key in the cache, which `forget` clears on a change.
  */
 export function createCredentials(deps: Deps) {
   const { sql, clock, secrets, keyUse } = deps;
@@ -91,7 +91,7 @@ export function createCredentials(deps: Deps) {
     isAdminKey: (key: string): boolean =>
       secrets.adminKey !== undefined && sameSecret(key, secrets.adminKey),
 
-    /** To be subscribed to the invalidations. */
+    /** Drops cached keys that a notice is about. To be subscribed to the invalidations. */
     forget: (notice: Notice): void => agentKeys.forget(notice),
   };
 }

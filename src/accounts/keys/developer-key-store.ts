@@ -62,7 +62,7 @@ export async function findDeveloperKeys(
   return rows.map(toKey);
 }
 
-/** Revokes a key of the account; nothing when it is not there or was revoked before. */
+/** Revokes a key of the account. Undefined when the account has no such key or it was revoked before. */
 export async function revokeDeveloperKey(
   tx: Queryable,
   accountId: string,

@@ -21,7 +21,10 @@ import type { KeyUse } from './key-use.ts';
 
 export type DeveloperKeys = ReturnType<typeof createDeveloperKeys>;
 
-/** Management keys of an account: at most five that work, whatever races; each revoked at once. */
+/**
+ * Creates the functions for an account's management keys. At most five keys work at once, even under concurrent requests; a
+ * revoked key is refused at once.
+ */
 export function createDeveloperKeys(deps: {
   readonly sql: Sql;
   readonly clock: Clock;
@@ -85,7 +88,7 @@ export function createDeveloperKeys(deps: {
       await invalidations.commit(revoked(keyId), (tx) => requireRevoked(tx, owner, keyId));
     },
 
-    /** Revokes the old key and issues its heir in one commit: there is no gap and no overlap. */
+    /** Revokes the old key and issues its successor in one commit, without a gap or an overlap. */
     async rotate(
       owner: KeyOwner,
       keyId: number,

@@ -10,7 +10,7 @@ export type StoredInvalidation = {
 
 type Row = { id: bigint; kind: string; agent_id: number | null; key_id: number | null };
 
-/** Writes notices in the sql transaction that makes them true, and answers them with their ids. */
+/** Inserts notices in the sql transaction of the change that they announce. Returns them with their ids. */
 export async function insertInvalidations(
   tx: Queryable,
   notices: readonly Invalidation[],
@@ -65,7 +65,7 @@ function toNotice(row: Row): Notice {
   return { kind: 'everything' };
 }
 
-/** Deletes what every living process has read long ago. */
+/** Deletes a batch of notices older than `LIMITS.invalidationRetentionMs`, which every running process has read. */
 export async function pruneInvalidations(sql: Sql): Promise<void> {
   await sql`
     delete from invalidations where id in (

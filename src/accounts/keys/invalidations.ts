@@ -45,10 +45,10 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
       return hearAll(await commitTeamChange(deps.sql, accountId, work));
     },
 
-    /** Notifies this process alone, of a change that was committed before. */
+    /** Notifies the subscribers of this process only, about a change that was committed earlier. */
     notify,
 
-    /** Calls the subscriber with every notice at least once. Returns how to unsubscribe. */
+    /** Adds a subscriber, which is called with every notice at least once. Returns the function that removes it. */
     subscribe,
 
     /** Reads the notices of other processes. After a failure the first success sends `everything`. */
@@ -56,9 +56,11 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
   };
 }
 
-/** Reads notices, and passes each on once, whether it was read or written in this process. */
+/**
+ * Creates the reader of notices. It passes each notice to the subscribers once, whether another process wrote it or this one.
+ */
 function createReader(sql: Sql, notify: (notice: Notice) => void) {
-  /** Ids above the floor that were passed on already. */
+  /** Ids above the floor whose notices were passed to the subscribers already. */
   const seen = new Set<bigint>();
   let floor: bigint | undefined;
   let missed = false;
@@ -77,7 +79,10 @@ function createReader(sql: Sql, notify: (notice: Notice) => void) {
     return batch.length === LIMITS.invalidationBatch;
   }
 
-  /** Beyond the bound a late commit may be missed, so that all caches are dropped. */
+  /**
+   * Clears the set of ids when it is too large. A notice with a smaller id that is committed later would be missed, so all
+   * caches are dropped.
+   */
   function forgetOldest(): void {
     for (const id of seen) if (floor === undefined || id > floor) floor = id;
     seen.clear();
@@ -132,7 +137,9 @@ function createAudience(log: Log) {
 
 const PRUNE_EVERY_TICKS = 16;
 
-/** Each second this process drops from its caches what others revoked, suspended or closed. */
+/**
+ * Creates the worker that reads the notices of other processes every `LIMITS.invalidationPollMs` and drops stale cache entries.
+ */
 export const pollInvalidations = (deps: { readonly invalidations: Invalidations }): Worker => ({
   name: 'poll-invalidations',
   everyMs: LIMITS.invalidationPollMs,

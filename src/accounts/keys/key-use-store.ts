@@ -9,8 +9,8 @@ const TABLES = {
 export type KeyKind = keyof typeof TABLES;
 
 /**
- * Moves `last_used_at` on for many keys in one statement; never back. Rows are locked in the order of
- * their ids: two processes that write the same keys wait for each other and never deadlock.
+ * Raises `last_used_at` of many keys in one statement; never lowers it. Rows are locked in the order of their ids, so that
+ * processes that write the same keys never deadlock.
  */
 export async function saveKeyUses(
   sql: Sql,

@@ -7,8 +7,8 @@ import { type KeyKind, saveKeyUses } from './key-use-store.ts';
 export type KeyUse = ReturnType<typeof createKeyUse>;
 
 /**
- * Remembers when keys were last used and writes it in batches, never per request. Beyond its bound a
- * use goes unrecorded until the next flush; a killed process loses a flush interval of uses.
+ * Collects the times at which keys were last used, and writes them in batches. Beyond `LIMITS.keyUsesKept` keys a use is not
+ * recorded until the next flush; a killed process loses the uses since its last flush.
  */
 export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock }) {
   const uses: Record<KeyKind, Map<number, number>> = {
@@ -36,7 +36,7 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
       if (known.size < LIMITS.keyUsesKept || known.has(keyId)) known.set(keyId, deps.clock.now());
     },
 
-    /** Writes what was touched since the last flush: every `LIMITS.keyUseFlushMs`, before a list, at shutdown. */
+    /** Writes the uses since the last flush. Called every `LIMITS.keyUseFlushMs`, before a list of keys, and at shutdown. */
     async flush(): Promise<void> {
       await flushKind('agent');
       await flushKind('developer');
@@ -45,7 +45,7 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
   };
 }
 
-/** When keys were last used is written in batches. */
+/** Creates the worker that writes the times at which keys were last used. */
 export const flushKeyUse = (deps: { readonly keyUse: KeyUse }): Worker => ({
   name: 'flush-key-use',
   everyMs: LIMITS.keyUseFlushMs,

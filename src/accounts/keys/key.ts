@@ -1,14 +1,14 @@
 /** Permission of a key: `read` only reads, `read_write` also changes and spends. */
 export type Permissions = 'read' | 'read_write';
 
-/** `auto`: this server marks prompts for the caches of upstreams that need marks, where the caller has set none. */
+/** Prompt caching of a key. `auto`: this server adds `cache_control` for upstreams that need it, when the caller set none. */
 export const PROMPT_CACHING = ['off', 'auto'] as const;
 export type PromptCaching = (typeof PROMPT_CACHING)[number];
 
-/** A stored key. The secret itself is shown once, when it is made, and kept nowhere. */
+/** A stored key, without its secret: the secret is returned once, when the key is issued, and never stored. */
 export type Key = {
   readonly id: number;
-  /** The recognisable start and three dots. */
+  /** First characters of the key, followed by three dots, by which a developer recognizes the key. */
   readonly prefix: string;
   readonly label: string | null;
   readonly permissions: Permissions;
@@ -17,7 +17,7 @@ export type Key = {
 };
 
 export type AgentKey = Key & {
-  /** The first key of its line of rotations, whose budget it has. */
+  /** Id of the first key in the chain of rotations. The whole chain shares one budget. */
   readonly rootId: number;
   readonly promptCaching: PromptCaching;
 };
@@ -33,7 +33,7 @@ export type KeyRequest = {
   readonly expiresAt?: Date | undefined;
 };
 
-/** A key with its secret: the only time that the secret is seen. */
+/** A newly issued key with its secret, which is never returned again. */
 export type Issued<K> = { readonly record: K; readonly secret: string };
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 import { findAgentKeys } from './agent-key-store.ts';
 import type { AgentKey } from './key.ts';
 
-/** Throws 404 for a key that its agent does not have, or has no longer. */
+/** Returns a working key of an agent. Throws 404 when the agent has no such key or it was revoked. */
 export async function requireAgentKey(
   sql: Queryable,
   agentId: number,

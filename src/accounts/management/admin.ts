@@ -94,7 +94,7 @@ function findByRef(sql: Sql, ref: string): Promise<Agent | undefined> {
 }
 
 const overview = (agent: Agent, availableRaw: bigint, nowSec: number) => ({
-  // A string in this list only, as published.
+  // The id is a string in this list only, as the published API has it.
   id: String(agent.id),
   agentId: agent.id,
   name: agent.name,

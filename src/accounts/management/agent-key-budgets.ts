@@ -18,7 +18,7 @@ export type AgentKeyBudgets = ReturnType<typeof createAgentKeyBudgets>;
 type Deps = {
   readonly sql: Sql;
   readonly invalidations: Invalidations;
-  /** The database's time, Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
 };
 

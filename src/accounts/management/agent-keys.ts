@@ -44,22 +44,25 @@ type Deps = {
   readonly hmacSecret: string;
   readonly invalidations: Invalidations;
   readonly keyUse: KeyUse;
-  /** The database's time, Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
 };
 
-/** Runtime keys of an agent: at most five that work, whatever races; revoked for the very next hold. */
+/**
+ * Creates the functions for an agent's runtime keys. At most `LIMITS.keysPerAgent` keys work at once, even under concurrent
+ * requests; a revoked key is refused from the next hold on.
+ */
 export function createAgentKeys(deps: Deps) {
   const { sql, invalidations } = deps;
 
   return {
-    /** With a budget, or not at all. */
+    /** Issues a key. When the budget of the request cannot be set, no key is issued either. */
     async mint(
       owner: KeyOwner,
       agentId: number,
       wanted: AgentKeyRequest,
     ): Promise<Budgeted<Issued<AgentKey>>> {
-      // The balance knows an agent's keys, so a new one must reach it before it is used.
+      // The cached balance of an agent includes its keys, so each process must reload it before the new key is used.
       return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const active = await findAgentKeys(tx, agentId);
@@ -84,15 +87,15 @@ export function createAgentKeys(deps: Deps) {
       await invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
         const key = await requireRevoked(deps, tx, agentId, keyId);
-        // A line has one key that works: without it its budget cannot be spent.
+        // A budget belongs to a key and its rotations, of which only the last works: no other key could spend it.
         await endKeyBudget(tx, agentOf(agent), key.rootId, deps.now());
         return key;
       });
     },
 
     /**
-     * Revokes the old key and issues its heir in one commit: there is no gap and no overlap. The heir has the
-     * budget of its line, and what was spent of it stays spent.
+     * Revokes the old key and issues its successor in one commit, without a gap or an overlap. The successor shares the old
+     * key's budget, including the amount already spent.
      */
     async rotate(
       owner: KeyOwner,
@@ -118,7 +121,7 @@ export function createAgentKeys(deps: Deps) {
   };
 }
 
-/** Holds the agent's row, so that its keys are counted and changed by one request at a time. */
+/** Locks the row of an agent that is not closed, so that only one request at a time counts and changes its keys. */
 async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number): Promise<Agent> {
   const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
   if (agent.status === 'closed') throw errors.credential.accountClosed();

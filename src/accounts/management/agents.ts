@@ -92,13 +92,13 @@ export function createAgents(deps: AgentsDeps) {
       return closeAgent(deps, await requireOwn(accountId, agentId));
     },
 
-    /** As `close`, by the agent itself. */
+    /** Closes the calling agent like `close`. */
     async closeSelf(agentId: number) {
       requireFeatures(deps);
       return closeAgent(deps, await requireCaller(agentId));
     },
 
-    /** The balance as the agent itself sees it. */
+    /** Returns the calling agent's own balance. */
     balance: async (agentId: number) => readBalance(deps, await requireCaller(agentId)),
   };
 }

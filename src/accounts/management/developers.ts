@@ -28,7 +28,7 @@ export function createDevelopers(deps: {
   const { sql } = deps;
 
   return {
-    /** Opens a session for the wallet that has just signed. */
+    /** Opens a session for a wallet whose signature was just verified. */
     async signIn(owner: KeyOwner) {
       const developer = await deps.accounts.ofWallet(owner.wallet);
       const { wallet, sessionGeneration: generation } = developer;
@@ -39,7 +39,7 @@ export function createDevelopers(deps: {
       };
     },
 
-    /** Ends the session with this id, or every session of the account where there is none. */
+    /** Ends the session with this id. Without an id it ends every session of the account. */
     async signOut({ accountId }: KeyOwner, sessionId: string | undefined): Promise<void> {
       if (sessionId === undefined) return endAllSessions(sql, accountId);
       await endSession(sql, { accountId, id: sessionId, now: new Date(deps.clock.now()) });

@@ -22,7 +22,7 @@ export function createFunding(deps: {
 }) {
   const { sql, spendState, breaker, tokenContract, dashboardUrl } = deps;
   return {
-    /** Another developer's agent reads as absent. */
+    /** Reads the funding of an agent. Throws 404 when the agent belongs to another account. */
     async read(accountId: string, agentId: number) {
       const agent = await requireAgent(sql, { agentId, accountId });
       if (agent.walletAddress === null) throw errors.agents.notProvisioned();

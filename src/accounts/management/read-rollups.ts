@@ -4,7 +4,7 @@ import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Agent } from '../agents/agent.ts';
 import { findRollups } from './rollup-store.ts';
 
-/** Agents at one look. */
+/** Returns a summary of each agent: available amount, recent spending, number of keys and phone number. */
 export async function readRollups(
   deps: { readonly sql: Queryable; readonly spendState: SpendStateReader },
   agents: readonly Agent[],

@@ -27,11 +27,16 @@ type ChangeDeps = {
   readonly vendorOf: (provider: string) => string;
   /** Returns the secret that seals the keys. Throws the refusal when none is configured. */
   readonly requireSecret: () => string;
-  /** Called with the account after every attempt to change a key: a commit whose answer was lost may stand. */
+  /**
+   * Called with the account after every attempt to change a key, also after a failure: the transaction may have been committed.
+   */
   readonly onTouched: (owner: Pick<KeyOwner, 'accountId'>) => void;
 };
 
-/** Stores, switches and deletes keys, each with its event in the same sql transaction. */
+/**
+ * Creates the functions that store, enable, disable and delete provider keys. Each writes its event in the same sql
+ * transaction.
+ */
 export function createProviderKeyChanges(deps: ChangeDeps) {
   const { sql, supported, requireSecret, vendorOf } = deps;
 
@@ -50,7 +55,7 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
   ) => firstStanding(accountId, [provider, vendorOf(provider)], look);
 
   return {
-    /** Stores a key, or puts it in the place of the one before, enabled whatever that one was. */
+    /** Stores a key, or replaces the stored key. The new key is enabled even when the old key was disabled. */
     async set(
       owner: KeyOwner,
       provider: string,

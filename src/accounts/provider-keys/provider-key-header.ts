@@ -2,7 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { isProviderKey, PROVIDER_KEY_RULE } from './provider-key.ts';
 
-/** Carries the caller's own key for one call. It goes to the provider and nowhere else. */
+/** Header with the caller's own provider key for one call. The key is sent to that provider only. */
 export const PROVIDER_KEY_HEADER = `${BRAND.headerPrefix}provider-key`;
 
 /** Returns the provider key in the headers of a request. Undefined without the header. Throws when the key is malformed. */

@@ -32,7 +32,7 @@ const toKey = (row: Row): ProviderKey => ({
 export type NewProviderKey = Place & {
   readonly sealedKey: Uint8Array;
   readonly prefix: string;
-  /** Undefined: as it was. */
+  /** Label of the key. Undefined: the label of the replaced key stays. */
   readonly label: string | null | undefined;
   readonly createdBy: string;
 };

@@ -7,7 +7,7 @@ export type Place = { readonly accountId: string; readonly provider: string };
 export type ProviderKey = {
   readonly id: number;
   readonly provider: string;
-  /** The recognisable start and three dots. */
+  /** First characters of the key, followed by three dots, by which a developer recognizes the key. */
   readonly prefix: string;
   readonly label: string | null;
   readonly enabled: boolean;

@@ -18,11 +18,11 @@ type Deps = {
   readonly random: Random;
   readonly log: Log;
   readonly keyUse: KeyUse;
-  /** PROVIDER_KEY_SECRET; without it nothing is stored and nothing is found. */
+  /** PROVIDER_KEY_SECRET, which encrypts the stored keys. Undefined: no key can be stored or found. */
   readonly sealingSecret: string | undefined;
   /** Vendors that a key can be stored for. */
   readonly supported: readonly string[];
-  /** The vendor that a provider belongs to: itself, where it is no second address of another. */
+  /** Returns the vendor that a provider belongs to: the provider itself, unless it is a second address of another vendor. */
   readonly vendorOf: (provider: string) => string;
 };
 
@@ -87,7 +87,9 @@ type OpenKeys = ReadonlyMap<string, { readonly id: number; readonly key: string 
 
 const NO_KEYS: OpenKeys = new Map();
 
-/** Keys that do not open read as absent: calls go on without them, and the log says why. */
+/**
+ * Returns an account's keys, decrypted. A key that cannot be decrypted is logged and left out, so that calls go on without it.
+ */
 async function openStored({ sql, log, sealingSecret }: Deps, accountId: string): Promise<OpenKeys> {
   if (sealingSecret === undefined) return NO_KEYS;
   const keys = new Map<string, { readonly id: number; readonly key: string }>();

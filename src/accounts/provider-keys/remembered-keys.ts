@@ -11,7 +11,7 @@ export function createRememberedKeys<T>(deps: {
   readonly clock: Clock;
   readonly load: (accountId: string) => Promise<T>;
 }) {
-  /** In the order in which they lapse: no entry is ever prolonged. */
+  /** Cached keys by account, in the order in which they expire: no entry is ever prolonged. */
   const entries = new Map<string, Entry<T>>();
 
   function dropLapsed(): void {
@@ -42,7 +42,7 @@ export function createRememberedKeys<T>(deps: {
   }
 
   return {
-    /** At once where it is remembered. */
+    /** Returns the keys of an account: from the cache at once, or as a promise when they must be loaded. */
     find(accountId: string): T | Promise<T> {
       dropLapsed();
       const known = entries.get(accountId);

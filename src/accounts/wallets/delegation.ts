@@ -6,11 +6,11 @@ export type OperatorPermission = {
   readonly wallet: string;
   readonly borrowLimitRaw: bigint;
   readonly maxRateBps: number;
-  /** Unix seconds. */
+  /** End of the delegation in Unix seconds. */
   readonly expiry: number;
 };
 
-/** Lets the facilitator borrow for an agent, within bounds, into the agent's own wallet only. */
+/** Allows the facilitator to borrow for an agent, within bounds and into the agent's own wallet only. */
 export interface Delegation {
   /** Grants the permission in place of an earlier grant, and resolves to the hash that proves it, or rejects. */
   grant(permission: OperatorPermission): Promise<string>;

@@ -11,7 +11,7 @@ import { saveOperatorPermission } from './local-delegation-store.ts';
  */
 export function createLocalDelegation(deps: {
   readonly sql: Sql;
-  /** `0x` and 64 hex digits. */
+  /** Private key of the facilitator: `0x` and 64 hex digits. */
   readonly facilitatorPrivateKey: string;
 }): Delegation {
   const operator = () =>

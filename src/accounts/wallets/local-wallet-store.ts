@@ -12,7 +12,7 @@ export async function findWallet(
   return row && { address: row.address, sealedKey: row.sealed_key };
 }
 
-/** Does nothing where the reference has its wallet already. */
+/** Inserts a wallet. Does nothing when the reference already has a wallet. */
 export async function insertWallet(
   sql: Queryable,
   reference: string,

@@ -13,13 +13,13 @@ import { deriveWalletKey, type WalletKey } from './wallet-key.ts';
 type LocalWalletDeps = {
   readonly sql: Sql;
   readonly random: Random;
-  /** MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY: its holder controls every wallet. */
+  /** MANAGED_WALLET_AUTHORIZATION_PRIVATE_KEY, from which every wallet's key is derived: its holder controls every wallet. */
   readonly authorizationKey: string;
-  /** MANAGED_WALLET_APP_SECRET: what the stored keys are encrypted under. */
+  /** MANAGED_WALLET_APP_SECRET, which encrypts the stored wallet keys. */
   readonly appSecret: string;
 };
 
-/** Wallets that this server holds itself: derived from one key, kept encrypted under another. */
+/** Creates the wallets that this server holds itself: derived from one key, and stored encrypted with another. */
 export function createLocalWallets(deps: LocalWalletDeps): ManagedWallets {
   const opened = new RecentMap<string, WalletKey>(LIMITS.walletsKept);
 

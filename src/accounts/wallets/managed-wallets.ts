@@ -3,8 +3,8 @@ import type { Authorization, TokenDomain } from '../../x402/authorization.ts';
 /** The service that holds the agents' wallets. It never reveals a private key. */
 export interface ManagedWallets {
   /**
-   * The wallet of a reference (`<accountId>:<agentId>`), made at the first call; the same reference
-   * finds the same wallet ever after. Answers its address in lower case; rejects when it cannot be made.
+   * Resolves with the wallet address of a reference (`<accountId>:<agentId>`) in lower case. Creates the wallet at the first
+   * call, and returns the same wallet ever after; rejects when it cannot be created.
    */
   provide(reference: string): Promise<string>;
   /**

@@ -12,8 +12,8 @@ export async function findRemoteWallet(
 }
 
 /**
- * Does nothing where the reference has its wallet already, or the wallet another reference. No key is named: of two
- * that write the same row at once one may meet the other's wallet before its reference.
+ * Inserts a wallet. Does nothing when its reference or its wallet id is stored already. `on conflict` names no column, because
+ * concurrent inserts of one row may conflict in either.
  */
 export async function insertRemoteWallet(
   sql: Queryable,

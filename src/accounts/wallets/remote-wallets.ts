@@ -19,7 +19,7 @@ import {
 
 type RemoteWalletDeps = { readonly sql: Sql; readonly provider: WalletProvider };
 
-/** Wallets that a provider holds. Only its names for them are stored here; its signatures are checked. */
+/** Creates the wallets that a provider holds. The database has only the provider's ids of them; each signature is verified. */
 export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
   const { sql, provider } = deps;
   const known = new RecentMap<string, ProvidedWallet>(LIMITS.walletsKept);
@@ -54,7 +54,7 @@ export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
   };
 }
 
-/** Providers take letters, digits, `-` and `_`. */
+/** Returns a reference as an id that providers accept: letters, digits, `-` and `_` only. */
 function externalIdOf(reference: string): string {
   const externalId = reference.replaceAll(':', '-');
   assert(/^[\w-]{1,64}$/.test(externalId), 'a reference suits a provider');

@@ -11,7 +11,7 @@ type RenewDeps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly invalidations: Invalidations;
-  /** Undefined: no facilitator key is configured. */
+  /** Delegation of borrowing to the facilitator. Undefined: no facilitator key is configured. */
   readonly delegation: Delegation | undefined;
 };
 

@@ -6,7 +6,7 @@ export type SignedRequest = {
   readonly method: 'POST';
   readonly url: string;
   readonly body: object;
-  /** The provider's own headers, names in lower case. */
+  /** Headers that only this provider defines, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -15,7 +15,7 @@ export type SignedRequest = {
  * Undefined for anything else.
  */
 export function readSigningKey(text: string): KeyObject | undefined {
-  // In a variable of one line the line ends of PEM are often spelled out.
+  // Environment variables of one line often have the line breaks of a PEM file as `\n`.
   const key = text
     .trim()
     .replaceAll('\\n', '\n')
@@ -35,7 +35,7 @@ export function readSigningKey(text: string): KeyObject | undefined {
 export const publicKeyText = (privateKey: KeyObject): string =>
   createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
 
-/** ECDSA with SHA-256 over the request in canonical JSON: DER in base64. */
+/** Signs a request in canonical JSON with ECDSA and SHA-256. Returns the DER signature in base64. */
 export function signRequest(privateKey: KeyObject, request: SignedRequest): string {
   const text = canonicalJson({ version: 1, ...request });
   return sign('sha256', Buffer.from(text), privateKey).toString('base64');

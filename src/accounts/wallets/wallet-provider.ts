@@ -10,7 +10,7 @@ import { publicKeyText, signRequest } from './request-signature.ts';
 /** Thrown when the provider cannot be reached, refuses, or answers with something else than a wallet or a signature. */
 export class WalletProviderError extends Error {
   override readonly name = 'WalletProviderError';
-  /** Undefined where there was no answer. */
+  /** HTTP status of the provider's response. Undefined when there was no response. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, cause?: unknown) {
@@ -20,7 +20,7 @@ export class WalletProviderError extends Error {
 }
 
 export type ProviderSettings = {
-  /** Without a path at its end: `https://wallets.example`. */
+  /** Origin of the provider's API without a path, such as `https://wallets.example`. */
   readonly baseUrl: string;
   readonly appId: string;
   readonly appSecret: string;
@@ -29,12 +29,12 @@ export type ProviderSettings = {
   readonly headerPrefix: string;
 };
 
-/** A wallet as its provider knows it. */
+/** A wallet's id at its provider, and its address. */
 export type ProvidedWallet = { readonly walletId: string; readonly address: string };
 
-/** A service that holds wallets behind REST. Every method rejects with WalletProviderError only. */
+/** A service that holds wallets behind a REST API. Every method rejects with WalletProviderError only. */
 export interface WalletProvider {
-  /** The wallet that was made under this id of ours. */
+  /** Finds the wallet that was created with this external id. Undefined when the provider has none. */
   find(externalId: string): Promise<ProvidedWallet | undefined>;
   /** Creates the wallet of this id, or returns the existing wallet: a repeated call creates no second wallet. */
   create(externalId: string): Promise<ProvidedWallet>;
@@ -62,14 +62,14 @@ const CONFLICT = 409;
 
 type Ask = {
   readonly path: string;
-  /** Absent: a GET, which is not signed. */
+  /** Body of a POST, which is signed. Absent: the request is a GET without a signature. */
   readonly body?: object;
   readonly idempotencyKey?: string;
 };
 
 /**
- * Speaks with a hosted wallet provider. The app's secret alone signs nothing: wallets are made in the name of the
- * request-signing key. Bounded in time, in answer size and in requests under way.
+ * Creates the client of a hosted wallet provider. Requests are signed with a key, since the app's secret alone does not
+ * authorize them; the time, the response size and the number of concurrent requests are bounded.
  */
 export function createWalletProvider(
   deps: ProviderSettings & { readonly fetch: Fetch },
@@ -91,7 +91,7 @@ export function createWalletProvider(
   async function find(externalId: string): Promise<ProvidedWallet | undefined> {
     const query = new URLSearchParams({ external_id: externalId, chain_type: 'ethereum' });
     const { data } = read(Wallets, await ask({ path: `/v1/wallets?${query}` }));
-    // A provider that does not know the filter answers everybody's wallets.
+    // A provider that ignores the filter returns the wallets of all customers.
     const ours = data
       .map((entry) => Wallet.safeParse(entry).data)
       .filter((wallet) => wallet?.external_id === externalId);
