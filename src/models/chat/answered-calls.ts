@@ -25,13 +25,16 @@ export class AnsweredCall {
   id = '';
   name = '';
   signature = '';
-  /** The reader sets it once it has written the end of the call. */
+  /** True when the reader has written the end of the call. Set by the reader. */
   isOver = false;
-  /** The upstream repeated its name after its end, so the next arguments belong to another call of that name. */
+  /**
+   * True when the upstream repeated the call's name after its end, so that the next arguments belong to another call of that
+   * name.
+   */
   isNamedAgain = false;
   /** True when `hear` has yielded the call to the reader. */
   isTold = false;
-  /** Arguments that came before `hear` gave it to the reader. */
+  /** Arguments that came before `hear` yielded the call. */
   held = '';
   readonly #end = new ObjectEnd();
 
@@ -50,7 +53,7 @@ export class AnsweredCall {
   }
 }
 
-/** More of the arguments of a call; its first one may be empty. */
+/** Piece of the arguments of a call. The first piece of a call may be empty. */
 export type HeardCall = { readonly call: AnsweredCall; readonly text: string };
 
 /**
@@ -60,19 +63,19 @@ export type HeardCall = { readonly call: AnsweredCall; readonly text: string };
 export class AnsweredCalls {
   /** Calls by the latest `index` that the upstream used for them. */
   readonly #numbered = new Map<number, AnsweredCall>();
-  /** By its place in the last chunk that had several calls without an `index`. */
+  /** Calls of the last chunk that had several calls without an `index`, by their place in the chunk. */
   readonly #listed = new Map<number, AnsweredCall>();
   readonly #named = new Map<string, AnsweredCall>();
   readonly #waitsForSignature: boolean;
-  /** The call that the latest delta belongs to. */
+  /** Call that the latest delta belongs to. */
   #last: AnsweredCall | undefined;
   #count = 0;
-  /** The first call, while it is kept from the reader because its signature has not come. */
+  /** First call, while it is held back because its signature has not come. */
   #unsigned: AnsweredCall | undefined;
-  /** A signature that came before its call. */
+  /** Signature that came before its call. */
   #signature = '';
 
-  /** `waitsForSignature`: `hear` gives the first call only once its signature has come, or something follows it. */
+  /** `waitsForSignature`: `hear` yields the first call only after its signature has come, or a further call or `release`. */
   constructor({ waitsForSignature = false }: { readonly waitsForSignature?: boolean } = {}) {
     this.#waitsForSignature = waitsForSignature;
   }
@@ -89,7 +92,7 @@ export class AnsweredCalls {
     }
   }
 
-  /** Gives the call that waits for its signature. To be called when something else follows, or the answer ends. */
+  /** Yields the call that waits for its signature. Called before any other content, and at the end of the answer. */
   release(): readonly HeardCall[] {
     const call = this.#unsigned;
     this.#unsigned = undefined;
@@ -139,7 +142,7 @@ export class AnsweredCalls {
    */
   #find({ id, index }: Piece, before: AnsweredCall | undefined): AnsweredCall | undefined {
     if (id === '' || before?.id === id) return before;
-    // Two calls under two numbers are two, even where their ids are alike.
+    // Two calls with different numbers are distinct, even with equal ids.
     if (index !== undefined && before === undefined) return undefined;
     const unnamed = before?.id === '' ? before : undefined;
     return index === undefined

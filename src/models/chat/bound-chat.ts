@@ -10,10 +10,10 @@ import type { ChatRequest } from './chat-request.ts';
 import { chatPriceRaw } from './chat-usage.ts';
 import { estimatePrompt } from './estimate-chat.ts';
 
-/** The most that a request may come to, and what keeps its answer within that. */
+/** Upper bound of the tokens of a request, and the cap that keeps its answer within the bound. */
 export type ChatBound = {
   readonly tokens: TokenUsage;
-  /** Tokens of one answer. */
+  /** Cap of the tokens of one answer. */
   readonly outputCap: number;
   /** Reason of the cap. Undefined when the caller asked for no more tokens than the cap. */
   readonly reason: CapReason | undefined;
@@ -99,7 +99,7 @@ function capOf(request: ChatRequest, outputCap: number): ChatRequest {
     return { ...request, ...both, max_completion_tokens: outputCap };
   }
   if (short !== undefined) return { ...request, max_tokens: outputCap };
-  // A copy that begins with a member of its own shares its hidden class with all others (0075).
+  // A copy that begins with its own member shares one hidden class with all other copies (0075).
   const sent = { max_tokens: outputCap, ...request };
   sent.max_tokens = outputCap;
   return sent;
@@ -125,7 +125,7 @@ const capped = (
 const predictedTokens = (prediction: unknown): number =>
   isObject(prediction) ? jsonBytes(prediction.content) : 0;
 
-/** Members that vendors write into the prompt, beside the messages. */
+/** Members, beside the messages, that vendors write into the prompt. */
 const PROMPTED = ['tools', 'functions', 'response_format'] as const;
 
 function boundPrompt(request: ChatRequest, perImage: number): number {
@@ -182,7 +182,10 @@ function boundContent(content: unknown, perImage: number): number {
   return tokens;
 }
 
-/** Every member of it counts. What a part names by an address alone is taken for an image, whatever it is. */
+/**
+ * Returns an upper bound of a part's tokens, counting all its members. Content that is named only by an address counts as an
+ * image.
+ */
 function boundPart(part: unknown, perImage: number): number {
   if (!isObject(part)) return jsonBytes(part);
   const { audio, file, image, isUnknown, text } = readPart(part);

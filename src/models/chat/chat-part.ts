@@ -7,7 +7,7 @@ export type ChatPart = {
   readonly image: unknown;
   readonly audio: unknown;
   readonly file: unknown;
-  /** Only the upstream knows this kind of part. */
+  /** True for a kind of part that this server does not know. */
   readonly isUnknown: boolean;
 };
 

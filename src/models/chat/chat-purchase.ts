@@ -32,9 +32,9 @@ export const reportedOf = (answer: ChatAnswer): Reported =>
 
 /** A chat in the dialect of its caller, and the functions that put it to rails. */
 export type DialectChat<R = ChatRail, T = ChatAnswer> = {
-  /** The request by which the prompt and the cap of the answer are measured and priced. */
+  /** Request from which the prompt and the answer's cap are measured and priced. */
   readonly measured: ChatRequest;
-  /** The smallest useful cap of the answer. Absent: a few tokens. */
+  /** Smallest useful cap of the answer, in tokens. Undefined: a few tokens. */
   readonly leastOutputTokens?: number | undefined;
   /** Returns true when an upstream caches only the marked part of a prompt. */
   needsMarks(rail: R): boolean;
@@ -165,7 +165,10 @@ function chatPurchase<R, T>(
   };
 }
 
-/** Wants a chat of each model that the buyer wishes, one after another; of `model` alone where the buyer has no wishes. */
+/**
+ * Returns the requests for a chat with each model of the buyer's preference, one after another; with `model` alone when the
+ * buyer has no preference.
+ */
 export function chatPurchases<R, T>(
   deps: ChatPurchaseDeps<R>,
   ofModel: (model: string) => DialectChat<R, T>,
@@ -186,7 +189,7 @@ export function chatPurchases<R, T>(
   return want(question, instead);
 }
 
-/** Cheapest first for such a request. */
+/** Sorts sources by the price of a request, cheapest first. */
 const byPrice = (sellers: readonly KeyedSource[], { tokens }: ChatBound): KeyedSource[] =>
   sellers
     .map((seller) => ({ seller, raw: chatPriceRaw(tokens, seller.source) }))

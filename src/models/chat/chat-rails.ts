@@ -9,7 +9,7 @@ import { openRails, type Rails } from '../routing/open-rails.ts';
 
 export type ChatRails = Rails<ChatRail>;
 
-/** The dialects that chat is spoken in. */
+/** Constructors of chat rails, by dialect. */
 const OPENERS: ReadonlyMap<Dialect, typeof createOpenAiRail> = new Map([
   ['openai', createOpenAiRail],
   ['anthropic', createAnthropicRail],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** The roles of a chat. */
+/** Roles of chat messages. */
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 /**
@@ -15,8 +15,8 @@ const mark = z.string().min(1);
 const cap = z.number().int().positive().max(LIMITS.maxOutputTokens).nullish();
 
 /**
- * As much of a chat request as the gateway itself has to understand. Everything else (tools, formats,
- * penalties, whatever a vendor adds) is kept and forwarded as it came.
+ * Members of a chat request that the gateway reads. All other members (tools, formats, penalties, vendors' own) are kept and
+ * forwarded unchanged.
  */
 export const ChatRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),

@@ -88,7 +88,7 @@ export function meterChat(
     estimated,
     tokens,
     note: reported.note,
-    // Uncounted tokens are an estimate of this server, and not an upstream's report.
+    // Without a reported count the tokens are this server's estimate.
     reported: believed === undefined || estimated ? undefined : disbelieved(told, source, believed),
   };
 }

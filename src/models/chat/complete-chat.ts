@@ -22,11 +22,11 @@ import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
 type ChatPurchase = {
   readonly buyer: Buyer;
   readonly body: ChatRequest;
-  /** Other models and the providers that the buyer wishes. */
+  /** Routing preferences of the buyer: other models, and providers. Undefined: none. */
   readonly wishes?: RoutingPreferences | undefined;
-  /** The `usage` of the answer has the price as well, as `cost_raw`. */
+  /** True when the answer's `usage` also gets the price, as `cost_raw`. */
   readonly tellsCost?: boolean;
-  /** Keeps an answer before it is charged; only for answers that are not streamed. */
+  /** Stores an answer before it is charged. Only for answers that are not streamed. */
   readonly keep?: StoreDelivered<ChatCompletion> | undefined;
 };
 
@@ -38,7 +38,10 @@ export interface ChatCompletions {
   complete(purchase: ChatPurchase): Promise<Relayed | StreamedAnswer>;
 }
 
-/** Buys chat completions: holds the most that one can cost, asks the cheapest source, settles to the use. */
+/**
+ * Creates the purchase of chat completions: holds the upper bound of the cost, requests the cheapest source, and settles the
+ * actual usage.
+ */
 export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions {
   return {
     async complete({ body, buyer, keep, tellsCost = false, wishes }) {

@@ -6,7 +6,7 @@ import type { ChatRequest } from './chat-request.ts';
 /** Estimates the tokens of a text of `chars` characters, for upstreams that report no usage. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / LIMITS.charsPerToken);
 
-/** Prompt tokens of a request, tool definitions, earlier tool calls and the thoughts before them included. */
+/** Estimates the prompt tokens of a request, including tool definitions, earlier tool calls and earlier reasoning. */
 export function estimatePrompt(request: ChatRequest): number {
   let chars = 0;
   let opaqueParts = 0;

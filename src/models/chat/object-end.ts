@@ -4,11 +4,11 @@ const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
 /**
- * Finds the end of a JSON object that comes in pieces. Each character is looked at once, and none is held. A text that
- * begins with anything else is never whole.
+ * Finds the end of a JSON object that comes in pieces. Reads each character once and stores none. A text that begins with
+ * another value is never whole.
  */
 export class ObjectEnd {
-  /** Undefined: nothing but space has come. */
+  /** True when the text begins with an object. Undefined: only white space has come. */
   #isObject: boolean | undefined;
   #depth = 0;
   #isInText = false;

@@ -5,7 +5,7 @@ import { bareId, mayCarry, ownId, signed } from './signed-call.ts';
 
 type Message = ChatRequest['messages'][number];
 
-/** The members that ids of calls stand under, by dialect. */
+/** Members that hold ids of calls, in all dialects. */
 type IdMember = 'id' | 'call_id' | 'tool_use_id' | 'tool_call_id';
 
 /** Returns a call, or its result, under the id that its upstream gave the call. */
@@ -23,7 +23,7 @@ export function withOwnId<T extends Json>(part: T, member: IdMember): T {
 export function withOwnCallIds(chat: ChatRequest, signsCalls: boolean): ChatRequest {
   const { messages } = chat;
   if (!messages.some(hasCarried)) return chat;
-  // A copy that begins with a member of its own shares its hidden class with all others (0075).
+  // A copy that begins with its own member shares one hidden class with all other copies (0075).
   const own: ChatRequest = Object.assign({ messages }, chat);
   own.messages = messages.map((message) =>
     hasCarried(message) ? withOwnIds(message, signsCalls) : message,

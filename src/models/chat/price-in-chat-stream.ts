@@ -15,7 +15,7 @@ export const withUsage = (body: ChatRequest): ChatRequest =>
 const asObject = (value: unknown): object =>
   typeof value === 'object' && value !== null ? value : {};
 
-/** A stream without its event of usage, which comes last, with the price. */
+/** Relays a chat stream but holds its event of usage back, so that `last` returns that event with the price. */
 export class PriceInChatStream {
   readonly #stream: ChatStream;
   readonly #events = new SseEvents();

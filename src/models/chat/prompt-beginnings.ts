@@ -5,10 +5,10 @@ import type { ChatRequest } from './chat-request.ts';
 
 const { leastTokens, readChars, valueChars } = LIMITS.promptCache;
 
-/** The beginning of a prompt, which other requests of the account to the model may share. */
+/** Beginning of a prompt that other requests of the account to the model may share. */
 export type Beginning = {
   readonly key: string;
-  /** Undefined: all of the prompt is likely to be repeated. */
+  /** Tokens of the beginning. Undefined: the whole prompt is likely to be repeated. */
   readonly tokens: number | undefined;
 };
 
@@ -19,7 +19,7 @@ type Prompt = Pick<ChatRequest, 'messages'> & {
 
 const INSTRUCTIONS: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
-/** The beginnings of one request's prompt. The prompt is read at the first call of `of`, and once for all models. */
+/** Beginnings of one request's prompt. The prompt is read at the first call of `of`, once for all models. */
 export class PromptBeginnings {
   readonly #prompt: Prompt;
   #read: readonly Beginning[] | undefined;
@@ -58,7 +58,7 @@ function readBeginnings({ messages, prompt_cache_key: named, tools }: Prompt): B
   return [{ key: head.key('conversation'), tokens: undefined }, ...common];
 }
 
-/** Hashes the first characters of each text that it is given. Prompts that differ only behind them get the same hash. */
+/** Hash of the first characters of each text. Prompts that differ only after those characters get the same hash. */
 class Digest {
   readonly #hash: Hash = createHash('sha256');
   #pieces: string[] = [];

@@ -12,13 +12,16 @@ export type PromptCachePlan = {
   /** Least prompt tokens from which this server marks the prompt for one of the sources. Undefined: for none. */
   readonly markedFrom: number | undefined;
   breakpointsAt(source: Source): Breakpoints | undefined;
-  /** The offers, with the source first that holds the prompt where that is no dearer. */
+  /** Returns the offers with the source first whose cache holds the prompt, unless that source is dearer. */
   preferHolder<R>(offers: Offers<R>): Offers<R>;
   /** Notes which source holds the prompt after an answer, by the usage that the upstream reported. */
   note(used: TokenUsage | null, source: Source): void;
 };
 
-/** `needsMarks` says of a source whether it caches what is marked of a prompt and no more. */
+/**
+ * Plans the use of prompt caches for one request. `needsMarks` returns true for a source that caches only the marked part of a
+ * prompt.
+ */
 export function planPromptCaching(
   holders: PromptHolders,
   { model, sellers }: ModelSources,

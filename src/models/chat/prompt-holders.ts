@@ -7,10 +7,10 @@ import type { Offers } from '../routing/plan-offers.ts';
 import { chatPriceRaw } from './chat-usage.ts';
 import type { Beginning } from './prompt-beginnings.ts';
 
-/** A source that was sent a prompt lately, and what the request used there. */
+/** Source that got a prompt recently, with the usage of that request. */
 type Holder = {
   readonly source: string;
-  /** As if its cache had served all that is repeated. */
+  /** Tokens of the request, counted as if the cache had served the whole repeated part. */
   readonly tokens: TokenUsage;
   readonly untilMs: number;
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** Stands between the id that the upstream gave a call and the signature that the id carries. */
+/** Separator between the upstream's id of a call and the signature that is appended to it. */
 const MARK = '_sig1-';
 const CHECK_CHARS = 8;
 
@@ -37,9 +37,9 @@ export function signedId(id: string, signature: string): string {
 }
 
 export type OwnId = {
-  /** As the upstream gave it. */
+  /** Id that the upstream gave the call. */
   readonly id: string;
-  /** Empty where the id carries none. */
+  /** Signature of the call. Empty when the id has none. */
   readonly signature: string;
 };
 
@@ -55,7 +55,7 @@ export function ownId(given: string): OwnId {
   return { id, signature: bytes.toString(payload[0] === BASE64 ? 'base64' : 'utf8') };
 }
 
-/** The longest that stands behind an own id. */
+/** Upper bound of the characters after the upstream's id, including the separator. */
 const MAX_CARRIED_CHARS =
   MARK.length + CHECK_CHARS + 1 + Math.ceil((LIMITS.signatureChars * 4) / 3);
 

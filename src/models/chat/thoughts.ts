@@ -18,9 +18,9 @@ export const withoutThoughts = <M extends Thoughtful>(messages: readonly M[]): r
     : messages;
 
 /**
- * Fits a translated chat to one source. Keeps the `reasoning_content` of earlier messages only where the source takes it, and
- * sets `thinking` where its model has that switch: `disabled` if the caller wants no thinking, and also if the source demands
- * the thoughts before each tool call and the client has not sent all of them back, because the vendor answers 400 otherwise.
+ * Adapts a translated chat to one source. Keeps the `reasoning_content` of earlier messages only when the source accepts it.
+ * Sets `thinking` for a model with that switch: `disabled` when the caller wants no reasoning, and when the source requires the
+ * reasoning before each tool call but the client has not returned all of it, because the vendor answers 400 otherwise.
  */
 export function forThinker(
   chat: ChatRequest,
@@ -33,10 +33,10 @@ export function forThinker(
   const isOn = canStop && wish === 'on' && !isOff;
   const kept = thoughts === undefined || isOff ? withoutThoughts(chat.messages) : chat.messages;
   if (kept === chat.messages && !isOff && !isOn) return chat;
-  // Only a chat that changes is copied: most do not, and each answer comes through here.
+  // Only a changed chat is copied: most chats stay unchanged, and every request runs this code.
   const { messages: _, model, ...rest } = chat;
   const messages = [...kept];
-  // DeepSeek refuses an effort beside the switch that is off.
+  // DeepSeek refuses an effort when thinking is disabled.
   if (isOff) {
     return copyDigits(chat, {
       model,

@@ -7,7 +7,7 @@ import { type Price, streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
 import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
 
-/** A streamed answer under what is known of its price before it begins. */
+/** Streamed answer. Its headers have the facts about the price that are known before the stream begins. */
 export type StreamedAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -13,11 +13,11 @@ export type HeldPurchase<T> = {
   readonly upstreamMs: number;
   /** Amount that the agent may still spend, before this purchase is settled. */
   budget(): Promise<BudgetLeft>;
-  /** Charges what was used by now. `error`: the class of the failure that broke the answer off, for its trace. */
+  /** Charges the usage up to now. `error` is the class of the failure that broke the answer off, for its trace. */
   settle(error?: string): Promise<Settled>;
 };
 
-/** An upstream's answer under our receipt. */
+/** Answer of an upstream, with the receipt in its headers. */
 export type Relayed = {
   readonly status: number;
   readonly body: Uint8Array;

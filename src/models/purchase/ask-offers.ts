@@ -20,13 +20,13 @@ type OfferRequest<R, T> = {
   readonly spender: Spender;
   /** Sends the request to one offer. `method` is its payment; undefined: this server's account at the provider pays. */
   readonly ask: (offer: Offer<R>, method: PaymentMethod | undefined) => Promise<Outcome<T>>;
-  /** A call goes out with a key of the buyer's own. */
+  /** Records that a call uses one of the buyer's own keys. */
   readonly noteUse: (source: Source) => Promise<void> | undefined;
   /** Returns the id of the payment's own hold, for a source paid per call. The margin has another hold. */
   readonly paymentId: () => string;
   /** Parent span of the attempts. Undefined: the attempts are not traced. */
   readonly span?: Span | undefined;
-  /** The hold that pays. The spans of the attempts name it. */
+  /** Id of the hold that pays, for the spans of the attempts. */
   readonly holdId?: string | undefined;
 };
 
@@ -35,7 +35,7 @@ export type EarlierAttempts = Omit<Attempts, 'source'>;
 
 const NOTHING_TRIED: EarlierAttempts = { attempts: 0, upstreamMs: 0 };
 
-/** Asks sellers, cheapest first, until one delivers. */
+/** Attempts the offers in their order until one delivers. */
 export const askOffers = <R, T>(
   deps: AttemptDeps,
   question: OfferRequest<R, T>,

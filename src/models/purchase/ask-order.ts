@@ -9,7 +9,7 @@ import type { Served } from './receipt.ts';
 
 export type AskOrderDeps = AttemptDeps & { readonly providerKeys: Pick<StoredKeys, 'noteUse'> };
 
-/** Asks the sellers of an order until one delivers. */
+/** Attempts the offers of an order until one delivers. */
 export function askOrder<R, T>(
   deps: AskOrderDeps,
   { accountId, providerKey, span }: Pick<Buyer, 'accountId' | 'providerKey' | 'span'>,

@@ -24,13 +24,13 @@ export type BuyDeps<R> = QuoteDeps<R> &
   AskOrderDeps &
   SettleDeps & {
     readonly providerKeys: StoredKeys;
-    /** Undefined: answers do not show the limits of upstreams. */
+    /** Writer of the header with the upstreams' rate limits. Undefined: answers do not show them. */
     readonly rateLimitAdvisory?: RateLimitAdvisory | undefined;
-    /** Answers name the model as the upstream does, and not as the catalogue does. */
+    /** True when answers keep the upstream's name of the model, instead of the catalogue's. */
     readonly keepsNames?: boolean;
   };
 
-/** No source has delivered: what is answered instead. */
+/** Outcome without a delivery, with the answer for the caller. */
 type Unsold = { readonly kind: 'unsold'; readonly answer: Relayed };
 
 type Last<R, T> = {
@@ -79,7 +79,7 @@ export async function buy<R, T>(
       }
       granted = await openHold(deps, buyer, order);
     } catch (error) {
-      // The answer of the buyer's own account stands where the pool refuses it.
+      // When the pool refuses, the outcome of the buyer's own account is returned.
       if (last?.tried.source.rail !== 'byok' || !(error instanceof ApiError)) throw error;
       break;
     }
@@ -91,7 +91,7 @@ export async function buy<R, T>(
       const rateLimits = deps.rateLimitAdvisory?.(tried);
       served = servedBy(granted.order, tried, { rateLimits, routing });
     } catch (error) {
-      // A bug on the way must not keep the agent's money.
+      // The hold must be released even after a bug.
       await giveUp(deps, granted);
       throw error;
     }
@@ -138,7 +138,7 @@ function keyedFor<R, T>(
     : { ...buyer, providerKey: undefined };
 }
 
-/** The quote, or why there is none. */
+/** Returns the quote, or its refusal as a value. */
 const quoteOr: <R, T>(
   ...asked: Parameters<typeof quote<R, T>>
 ) => Promise<Order<R, T> | ApiError | undefined> = async (...asked) => {

@@ -14,11 +14,11 @@ export type Buyer = {
   readonly spender: Spender;
   /** Account whose stored provider keys the request may use. */
   readonly accountId: string;
-  /** The key at a provider that came with the request; it goes there and nowhere else. */
+  /** Provider key that came with the request. It is sent to that provider only. */
   readonly providerKey: string | undefined;
   /** Setting that decides if the server marks the prompt for caches. */
   readonly promptCaching: PromptCaching;
-  /** Becomes the id of the hold. */
+  /** Id for the hold. Undefined: a new id. */
   readonly workId: string | undefined;
   /** Fires when the client leaves. */
   readonly signal: StopSignal;
@@ -33,7 +33,7 @@ type BuyersRequest = Pick<Buyer, 'workId' | 'signal' | 'admitPooled' | 'span'> &
   readonly headers: ReadonlyMap<string, string>;
 };
 
-/** Reads the buyer off a request. Throws the refusal of a provider key that can be none. */
+/** Reads the buyer from a request. Throws the refusal of an invalid provider key. */
 export function readBuyer(request: BuyersRequest): Buyer {
   const { admitPooled, caller, headers, signal, span, workId } = request;
   return {

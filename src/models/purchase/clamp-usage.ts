@@ -3,7 +3,7 @@ import type { Rates, Usage } from '../../kernel/price.ts';
 import { cachedParts } from '../providers/cached-parts.ts';
 import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 
-/** Usage that an upstream reports beyond what its request can have had. */
+/** Usage that an upstream reports although its request cannot have used it. */
 export type ImplausibleUsage = {
   readonly usage: Usage;
   readonly rates?: Rates | undefined;
@@ -14,7 +14,7 @@ export type ImplausibleUsage = {
 /** Usage of an answer, in the units that its source bills. */
 export type Metered = {
   readonly usage: Usage;
-  /** The usage without the upstream's prompt cache. Undefined: the cache was not used. */
+  /** Usage as it would be without the upstream's prompt cache. Undefined when the cache was not used. */
   readonly uncached?: Usage | undefined;
   /** Rates of this request. Absent: the source's usual rates. */
   readonly rates?: Rates | undefined;
@@ -22,9 +22,9 @@ export type Metered = {
    * All usage that the upstream reported, set when it exceeds the possible usage of the request. The excess is never billed.
    */
   readonly reported?: ImplausibleUsage | undefined;
-  /** The upstream did not say. */
+  /** True when the upstream reported no usage. */
   readonly estimated: boolean;
-  /** The usage in tokens, where the model counts tokens. Only the trace reads it and the note. */
+  /** Usage in tokens, for models that count tokens. Read only by the trace and by `note`. */
   readonly tokens?: TokenUsage | undefined;
   readonly note?: Reported['note'];
 };
@@ -40,7 +40,7 @@ export const isImpossible = (reported: number, most: number): boolean =>
 export const clampSeconds = (told: number, passedSeconds: number): number =>
   Math.min(Math.max(0, told), mostSeconds(passedSeconds));
 
-/** Upper bound of the seconds that are believed for a time that passed here. */
+/** Returns the upper bound of credible seconds for a time that passed here. */
 export const mostSeconds = (passedSeconds: number): number =>
   Math.max(0, passedSeconds) + LIMITS.liveRoundingSeconds;
 

@@ -18,7 +18,7 @@ export type OpenHoldDeps = {
 
 export type Held = Extract<HoldVerdict, { kind: 'held' }>;
 
-/** As much of an order as there is money for, and its hold, which is open. */
+/** Order in the size that the money allows, with its open hold. */
 export type HeldOrder<R, T> = {
   readonly order: Order<R, T>;
   readonly spender: Spender;
@@ -27,9 +27,8 @@ export type HeldOrder<R, T> = {
 };
 
 /**
- * Holds the most that an order can cost. Where the balance or a cap leaves less, it holds what fits: of a shorter answer,
- * or at the sources that cost no more. A cap that suspends its agent does so only where the least that is of use does not
- * fit. Throws the refusal.
+ * Holds the upper bound of an order's cost. When the balance or a cap leaves less, holds a smaller order: a shorter answer, or
+ * fewer sources. A cap that suspends its agent does so only when the smallest useful order does not fit. Throws the refusal.
  */
 export async function openHold<R, T>(
   { clock, ledger, random }: OpenHoldDeps,

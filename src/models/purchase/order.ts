@@ -16,11 +16,11 @@ export type PurchaseRequest<R, T> = {
   readonly wishes?: RoutingPreferences | undefined;
   /** Same request for the next model, for when this one cannot be had. */
   readonly instead?: PurchaseRequest<R, T> | undefined;
-  /** The order of the request from these sellers. Throws the refusal where none of them can serve it. */
+  /** Returns the order of the request from the given sources. Throws the refusal when none of the sources can serve it. */
   readonly orderOf: (sellers: ModelSources) => Order<R, T> | Promise<Order<R, T>>;
 };
 
-/** Something that is wanted of a model, and who could serve it for how much. */
+/** Request for one model, with its priced offers. */
 export type Order<R, T> = {
   readonly model: Model;
   readonly offers: Offers<R>;
@@ -32,13 +32,13 @@ export type Order<R, T> = {
   ) => Promise<Outcome<T>>;
   /** Meters an answer of a source up to now. */
   readonly meter: (answer: T, source: Source) => Metered;
-  /** Notes what later requests may reuse, such as a cached prompt. Called once, when the answer is settled. */
+  /** Records facts that later requests may use, such as a cached prompt. Called once, when the answer is settled. */
   readonly note?: (answer: T, source: Source) => void;
   /** Returns the order for the amount that the balance or a cap leaves. Undefined when nothing smaller can be bought. */
   readonly forLess?: (room: Room) => Order<R, T> | undefined;
-  /** The least of it that is of use, where less can be had. */
+  /** Returns the smallest useful order. Undefined when the order cannot be made smaller. */
   readonly atLeast?: () => Order<R, T>;
-  /** Set where the length of the answer is bounded by more than its caller's word. */
+  /** Cap of the answer's tokens, when it is lower than the caller's own cap or the caller set none. */
   readonly answerCap?: AnswerCap | undefined;
   /** The order for the next sellers, which needs another hold. */
   readonly rest?: Order<R, T> | undefined;

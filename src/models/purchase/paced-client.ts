@@ -2,22 +2,22 @@ import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
 /** The sending side of a WebSocket client. */
 export type PacedSocket = {
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that were sent and that the client has not read yet. */
   readonly bufferedAmount: number;
   send(data: string | Uint8Array): boolean;
 };
 
 type Pace = {
-  /** The sender waits while the client is further behind. */
+  /** Bytes that may be unread before the sender waits. */
   readonly unsentBytes: number;
-  /** The longest time in which a client may take nothing. */
+  /** Milliseconds for which a client may read nothing. */
   readonly stallMs: number;
 };
 
 /** Time limit for one piece, in stalls: a client that reads slowly without a stall gets 10 times `stallMs`. */
 const STALLS_PER_PIECE = 10;
 
-/** Sends to a client no faster than it reads. For one sender at a time. */
+/** Sends to a client no faster than the client reads. Has one sender at a time. */
 export class PacedClient {
   readonly #clock: Clock;
   readonly #pace: Pace;
@@ -34,8 +34,8 @@ export class PacedClient {
   }
 
   /**
-   * Resolves when the next piece may be sent, or `signal` fires: true. False: the client takes nothing for too long, or
-   * too little in ten times as long.
+   * Sends a piece. Resolves to true when the next piece may be sent, or `signal` fires; to false when the client reads nothing
+   * for `stallMs`, or is still behind after 10 times `stallMs`.
    */
   async send(
     socket: PacedSocket,

@@ -3,9 +3,8 @@ import type { Json } from '../../kernel/json.ts';
 import type { Price } from './receipt.ts';
 
 /**
- * The price of an answer in the answer itself, as members of its `usage`: `cost_raw`, and `cache_discount_raw` where a
- * prompt cache was used. Both are raw USDC, decimal texts. For callers whose client shows neither headers nor the comments
- * of a stream.
+ * Writes the price of an answer into its `usage`: `cost_raw`, and `cache_discount_raw` when a prompt cache was used. Both are
+ * raw USDC as decimal texts, for clients that show neither headers nor the comments of a stream.
  */
 
 const OPEN = 0x7b;

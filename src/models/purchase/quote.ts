@@ -34,7 +34,7 @@ export async function quote<R, T>(
   } else {
     if (!isPassedOver(last.tried.outcome, last.tried.source)) return undefined;
     if (last.order.rest !== undefined) return last.order.rest;
-    // Work under an Idempotency-Key has one hold, which the fee of the own key has taken: it does not change over.
+    // Work under an Idempotency-Key has one hold, which the fee of the own key has used: no second hold for the pool.
     const mayChangeOver = last.tried.source.rail === 'byok' && buyer.workId === undefined;
     if (!mayChangeOver || catalogue.find(modelId) === undefined) return undefined;
   }

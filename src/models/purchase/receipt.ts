@@ -4,7 +4,7 @@ import { BUDGET_ADVISORY_HEADER } from '../../spend/awareness/budget-left.ts';
 import type { Retirement } from '../catalogue/retirement.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../routing/rate-limit-advisory.ts';
 
-/** Joined once: a key that is put together for every answer costs more than the answer's price. */
+/** Names of the headers, concatenated once: doing that for every answer costs more time than computing its price. */
 const HEADER = {
   cost: `${BRAND.headerPrefix}cost-usdc`,
   amount: `${BRAND.headerPrefix}payment-amount`,
@@ -19,31 +19,31 @@ const HEADER = {
   remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
 } as const;
 
-/** Why an answer may have no more tokens than this. Of `default`, the catalogue knows no limit of the model. */
+/** Reason of an answer's cap. `default`: the catalogue knows no limit of the model. */
 export type CapReason = 'model' | 'balance' | 'cap' | 'default';
 
 /** Upper bound of an answer's tokens, when it is lower than the caller's own cap or the caller set none. */
 export type AnswerCap = { readonly tokens: number; readonly reason: CapReason };
 
-/** The model and the source that answered. */
+/** Model and source that answered, and facts about the answer. */
 export type Served = {
   readonly model: string;
   readonly rail: string;
   readonly attempts: number;
   /** Rate limits that the upstream reported. */
   readonly rateLimits?: string | undefined;
-  /** Set where the vendor of the model shuts it down. */
+  /** Date on which the vendor shuts the model down. Undefined: none is known. */
   readonly retirement?: Retirement | undefined;
   /** Cap of the answer's tokens, so that a client can distinguish an answer that was cut off from one that ended. */
   readonly answerCap?: AnswerCap | undefined;
-  /** Set for a caller who wishes something of the routing. */
+  /** Outcome of the caller's routing preferences. Undefined when the caller has none. */
   readonly routing?: Routing | undefined;
 };
 
 /** Result of a caller's routing preferences. */
 export type Routing = {
   readonly provider: string;
-  /** The models that were wanted first and could not be had, and why. */
+  /** Models that were attempted or quoted before the delivering one, each with the reason of its failure. */
   readonly fallbacks: readonly (readonly [modelId: string, why: string])[];
 };
 
@@ -108,7 +108,9 @@ export function streamHeaders(served: Served, left: Left): Headers {
   return headers;
 }
 
-/** On an upstream's own refusal, which costs nothing. Its presence distinguishes a vendor's error from ours. */
+/**
+ * Returns the headers of an upstream's own refusal, which costs nothing. They distinguish a vendor's error from this server's.
+ */
 export function passthroughHeaders(served: Served): Headers {
   const headers = {
     [HEADER.cost]: '0',

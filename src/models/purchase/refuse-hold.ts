@@ -5,7 +5,7 @@ import type { Breach } from '../../policy/evaluate.ts';
 import { breachFields, breachSentence } from '../../spend/limits/breach-fields.ts';
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 
-/** Why a hold was refused, in the words of the gateway's routes: whatever is used up has one code there. */
+/** Returns the gateway's error for a refused hold. All exhausted amounts have one error code. */
 export function refuseHold(refusal: HoldRefusal): ApiError {
   switch (refusal.reason) {
     case 'insufficient_balance':

@@ -1,7 +1,7 @@
 /** Pieces of a stream that is relayed. */
 type Pieces = {
   next(): Promise<Uint8Array | undefined>;
-  /** Stops buying. */
+  /** Stops reading and aborts the upstream request. */
   stop(): void;
 };
 
@@ -12,7 +12,7 @@ export type StreamForm = {
   end(): Promise<Uint8Array | undefined>;
   /** Returns the bytes to write after the upstream broke off. Throws when the connection is to be cut. */
   broken(cause: unknown): Promise<Uint8Array>;
-  /** The reader stops. */
+  /** Called when the reader leaves. */
   left(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export function relayStream(pieces: Pieces, form: StreamForm): AsyncIterable<Uin
     try {
       bytes = await pieces.next();
     } catch (cause) {
-      // A stream that was left while a piece was awaited breaks because it was stopped.
+      // Stopping a stream breaks the read that was pending.
       if (isOver) return OVER;
       isOver = true;
       return some(await form.broken(cause));

@@ -47,7 +47,7 @@ export async function budgetLeft<R, T>(
   }
 }
 
-/** Charges nothing: no seller has delivered, or there was a bug on the way. */
+/** Releases the hold without a charge, after a failure of all sources or a bug. */
 export async function giveUp<R, T>(
   { clock, ledger }: Pick<SettleDeps, 'clock' | 'ledger'>,
   granted: HeldOrder<R, T>,
@@ -64,8 +64,8 @@ export async function giveUp<R, T>(
 }
 
 /**
- * Charges what was used by now. What an upstream reports beyond what can be is a shortfall of its own, and a source that
- * does so rests. `error`: the answer broke off, for a failure of this class.
+ * Charges the usage up to now. Usage beyond the possible is recorded as a shortfall and not billed; a source that reports
+ * impossible usage backs off. `error` is the class of the failure that broke the answer off.
  */
 export async function settle<R, T>(
   deps: SettleDeps,
@@ -104,7 +104,7 @@ async function settleUse<R, T>(
     metered = granted.order.meter(outcome, source);
     granted.order.note?.(outcome, source);
     const { uncached: usage } = metered;
-    // The price of a call that is paid by itself does not depend on a cache.
+    // A payment per call does not depend on a cache.
     if (usage !== undefined && paidRaw === undefined) {
       cacheDiscountRaw = priceOf({ ...metered, usage }) - priceOf(metered);
     }
@@ -120,7 +120,7 @@ async function settleUse<R, T>(
     await giveUp(deps, granted);
     throw error;
   }
-  // The price of a call that is paid by itself was agreed on before, whatever usage is reported.
+  // A payment per call was agreed in advance, whatever usage is reported.
   if (metered.reported?.isImpossible && paidRaw === undefined) distrust(deps, source);
   const verdict = await ledger.settle(end);
   if (verdict.kind !== 'settled') {
@@ -151,7 +151,7 @@ function chargeRows<R, T>(
 ): (chargedRaw: bigint) => readonly ChargeRow[] {
   const { model } = order;
   const { source, outcome, upstreamMs } = tried;
-  // Taken at once, so that the time of the commit itself counts as no latency.
+  // Read now, so that the time of the commit does not count as latency.
   const latencyMs = clock.monotonicMs() - arrivedMs;
   return (costRaw) => [
     {
@@ -178,7 +178,10 @@ function chargeRows<R, T>(
   ];
 }
 
-/** `estimated` marks a row whose upstream did not say what it used; `cache_discount_raw` is there where a cache was used. */
+/**
+ * Returns the usage of a charge row. `estimated` marks a row without reported usage; `cache_discount_raw` is set when a cache
+ * was used.
+ */
 const rowUsage = (
   { estimated, usage }: Metered,
   discount: bigint | undefined,

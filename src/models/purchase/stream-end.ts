@@ -39,5 +39,5 @@ const BROKEN = Buffer.from(
   })}\n\n`,
 );
 
-/** Streams of the OpenAI dialect. */
+/** Ends of streams in the OpenAI dialect. */
 export const OPENAI_ENDING: StreamEnding = { whole: wholeEnd, broken: brokenEnd };

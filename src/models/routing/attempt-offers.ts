@@ -19,7 +19,7 @@ export type Attempts = {
   readonly source: Source;
   readonly attempts: number;
   readonly upstreamMs: number;
-  /** The last that sent its callers away for a while. */
+  /** Last outcome in which a source refused the request because of a rate limit. */
   readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
 
@@ -41,8 +41,8 @@ export const hasDelivered = <T>(tried: AttemptsResult<T>): tried is Delivered<T>
 type Resting = { readonly kind: 'resting'; readonly restMs: number };
 
 /**
- * Failures that say nothing about a source's health. Counting them would let one caller (with a request
- * that overflows, or a flood) switch a source off for everybody.
+ * Failures that do not count against a source. If they counted, one caller (with an oversized request, or a flood of requests)
+ * could switch a source off for everybody.
  */
 const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
   'rate_limited',
@@ -134,15 +134,15 @@ export async function attemptOffers<R, T>(
     if (!isPassedOver(outcome, source)) return last;
   }
   if (last.outcome.kind !== 'resting') return last;
-  // A source that rests may take later what no other can.
+  // A source that is backing off may later accept a request that no other source can serve.
   if (unfit !== undefined && restMs === undefined) return { ...last, outcome: unfit };
   return { ...last, outcome: { kind: 'resting', restMs: restMs ?? 0 } };
 }
 
 /**
- * Chooses which outcome the buyer gets after two stages of sources, as if both had been one stage: an answer or failure of a
- * source that was asked comes first, then the shorter `resting`, then `unfit`. Where the first stage was the buyer's own key,
- * the outcome of the second stage counts.
+ * Chooses the outcome after two stages of sources, as if both had been one stage: first an answer or failure of an attempted
+ * source, then the shorter `resting`, then `unfit`. When the first stage was the buyer's own key, the outcome of the second
+ * stage counts.
  */
 export function joinStages<T>(
   before: Undelivered | undefined,
@@ -157,7 +157,7 @@ export function joinStages<T>(
   return first.restMs <= outcome.restMs ? before : tried;
 }
 
-/** Lets the upstream continue the trace, where the operator wants that. */
+/** Sends the request with the headers of the trace, when the operator has upstreams continue traces. */
 function askUnder<T>(span: Span | undefined, ask: () => Promise<T>): Promise<T> {
   const headers = span?.upstreamHeaders;
   return headers === undefined ? ask() : withTraceHeaders(headers, ask);
@@ -167,7 +167,7 @@ function askUnder<T>(span: Span | undefined, ask: () => Promise<T>): Promise<T> 
 const restKeyOf = ({ rail, provider, upstreamModel }: Source): string | undefined =>
   rail === 'byok' ? undefined : `${provider}/${upstreamModel}`;
 
-/** Rests a source that reports impossible usage, unless it is a buyer's own account. */
+/** Makes a source that reports impossible usage back off, unless it is a buyer's own account. */
 export function distrust(
   { log, breaker }: { readonly breaker: Pick<CircuitBreaker, 'distrusted'>; readonly log: Log },
   source: Source,

@@ -11,7 +11,7 @@ export type AttemptFacts = {
   readonly span: Span | undefined;
   readonly model: Model;
   readonly agentId: number;
-  /** The hold that pays. */
+  /** Id of the hold that pays. */
   readonly holdId?: string | undefined;
 };
 
@@ -24,7 +24,7 @@ const OPERATIONS: Readonly<Record<Modality, string>> = {
   realtime: 'realtime',
 };
 
-/** Providers that the GenAI conventions call otherwise than the catalogue does. */
+/** Provider names of the GenAI conventions, where they differ from the catalogue's. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
   mistral: 'mistral_ai',
@@ -59,14 +59,14 @@ export const sessionAttributes = (
   'svc.rail': source.rail,
 });
 
-/** Begins the span of one request to one upstream, which lasts until its answer is over. */
+/** Begins the span of one request to one upstream. The span ends with the answer. */
 export const beginAttempt = (
   { agentId, holdId, model, span }: AttemptFacts,
   source: Source,
   attempt: number,
 ): Span | undefined =>
   span?.child(`${OPERATIONS[model.modality]} ${source.upstreamModel}`, {
-    // An engine of this process is no other service.
+    // The engines in this process are not a remote service.
     ...(source.provider !== 'local' && { kind: 'client' as const }),
     attributes: {
       ...modelAttributes(model, source),
@@ -76,7 +76,7 @@ export const beginAttempt = (
     },
   });
 
-/** Ends the span of an attempt that has delivered nothing. */
+/** Ends the span of an attempt without a delivery. */
 export function endUndelivered(
   span: Span | undefined,
   outcome: Exclude<Outcome<unknown>, { kind: 'completed' }> | undefined,

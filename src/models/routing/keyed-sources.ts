@@ -13,13 +13,13 @@ export type KeyedSource = {
   readonly rank?: number | undefined;
 };
 
-/** A model, and who may serve it. */
+/** Model with the sources that may serve it. */
 export type ModelSources = {
   readonly model: Model;
   readonly sellers: readonly KeyedSource[];
 };
 
-/** Every source of a model, paid from the pool. */
+/** Returns every source of a model, paid from the pool. */
 export const pooledSources = (model: Model): ModelSources => ({
   model,
   sellers: model.sources.map((source) => ({ source, ownKey: undefined })),

@@ -5,7 +5,7 @@ import type { Upstream, UpstreamLimits } from '../providers/upstream-pool.ts';
 
 /** Rails of all providers for models of one modality. */
 export interface Rails<R> extends AsyncDisposable {
-  /** Undefined: this server cannot buy from such a source. */
+  /** Returns the rail of a source. Undefined when this server cannot use the source. */
   railOf(source: Source): R | undefined;
 }
 
@@ -18,11 +18,11 @@ export function openRails<R>(deps: {
   /** Rail of the local engine of this server, if it has one. */
   readonly local?: R;
   readonly open: (dialect: Dialect, upstream: Upstream) => (R & AsyncDisposable) | undefined;
-  /** Undefined: no seller can be paid per call, and such sources are passed over. */
+  /** Payer of calls that are paid one by one. Undefined: sources that are paid per call are passed over. */
   readonly paidCalls?: PaidCalls | undefined;
 }): Rails<R> {
   const { catalogue, local, open } = deps;
-  /** Bounded by the providers of the catalogue. */
+  /** Rails of this server's accounts, by provider. Their number is bounded by the providers of the catalogue. */
   const accounts = new Map<string, (R & AsyncDisposable) | undefined>();
   const paid = new Map<string, (R & AsyncDisposable) | undefined>();
 

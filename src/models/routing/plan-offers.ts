@@ -8,7 +8,7 @@ export type Offer<R> = KeyedSource & {
   readonly priceRaw: bigint;
   /** Part of the price that the purchase's hold covers. A payment per call has its own hold for the rest. */
   readonly heldRaw: bigint;
-  /** Set where the source is paid by itself, this much at most. */
+  /** Upper bound of the payment for the call. Undefined for a source that is not paid per call. */
   readonly mostPaidRaw: bigint | undefined;
 };
 

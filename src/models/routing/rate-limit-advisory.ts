@@ -5,7 +5,7 @@ import type { AttemptsResult } from './attempt-offers.ts';
 
 export const RATE_LIMIT_ADVISORY_HEADER = `${BRAND.headerPrefix}ratelimit-advisory`;
 
-/** The header's text; undefined where the upstreams reported no limits. */
+/** Returns the value of the header. Undefined when the upstreams reported no limits. */
 export type RateLimitAdvisory = (
   tried: Pick<AttemptsResult<unknown>, 'outcome' | 'source' | 'limited'>,
 ) => string | undefined;

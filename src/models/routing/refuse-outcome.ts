@@ -21,7 +21,7 @@ export function answerUndelivered(
   if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
   const { body, contentType, status } = outcome;
   if (source.rail !== 'byok' && (status === 401 || status === 403)) {
-    // Relayed like every other 4xx, but it is the operator's credential that was refused.
+    // The refusal is relayed like every other 4xx, but it is about the operator's credential.
     log.error(
       { provider: source.provider, status },
       'a provider refused the credential of this server',
@@ -37,7 +37,7 @@ export function answerUndelivered(
 
 type Refused = Exclude<Undelivered['outcome'], { kind: 'declined' }>;
 
-/** Why no source has delivered, in the words of the gateway's routes, and whether the caller may try again. */
+/** Returns the error for a request that no source delivered, with advice when the caller may try again. */
 export function refuseOutcome(
   outcome: Refused,
   tried: Attempts,

@@ -38,7 +38,7 @@ export const ROUTING_PREFERENCES = {
   max_price: MaxPrice,
 } as const;
 
-/** The wish for the price in the answer. */
+/** Schema of the preference to have the price in the answer's `usage`. */
 export const USAGE_PREFERENCE = z.strictObject({ include: z.boolean() }).nullish();
 
 const Wishes = z.object(ROUTING_PREFERENCES);
@@ -46,12 +46,12 @@ const Wishes = z.object(ROUTING_PREFERENCES);
 export type RoutingPreferences = {
   /** Ids of the models to try in turn after the first model. */
   readonly models: readonly string[];
-  /** Providers, the preferred first. */
+  /** Ids of providers, the preferred one first. */
   readonly order: readonly string[];
-  /** Undefined: any. */
+  /** Ids of the allowed providers. Undefined: any. */
   readonly only: ReadonlySet<string> | undefined;
   readonly ignored: ReadonlySet<string>;
-  /** The highest rates that the caller pays, margin included. */
+  /** Upper bounds of the rates that the caller pays, including the margin. */
   readonly most: Readonly<Partial<Record<Unit, bigint>>>;
 };
 
@@ -84,7 +84,7 @@ function ratesOf({ completion, prompt, request }: NonNullable<z.output<typeof Ma
   return {
     ...(prompt != null && { text_input_token: prompt }),
     ...(completion != null && { text_output_token: completion }),
-    // Rates are for a million of their unit.
+    // Rates are per million units.
     ...(request != null && { request: request * MILLION }),
   };
 }

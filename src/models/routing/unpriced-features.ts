@@ -7,7 +7,7 @@ const USUAL_TIERS: ReadonlySet<unknown> = new Set(['auto', 'default', 'flex', 's
 type UnpricedFeature = {
   readonly field: string;
   readonly asked: (value: unknown) => boolean;
-  /** The name in the refusal, where it is not that of the member. */
+  /** Parameter that the refusal names. Undefined: the member itself. */
   readonly param?: string;
 };
 
@@ -27,18 +27,18 @@ const UNPRICED: readonly UnpricedFeature[] = [
   { field: 'web_search_options', asked: isSet },
   { field: 'search_parameters', asked: isSet },
   { field: 'plugins', asked: isSet },
-  // Alibaba's, for its Qwen models.
+  // Alibaba's members, for its Qwen models.
   { field: 'enable_search', asked: isOn },
   { field: 'enable_code_interpreter', asked: isOn },
-  // Groq's, which names the tools that its systems run.
+  // Groq's member, which names the tools that its systems run.
   { field: 'compound_custom', asked: isSet },
-  // Sarvam's, which adds to the prompt what it finds.
+  // Sarvam's member, which adds search results to the prompt.
   { field: 'wiki_grounding', asked: isOn },
   { field: 'reasoning', asked: asksMorePasses, param: 'reasoning.mode' },
   { field: 'service_tier', asked: (tier) => isSet(tier) && !USUAL_TIERS.has(tier) },
 ];
 
-/** Advice for a request with a feature that the balance does not pay. */
+/** Advice for a request with a feature that cannot be paid from the balance. */
 export const LEAVE_OR_PAY =
   'Leave it out, or store your own key at a provider that serves it with PUT /v1/developer/provider-keys/{provider}.';
 
@@ -46,18 +46,18 @@ export const LEAVE_OR_PAY =
 export const unpriced = (what: string, param = what) =>
   errors.gateway.invalidRequest(`${what} costs what has no price here. ${LEAVE_OR_PAY}`, param);
 
-/** Throws the refusal of a member that costs more than tokens at the rates of the catalogue. */
+/** Throws the refusal of a member that costs more than its tokens at the catalogue's rates. */
 export function requirePricedMembers(request: Json): void {
   const found = UNPRICED.find(({ asked, field }) => asked(request[field]));
   if (found !== undefined) throw unpriced(found.param ?? found.field);
 }
 
-/** Types of tools that the caller runs, in both dialects of OpenAI. */
+/** Types of tools that the caller runs, in chat and in Responses. */
 const OF_CALLER: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 export const isFunctionOrCustom = ({ type }: Json): boolean => OF_CALLER.has(type);
 
-/** By the name of a tool: how the clients that offer it leave it out. */
+/** Instructions for leaving a tool out in the client that offers it, by the tool's name. */
 export type ClientSettings = ReadonlyMap<string, string>;
 
 /** Returns the message of a refused tool. `place` is the tool's place in the request. */
@@ -81,7 +81,7 @@ function builtInName(tool: unknown): string | undefined {
   return ownName(tool.tools.find((inner) => !(isObject(inner) && isFunctionOrCustom(inner))));
 }
 
-/** Vendors name their tools by `type`, Moonshot by the name of a function, and Google by the only member. */
+/** Returns the name of a vendor's tool: its `type`, the name of a function (Moonshot), or its only member (Google). */
 function ownName(tool: unknown): string | undefined {
   if (typeof tool === 'string') return tool;
   if (!isObject(tool)) return undefined;
@@ -94,9 +94,9 @@ function ownName(tool: unknown): string | undefined {
 }
 
 /**
- * Throws the refusal of tools that the caller does not run: their vendor runs them, as often as the model likes, and bills each
- * call. `isOfCaller` knows the types that a dialect has for the caller; a tool of any other type is refused by its name
- * and place.
+ * Throws the refusal of tools that the vendor runs: the model decides how often, and the vendor bills each call. `isOfCaller`
+ * returns true for the dialect's types of tools that the caller runs; a tool of any other type is refused with its name and
+ * place.
  */
 export function requireOwnTools(
   tools: unknown,
@@ -112,13 +112,13 @@ export function requireOwnTools(
   throw errors.gateway.invalidRequest(unpricedTool(list[index], place, settings), place);
 }
 
-/** Throws the refusal of a chat that would cost more than its tokens at the rates of the catalogue. */
+/** Throws the refusal of a chat that costs more than its tokens at the catalogue's rates. */
 export function requirePriced(request: Json): void {
   requirePricedMembers(request);
   const { messages, tools } = request;
   requireOwnTools(tools, isFunctionOrCustom, (index) => `tools[${index}]`);
   if (!Array.isArray(messages)) return;
-  // Moonshot's Kimi K3 takes tools in messages as well.
+  // Moonshot's Kimi K3 also accepts tools in messages.
   for (const [at, { tools: later }] of (messages as readonly Json[]).entries()) {
     if (isSet(later))
       requireOwnTools(later, isFunctionOrCustom, (index) => `messages[${at}].tools[${index}]`);

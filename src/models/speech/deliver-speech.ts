@@ -105,7 +105,10 @@ const event = (data: object): Buffer => Buffer.from(`data: ${JSON.stringify(data
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-/** Clients of this interface read tokens, whatever was billed; uncounted ones are marked as estimated. */
+/**
+ * Returns the `usage` of the last event. Clients of this route read tokens, whichever unit was billed; estimated tokens are
+ * marked.
+ */
 function usageEventOf(request: SpeechRequest, sound: SpeechSound) {
   const reported = sound.usage();
   const { characters, ...guessed } = estimateSpeech(request);

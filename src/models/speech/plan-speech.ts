@@ -7,7 +7,7 @@ import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { speechBoundRaw } from './speech-usage.ts';
 
-/** In this order, where the caller names none: the interface's own default first, then what needs no encoder. */
+/** Formats to try, in this order, when the caller names none: OpenAI's default, then a format without an encoder. */
 const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
 
 /**

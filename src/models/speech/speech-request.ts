@@ -23,13 +23,13 @@ export function codePointsOf(text: string): number {
 const TOO_LONG = `must have at most ${inputChars} characters`;
 const voice = z.string().min(1).max(voiceChars);
 
-/** As much of a speech request as the gateway has to understand; everything else is forwarded as it came. */
+/** Members of a speech request that the gateway reads. All other members are forwarded unchanged. */
 export const SpeechRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   input: z
     .string()
     .min(1)
-    // A text that is longer in any spelling is not counted at all.
+    // A text over this length exceeds the limit in any encoding, so its code points are not counted.
     .max(2 * inputChars, { abort: true, error: TOO_LONG })
     .refine((text) => codePointsOf(text) <= inputChars, { error: TOO_LONG }),
   voice: z.union([voice, z.looseObject({ id: voice })]).nullish(),

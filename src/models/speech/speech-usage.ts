@@ -14,11 +14,11 @@ export type SpeechEstimate = SpeechTokens & {
 
 /** Lengths of the texts of a request, from which its price is estimated. */
 type SpeechLength = {
-  /** Code points of the input. */
+  /** Unicode code points of the input. */
   readonly characters: number;
   readonly inputBytes: number;
   readonly instructionsBytes: number;
-  /** 1, null and undefined are how fast the voice usually speaks. */
+  /** Speed factor of the speech. 1, null and undefined are the voice's usual speed. */
   readonly speed: number | null | undefined;
 };
 
@@ -29,7 +29,7 @@ const lengthOf = ({ input, instructions, speed }: SpeechRequest): SpeechLength =
   speed,
 });
 
-/** `slowness` 1 is how fast people usually speak. */
+/** Returns the seconds and tokens of the audio. `slowness` is the factor over the usual duration of speech: 1 is usual. */
 function soundOf({ inputBytes, speed }: SpeechLength, slowness: number) {
   const { audioTokensPerSecond, textBytesPerSecond } = LIMITS.speech;
   const plainSeconds = (slowness * inputBytes) / textBytesPerSecond;
@@ -77,7 +77,7 @@ const boundRaw = (length: SpeechLength, source: Source): bigint =>
 export const speechBoundRaw = (request: SpeechRequest, source: Source): bigint =>
   boundRaw(lengthOf(request), source);
 
-/** No script has more in a character of UTF-16. */
+/** Upper bound of the UTF-8 bytes of one UTF-16 character. */
 const MOST_BYTES_PER_CHARACTER = 3;
 
 /**

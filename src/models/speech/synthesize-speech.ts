@@ -11,8 +11,8 @@ import { billsTokens, meterSpeech } from './speech-usage.ts';
 
 export interface SpeechSynthesis {
   /**
-   * Answers with sound that is still coming. Throws the gateway's refusals. Nothing was charged then, unless the
-   * refusal names a charge to look up.
+   * Returns audio that is still arriving. Throws the gateway's refusals; nothing was charged then, unless the refusal names a
+   * charge.
    */
   speak(purchase: {
     readonly buyer: Buyer;
@@ -20,7 +20,7 @@ export interface SpeechSynthesis {
   }): Promise<Relayed | StreamedAnswer>;
 }
 
-/** Buys speech: from the cheapest source that makes the format, charged by the characters of its text. */
+/** Creates the purchase of speech: from the cheapest source that makes the format, charged by the characters of the text. */
 export function createSpeechSynthesis(deps: BuyDeps<SpeechRail>): SpeechSynthesis {
   return {
     async speak({ body, buyer }) {

@@ -24,7 +24,7 @@ export async function readEmbeddings(
   const cut = await cutList(body);
   if (cut === undefined || cut.items.length !== wanted.count) return undefined;
   const { items } = cut;
-  // The tail begins one level below the top of the JSON.
+  // The tail begins two levels deep, inside the object and its list.
   const head = renameModel(cut.head, wanted.servedAs);
   const tail = renameModel(cut.tail, wanted.servedAs, 2);
   const frame = parse(Buffer.concat([head, tail]));
