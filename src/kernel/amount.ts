@@ -4,7 +4,7 @@
  */
 
 const RAW_DECIMALS = 6;
-/** The most that a column of the database holds. */
+/** Largest amount in raw USDC that a `bigint` column of the database holds. */
 export const MAX_RAW = 2n ** 63n - 1n;
 
 /** Parses an amount of raw USDC: digits only, no sign, no exponent, within a database bigint. Undefined for any other text. */

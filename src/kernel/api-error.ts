@@ -8,7 +8,7 @@ export class ApiError extends Error {
   readonly error: string;
   /** Further members of the body, such as `available` and `required`. */
   readonly fields: Fields;
-  /** Response headers the refusal owes, such as `Retry-After`; names in lower case. */
+  /** Response headers that go out with the refusal, such as `Retry-After`; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -3,7 +3,7 @@ export function assert(condition: unknown, sentence: string): asserts condition 
   if (!condition) throw new Error(`assertion failed: ${sentence}`);
 }
 
-/** Makes the compiler check that a union is handled whole. */
+/** Throws. The type of its parameter makes the compiler check that the code before it handles every member of a union. */
 export function unreachable(value: never): never {
   throw new Error(`assertion failed: unexpected ${JSON.stringify(value)}`);
 }

@@ -2,11 +2,11 @@ import type { StopSignal } from './stop-signal.ts';
 
 export type TimerHandle = object;
 
-/** Time as an argument, so that a test or the simulation can own it. XState accepts it as its clock. */
+/** Source of time, passed as an argument so that tests and the simulation control it. XState accepts it as its clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Milliseconds since some origin; never goes back. */
+  /** Milliseconds since an unspecified start; never decreases. */
   monotonicMs(): number;
   setTimeout(callback: () => void, delayMs: number): TimerHandle;
   clearTimeout(handle: TimerHandle): void;
@@ -50,7 +50,7 @@ export function within<T, L>(
   });
 }
 
-/** Waits without holding the process open. Resolves early, without an error, when `signal` fires. */
+/** Resolves after `delayMs`, or earlier and without an error when `signal` fires. The timer does not keep the process alive. */
 export function sleep(clock: Clock, delayMs: number, signal?: StopSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Random } from './random.ts';
 import { randomBase62, randomHex } from './random.ts';
 
-/** The brand part of every identifier stands here and nowhere else. */
+/** Brand part of every identifier, spelled here only. */
 export const BRAND = {
   developerKeyPrefix: 'svc_live_',
   agentKeyPrefix: 'svc_',

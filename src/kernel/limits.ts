@@ -19,8 +19,8 @@ import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 
 /**
- * Every number of the specification's Limits section, and every default and bound that this server adds, a subject a
- * file.
+ * All numbers of the specification's Limits section, and all further defaults and bounds of this server; each subject has its
+ * own file.
  */
 export const LIMITS = {
   ...ACCOUNT_LIMITS,

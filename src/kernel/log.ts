@@ -6,8 +6,8 @@ export type Log = Logger;
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * Buffers 4 KiB and writes asynchronously: a slow reader of standard output must not hold the loop. `readable` turns
- * each JSON line into one for a terminal, which is written at once.
+ * Creates the log. It buffers 4 KiB and writes asynchronously, since a slow reader of standard output must not block the event
+ * loop. With `readable`, each JSON line becomes a line for a terminal and is written at once.
  */
 export function createLog(
   level: (typeof LOG_LEVELS)[number],

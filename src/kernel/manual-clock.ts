@@ -30,7 +30,7 @@ export class ManualClock implements Clock {
     this.#timers.delete(handle as Timer);
   }
 
-  /** Moves time on and fires what falls due, each timer at its own instant. */
+  /** Moves the time forward by `ms` and fires the timers that fall due, each at its own instant. */
   advance(ms: number): void {
     const end = this.#nowMs + ms;
     for (let next = this.#nextDue(end); next !== undefined; next = this.#nextDue(end)) {

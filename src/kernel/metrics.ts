@@ -14,11 +14,13 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void;
 }
 
-/** Each name is declared once per process. Label values come from small closed sets, never from callers. */
+/**
+ * Registry of metrics. Each name is declared once per process. Label values come from small closed sets, never from callers.
+ */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   gauge(name: string, help: string, labels?: readonly string[]): Gauge;
-  /** A gauge without labels that is read when the metrics are collected. */
+  /** Declares a gauge without labels. `read` returns its value and is called when the metrics are collected. */
   watch(name: string, help: string, read: () => number): void;
   histogram(
     name: string,
@@ -28,7 +30,7 @@ export interface Metrics {
   ): Histogram;
 }
 
-/** Measures nothing. */
+/** Registry that records nothing. */
 export const noMetrics: Metrics = {
   counter: () => ({ add() {} }),
   gauge: () => ({ set() {} }),

@@ -18,7 +18,7 @@ export type Usage = Readonly<Partial<Record<Unit, number>>>;
 /** Rounds to thousandths, in which quantities are counted. */
 export const toMillis = (quantity: number): number => Math.round(quantity * 1_000) / 1_000;
 
-/** Adds quantities by their unit. A sum is the same number in whatever pieces it is added. */
+/** Adds the quantities of `more` to `sum`, unit by unit. Rounding to thousandths keeps the sum independent of the pieces. */
 export function addUsage(
   sum: Record<string, number>,
   more: Readonly<Record<string, number>>,
@@ -28,14 +28,16 @@ export function addUsage(
   }
 }
 
-/** 10^-12 USD for one unit, which is the same number as 10^-6 USD for a million units. */
+/** Price of one unit in 10^-12 USD, the same number as the price of a million units in 10^-6 USD. */
 export type Rates = Readonly<Partial<Record<Unit, bigint>>>;
 
 const MILLI = 1_000n;
 const PICO_PER_RAW = 1_000_000n;
 const BPS = 10_000n;
 
-/** Reads "USD per million units" (`"2.5"`, `"0.0385"`) as an exact integer rate, or nothing. */
+/**
+ * Reads a price in USD per million units (`"2.5"`, `"0.0385"`) as an exact integer rate. Returns undefined for any other text.
+ */
 export function parseRate(usdPerMillion: string): bigint | undefined {
   const match = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(usdPerMillion);
   if (match === null) return undefined;

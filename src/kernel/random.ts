@@ -1,6 +1,6 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 
-/** Chance as an argument: real in the server, seeded in the simulation. */
+/** Source of randomness, passed as an argument: real in the server, seeded in the simulation. */
 export interface Random {
   bytes(length: number): Uint8Array;
 }
@@ -37,7 +37,7 @@ export function createSeededRandom(seed: Uint8Array): Random {
   return { bytes: (length) => stream.update(Buffer.alloc(length)) };
 }
 
-/** The text of each byte: an id has few, and a copy of them as a buffer costs more than its digits. */
+/** Hex digits of each byte value. For the few bytes of an id, a look-up costs less than a copy into a Buffer. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export function randomHex(random: Random, bytes: number): string {
@@ -47,7 +47,7 @@ export function randomHex(random: Random, bytes: number): string {
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The largest multiple of 62 below 256; bytes above it would favour the first letters. */
+/** Largest multiple of 62 below 256. Bytes from this value on are dropped, since they would favour the first letters. */
 const FAIR_LIMIT = 248;
 
 export function randomBase62(random: Random, length: number): string {

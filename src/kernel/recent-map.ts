@@ -1,4 +1,4 @@
-/** A map of bounded size: the least recently used entry is forgotten beyond it. */
+/** Map of bounded size: beyond the bound, the least recently used entry is removed. */
 export class RecentMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #bound: number;

@@ -33,7 +33,10 @@ export function openSealed(secret: string, boundTo: string, sealed: Uint8Array):
   ]);
 }
 
-/** A process seals nearly everything with one secret, which it would otherwise hash for each response that it keeps. */
+/**
+ * Secret that was used last, with its derived key. A process seals nearly everything with one secret, which is then hashed
+ * once.
+ */
 let lastKey: { readonly secret: string; readonly key: Uint8Array } | undefined;
 
 function cipherKey(secret: string): Uint8Array {

@@ -1,9 +1,9 @@
-/** Undoes a composition backwards. Every step runs, whatever another one throws. */
+/** Ends the registered parts in reverse order. Every step runs, even after another step has thrown. */
 export class Teardown implements AsyncDisposable {
   readonly #steps: { readonly name: string; readonly undo: () => Promise<void> | void }[] = [];
   #done: Promise<void> | undefined;
 
-  /** Remembers how to end `thing`, and hands it back. */
+  /** Registers `thing` to be disposed by the teardown, and returns `thing`. */
   use<T extends AsyncDisposable>(name: string, thing: T): T {
     this.defer(name, async () => thing[Symbol.asyncDispose]());
     return thing;

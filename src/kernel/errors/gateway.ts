@@ -9,7 +9,7 @@ export type Wait = { readonly seconds: number; readonly ms?: number | undefined 
 export const gateway = {
   invalidRequest: (message: string, param: string | null = null) =>
     refusal(400, 'invalid_request', message, { param }),
-  /** Live sessions have other transports at their vendor. */
+  /** Refusal of the other transports that live sessions have at their vendor. */
   unsupportedTransport: () =>
     refusal(
       400,

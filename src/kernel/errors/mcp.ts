@@ -2,7 +2,7 @@ import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 
 /** Refusals of the MCP server: of messages, and of tool calls that no route has refused. */
 export const mcp = {
-  /** JSON-RPC's own word for a body that is no JSON. */
+  /** Refusal of a body that is no JSON. JSON-RPC names the error so. */
   parseError: () => refusal(400, 'parse_error', 'The body is not valid JSON.'),
   invalidMessage: (message: string) => refusal(400, 'invalid_message', message),
   foreignOrigin: () =>
@@ -19,7 +19,10 @@ export const mcp = {
       { reason: 'agent_tool_limit', retry_after_seconds: 1, remaining: 0, limit: most },
       mayRetryAfter(1),
     ),
-  /** The work is done and may be paid for; `mayRepeat`: it has a key, under which it is answered again and not done again. */
+  /**
+   * Refusal of results that are too long. The work is done and may be paid for. With `mayRepeat` the message has a key, and a
+   * repetition under this key gets the answer without new work.
+   */
   resultsTooLarge: (limitBytes: number, mayRepeat: boolean) =>
     refusal(
       502,

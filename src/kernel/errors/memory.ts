@@ -36,7 +36,7 @@ export const memory = {
       { model },
       NO_RETRY,
     ),
-  /** The provider's own word about an embedding that a query needs. */
+  /** Refusal with the status of the provider that refused the embedding of a query. */
   modelRefused: (model: string, status: number) =>
     refusal(
       503,

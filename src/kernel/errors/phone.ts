@@ -157,7 +157,10 @@ export const phone = {
       {},
       NO_RETRY,
     ),
-  /** The carrier may have sold it all the same, so that nothing is said of the money yet. */
+  /**
+   * Refusal of a purchase that the carrier has not answered. The number may still have been sold, so that the text does not
+   * deny a charge.
+   */
   provisioningUndecided: () =>
     refusal(
       502,

@@ -4,7 +4,7 @@ import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
 /** Fields by which a caller looks up a payment. */
 export type ReservationRef = {
   readonly nonce: string;
-  /** Unix seconds. */
+  /** Unix seconds until which the payment's signature is valid. */
   readonly validBefore: number;
 };
 
@@ -56,7 +56,7 @@ export const proxy = {
     ),
   unreachable: (detail: string) =>
     refusal(502, 'Failed to reach target URL', detail, {}, MAY_RETRY),
-  /** The caller's own headers leave no room for the payment: the same request can never be paid. */
+  /** Refusal when the caller's own headers leave no space for the payment: the same request can never be paid. */
   uncarriable: (detail: string) => refusal(502, 'Failed to reach target URL', detail, {}, NO_RETRY),
   responseTooLarge: (limitBytes: number) =>
     refusal(

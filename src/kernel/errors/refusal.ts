@@ -20,12 +20,15 @@ export function refusal(
 }
 
 /**
- * The OpenAI SDKs repeat 408, 409, 429 and 5xx by themselves, unless this header forbids it. It stands where a second
- * try could pay twice, where the state of the first is not known, and where the same request can only fail again.
+ * Header that keeps the OpenAI SDKs from repeating 408, 409, 429 and 5xx by themselves. Sent when a second attempt could pay
+ * twice, when the state of the first attempt is unknown, and when the same request can only fail again.
  */
 export const NO_RETRY = { 'x-should-retry': 'false' };
 
-/** Nothing was charged, and the fault may pass: the SDKs may repeat the request, after `retry-after` where it stands. */
+/**
+ * Header that lets the SDKs repeat the request, after `retry-after` if it is present. Nothing was charged, and the fault may
+ * pass.
+ */
 export const MAY_RETRY = { 'x-should-retry': 'true' };
 
 /**

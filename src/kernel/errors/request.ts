@@ -15,12 +15,12 @@ export type RateLimitReason =
   | 'key_rate_limit'
   | 'gateway_limit';
 
-/** A rate limit that a request was beyond. */
+/** Rate limit that a request exceeded. */
 export type BrokenLimit = {
   readonly reason: RateLimitReason;
   readonly retryAfterSeconds: number;
   readonly limitPerMinute: number;
-  /** Unix seconds at which the limit is whole again. */
+  /** Unix seconds at which the full limit is available again. */
   readonly resetAtSec: number;
 };
 

@@ -19,7 +19,7 @@ export const responses = {
     ),
   notFound: (id: string) =>
     refusal(404, 'response_not_found', `There is no response ${quoted(id)}.`, { param: 'id' }),
-  /** The response has ended, and was never in the background. */
+  /** Refusal to cancel a response that has ended and was never in the background. */
   notInProgress: (id: string) =>
     refusal(
       400,

@@ -40,7 +40,7 @@ export const webhooks = {
         path: '/v1/developer/webhook-deliveries',
       },
     }),
-  /** Clients of the retry route tell a missing delivery from a missing webhook by these words. */
+  /** Refusal of a retry. By its words clients of the retry route distinguish a missing delivery from a missing webhook. */
   nothingToRetry: () => refusal(404, 'Delivery not found', 'This webhook has no such delivery.'),
   notRetryable: (message: string) => refusal(409, 'not_retryable', message, {}, NO_RETRY),
   recoveryRunning: () =>

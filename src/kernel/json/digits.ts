@@ -36,7 +36,10 @@ function numberAt(text: string, at: number): string {
   return NUMBER.exec(text)?.[0] ?? '';
 }
 
-/** Looks for a number with an odd spelling from a place on, at `most` candidates: where it is, or where to go on. */
+/**
+ * Searches `text` from position `from` on for a number that JavaScript would spell otherwise, among at most `most` candidates.
+ * Returns `odd` when it finds one, `none` at the end of the text, and otherwise the position at which to continue.
+ */
 export function findOdd(text: string, from = 0, most = Number.POSITIVE_INFINITY) {
   if (from === 0 && text.includes('-0') && NEGATIVE_ZERO.test(text)) return ODD;
   let at = from;
@@ -80,7 +83,7 @@ export function parseDigits(text: string): unknown {
 
 type Level = { container: unknown; readonly isList: boolean; key: string; takesKey: boolean };
 
-/** Walks over the text of a value that was parsed, and keeps its odd digits. */
+/** Reads the text of a parsed value and keeps the digits of each number that JavaScript would spell otherwise. */
 export class DigitReader {
   readonly #text: string;
   readonly #value: unknown;
@@ -92,7 +95,7 @@ export class DigitReader {
     this.#value = value;
   }
 
-  /** Reads on to a place. False: there is more. */
+  /** Reads on to the position `until`. Returns false while text is left. */
   read(until: number): boolean {
     const end = Math.min(until, this.#text.length);
     while (this.#at < end) this.#step(this.#text.charCodeAt(this.#at));
@@ -179,7 +182,7 @@ export function digitsOf(container: object, key: string): string | undefined {
     : undefined;
 }
 
-/** Keeps the digits for a copy, member by member as far down as both have objects or lists, and returns the copy. */
+/** Keeps the digits of `from` for `copy` too, in all objects and lists that both have, and returns `copy`. */
 export function copyDigits<T>(from: unknown, copy: T): T {
   if (alive > 0) copyDown(from, copy);
   return copy;

@@ -128,7 +128,7 @@ async function small<T>(before: string, piece: Buffer, after: string): Promise<T
 
 type Piece = { readonly from: number; readonly to: number; readonly isLong: boolean };
 
-/** Items, some short ones together where they stand behind each other, without the commas around them. */
+/** Yields the items without the commas around them: a long item alone, short neighbours together. */
 function* piecesOf(cuts: readonly number[]): Generator<Piece> {
   const most = LIMITS.jsonBytesPerTurn;
   let begun: number | undefined;
@@ -181,7 +181,7 @@ function itemsOf(json: Buffer, open: number): readonly number[] | undefined {
   return undefined;
 }
 
-/** Brackets of one kind, and nothing behind them. */
+/** Returns true when both brackets are of one kind and only blanks follow the closing bracket. */
 const isClosed = (json: Buffer, open: number, close: number): boolean =>
   (json[open] === OPEN_LIST) === (json[close] === CLOSE_LIST) &&
   firstSign(json, close + 1) === json.length;

@@ -4,22 +4,22 @@ import { LIMITS } from '../limits.ts';
 
 /** Bounds of a JSON text, so that neither parsing it nor iterating over the result delays other work. */
 export type JsonBounds = {
-  /** Levels of lists and objects. */
+  /** Most levels of nested lists and objects. */
   readonly depth: number;
-  /** Elements, members, lists and objects in all. */
+  /** Most elements, members, lists and objects in all. */
   readonly values: number;
   /** Members of objects, which cost ten times what an element of a list costs. */
   readonly members: number;
-  /** Bytes of all but its long texts in base64, which are images, sound and files. */
+  /** Most bytes of the text, apart from its long strings in base64, which are images, sound and files. */
   readonly textBytes?: number;
 };
 
-/** A JSON text beyond its bounds. */
+/** Thrown for a JSON text beyond its bounds. */
 export class JsonTooComplex extends Error {
   override readonly name: string = 'JsonTooComplex';
 }
 
-/** A JSON text with more bytes than its bound, beside images, sound and files. */
+/** Thrown for a JSON text with more bytes than its bound, apart from images, sound and files. */
 export class JsonTooLong extends JsonTooComplex {
   readonly limitBytes: number;
 
@@ -37,7 +37,7 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** From here on a text within the JSON is long: the search for its end is left to native code. */
+/** Characters after which a string within the JSON counts as long: the search for its end is then left to native code. */
 const LONG_TEXT = 64;
 
 /**
@@ -63,7 +63,7 @@ const bytesOf = (json: Uint8Array): Buffer =>
 
 /** Length up to which bytes become a text before they are checked. Longer JSON is checked as bytes first. */
 export const SHORT_JSON = 16 * 1024;
-/** The most bytes of a character. */
+/** Most bytes of one character in UTF-8. */
 const UTF8_BYTES = 4;
 
 /**
@@ -161,7 +161,7 @@ export function checkJsonBounds(
   return { values, members };
 }
 
-/** Shorter texts are counted as words, whatever they are. */
+/** Length of the shortest string that can count as base64. Shorter strings always count as text. */
 const MEDIA_BYTES = 1_024;
 /** Characters of base64 and of the head of a data URL. Words have spaces or other signs between them. */
 const MEDIA = /^[\w+/=\-:;,.]*$/;
@@ -176,7 +176,7 @@ const tooMany = ({ values, members }: JsonBounds) =>
 /** Finds the ends of the strings in a JSON text. Calls must follow the order of the text. */
 export class TextEnds {
   readonly #json: Buffer;
-  /** The next of each that is known, so that no byte is looked at twice however many texts there are. */
+  /** Positions of the next quote and backslash that are known, so that no byte is searched twice. */
   #quote = -1;
   #backslash = -1;
 
@@ -199,7 +199,7 @@ export class TextEnds {
       if (this.#quote < at) this.#quote = this.#next(QUOTE, at);
       if (this.#backslash < at) this.#backslash = this.#next(BACKSLASH, at);
       if (this.#quote < this.#backslash) return this.#quote;
-      // Up to there it is plain.
+      // No quote and no escape stands before the next backslash.
       at = Math.min(this.#backslash, length);
     }
     return length;

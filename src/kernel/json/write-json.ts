@@ -2,16 +2,16 @@ import type { Json } from '../json.ts';
 import { joinPieces, turnForLongWork } from '../long-work.ts';
 import { digitsOf, writeDigits } from './digits.ts';
 
-/** Values that are written in some milliseconds. */
+/** Number of values that are written in one turn of the event loop, in some milliseconds. */
 const VALUES_PER_TURN = 4_000;
-/** A longer text counts as several values. */
+/** Characters of a text that count as one value. A longer text counts as several values. */
 const CHARS_PER_VALUE = 1_024;
 
 /**
  * Writes plain data as `JSON.stringify` does, in pieces. Data with many parts is written over several turns of the event loop.
  */
 export async function writeJsonInTurns(value: unknown): Promise<readonly Buffer[]> {
-  // Nearly all are short: a promise for each of their parts would cost more than writing them.
+  // Nearly all values are short: a promise for each of their parts would cost more than writing the value.
   if (isShort(value)) return [Buffer.from(writeDigits(value))];
   const out = new Pieces();
   await write(out, value);
@@ -108,7 +108,7 @@ async function writeList(out: Pieces, list: readonly unknown[]): Promise<void> {
 async function writeObject(out: Pieces, object: Json, end = '}'): Promise<void> {
   let sign = '{';
   for (const name of Object.keys(object)) {
-    // As `JSON.stringify` does.
+    // `JSON.stringify` leaves out members that are undefined, too.
     if (object[name] === undefined) continue;
     await out.add(`${sign}${JSON.stringify(name)}:`);
     await writeMember(out, object, name, object[name]);

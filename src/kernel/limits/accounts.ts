@@ -17,7 +17,7 @@ export const ACCOUNT_LIMITS = {
   adminPageAgents: 500,
   referenceChars: 255,
   sessionTokenSeconds: 7 * 24 * 3_600,
-  /** Ended sessions that are remembered of an account until their tokens expire. One more ends all its sessions. */
+  /** Ended sessions of one account that are remembered until their tokens expire. One more ends all sessions of the account. */
   endedSessionsKept: 100,
 
   // Caches of keys
@@ -39,10 +39,13 @@ export const ACCOUNT_LIMITS = {
   invalidationsRemembered: 50_000,
   invalidationRetentionMs: 3_600_000,
 
-  // Provisioning that is tried again
+  // Retries of provisioning
   provisionPollMs: 2_000,
   provisionLeaseMs: 60_000,
-  /** A provider that is back is noticed within ten minutes; an outage of days costs 144 attempts a day and agent. */
+  /**
+   * Waits between attempts to provision an agent. A provider's recovery is noticed within ten minutes; each day of an outage
+   * costs 144 attempts for each agent.
+   */
   provisionRetry: { first: 5_000, max: 600_000 },
   provisionBatch: 10,
 } as const;

@@ -31,14 +31,14 @@ export const CHAIN_LIMITS = {
   // Circuit breaker
   breaker: {
     tickMs: 5_000,
-    /** A reading that is older says nothing any more. */
+    /** Longest age of a reading that the breaker uses. An older reading counts as an unreadable chain. */
     readingMs: 30_000,
     /** Failed readings in a row after which the node counts as away. */
     failedReadings: 2,
     /** Time that a start waits for the first reading, so that the first caller need not wait. */
     firstReadingMs: 2_000,
     priceAgeSeconds: 3_600,
-    /** A feed that is due each hour is not late while its update waits for a block. */
+    /** Seconds added to `priceAgeSeconds`, because the update of an hourly feed still waits for a block. */
     priceAgeMarginSeconds: 60,
     deviationBps: 2_000n,
     sequencerGraceSeconds: 3_600,

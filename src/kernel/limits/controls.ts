@@ -21,7 +21,7 @@ export const CONTROL_LIMITS = {
   qualityReadingMs: 30_000,
   keyBudgetWindowSeconds: 30 * 86_400,
   preBorrowSeconds: { default: 3_600, max: 86_400 },
-  /** The last second of the year 9999, beyond which no date is written. */
+  /** Largest Unix time that is accepted: the last second of the year 9999, since later dates cannot be written. */
   unixSeconds: 253_402_300_799,
 
   thresholdsPerAgent: 20,

@@ -2,26 +2,28 @@
 export const DEEPGRAM_LIMITS = {
   /** Life of a temporary token: bounds and default as in https://developers.deepgram.com/reference/auth/tokens/grant. */
   grantSeconds: { min: 1, max: 3_600, usual: 30 },
-  /** The longest body that names a file by its address, and the longest address. */
+  /** Longest request body that names a file by its URL, and longest URL. */
   addressBodyBytes: 16 * 1024,
   urlChars: 4_096,
   /** Bytes of an upstream's refusal that are read for its message. */
   refusalBytes: 16 * 1024,
-  /** Files at addresses that are in work, from their first byte to their transcript, and their bytes in memory. */
+  /**
+   * Files at URLs that are handled at a time, each from its first byte to its transcript, and bytes of these files in memory.
+   */
   files: { inAll: 8, perAccount: 4, perAgent: 2 },
   bytesInFlight: { inAll: 192 * 1024 * 1024, perAccount: 96 * 1024 * 1024 },
 
-  /** The longest text of one message, and of all the text that may wait on one socket. */
+  /** Longest text of one message, and of all texts that wait on one socket. */
   speakChars: 2_000,
   speakWaitingChars: 8_000,
-  /** The longest turn, and the texts of turns that are spoken and may still be played. */
+  /** Characters of the longest turn, and of all turns that were sent and may still be played. */
   speakTurnChars: 40_000,
-  /** A sentence of more characters is cut while the rest of it is still being written. */
+  /** Characters of a sentence (the first, and each later sentence) beyond which it is cut before its end has arrived. */
   speakSentence: { firstChars: 600, chars: 600 },
-  /** As with the vendor: https://developers.deepgram.com/docs/flux-tts/client-messages. */
+  /** Ranges of speed and expressivity, as with Deepgram: https://developers.deepgram.com/docs/flux-tts/client-messages. */
   fluxSpeed: { min: 0.5, max: 1.5, step: 0.05 },
   fluxExpressivity: { min: -2, max: 2 },
-  /** As with the vendor: https://developers.deepgram.com/docs/tts-ws-flush. */
+  /** Most flushes within `windowMs`, as with Deepgram: https://developers.deepgram.com/docs/tts-ws-flush. */
   flushes: { most: 20, windowMs: 60_000 },
   /** Bytes of sound that may be unsent before the next piece is read. */
   speakUnsentBytes: 128 * 1024,
@@ -32,19 +34,22 @@ export const DEEPGRAM_LIMITS = {
   speakAdmitEveryMs: 500,
   /** Time without a message and without speech after which a socket closes. */
   speakIdleMs: 900_000,
-  /** The longest message that is no audio: a text, or a list of key terms. */
+  /** Longest message without audio: a text, or a list of key terms. */
   messageChars: 16_384,
 
-  /** When a turn ends: the ranges and defaults of https://developers.deepgram.com/docs/flux/configuration. */
+  /**
+   * Thresholds and timeout for the end of a turn: ranges and defaults of
+   * https://developers.deepgram.com/docs/flux/configuration.
+   */
   eot: { min: 0.5, max: 1, usual: 0.7 },
   eagerEot: { min: 0.3, max: 0.9 },
   eotTimeoutMs: { min: 500, max: 60_000, usual: 5_000 },
-  /** The time constant by which confidence in the end of a turn grows with silence: it is 0.7 after 722 ms. */
+  /** Time constant by which the confidence in the end of a turn grows with silence: the confidence is 0.7 after 722 ms. */
   eotSilenceMs: 600,
-  /** The silence after which the words are examined for the end of a turn. */
+  /** Silence after which the words of a turn are checked for the end of the turn. */
   turnPauseMs: 300,
   turnUpdateMs: 250,
-  /** A turn of more words ends, because the client gets all words of a turn four times a second. */
+  /** Words after which a turn is ended, because the client gets all words of the turn four times a second. */
   turnWords: 500,
   keyterms: 100,
 } as const;

@@ -4,11 +4,13 @@ export const ENGINE_LIMITS = {
   hungAfterMs: 30_000,
   /** Time that a worker has to exit by itself. */
   endGraceMs: 2_000,
-  /** A worker that crashes twice in a row rests, longer each time. */
+  /** Wait before the restart of a worker that crashed twice in a row, and the longest wait after further crashes. */
   restartFirstMs: 250,
   restartMaxMs: 10_000,
   workerHeapMb: 512,
-  /** Below the media loop, where the system has priorities for threads: long work further below. */
+  /**
+   * Niceness of worker threads, below the priority of the media loop. Without effect where the system has no thread priorities.
+   */
   niceness: { decoder: 5, other: 2 },
 
   /** Decoders for each core that they compute on: the number of utterances that a core decodes in real time. */
@@ -19,7 +21,7 @@ export const ENGINE_LIMITS = {
   /** Share of the decoders' time that listeners may fill, and share of its own time that each listener speaks. */
   placeShare: 0.6,
   placeSpeech: { live: 0.5, file: 1 },
-  /** Files of one agent that are transcribed at a time: others find a decoder. */
+  /** Files of one agent that are transcribed at a time, so that other agents find a free decoder. */
   filesPerAgent: 2,
   /** Undecoded sound of a closed stream above which its decoder is replaced at once instead of finishing. */
   decoderBacklogSeconds: 2,
@@ -30,21 +32,24 @@ export const ENGINE_LIMITS = {
   decoderRetrySeconds: 5,
   decoderPostMs: 100,
   partialEveryMs: 200,
-  /** An utterance is cut at the first quiet moment after the first figure, and anyhow at the second. */
+  /** Length after which an utterance is cut at the next quiet moment, and length at which it is cut in any case. */
   utteranceSoftSeconds: 12,
   utteranceHardSeconds: 20,
   /** Sound after which a decoder is replaced between streams, since its heap is of fixed size. */
   decoderLifeSeconds: 600,
-  /** Words of a grammar with its rules written out. */
+  /** Words of a grammar after its rules are expanded. */
   grammarWords: 4_096,
-  /** Optional or repeated parts of a grammar, rules written out. A hundred in a row take 0.7 s to join, three hundred 20 s. */
+  /**
+   * Optional or repeated parts of a grammar after its rules are expanded. A hundred in a row take 0.7 s to join, three hundred
+   * 20 s.
+   */
   grammarOptionals: 128,
   /** Nested brackets and rules of a grammar. Sixteen nested repetitions end in a trap. */
   grammarDepth: 24,
 
   speechTextChars: 10_000,
   speechChunkChars: 200,
-  /** The first chunk is shorter, so that the first sound comes soon. */
+  /** Characters of a text's first chunk: fewer than `speechChunkChars`, so that the first sound comes soon. */
   speechFirstChunkChars: 100,
   speechSpeed: { min: 0.25, max: 4 },
   /** Characters of one chunk as it is spoken, where a digit counts as six. */
@@ -63,14 +68,14 @@ export const ENGINE_LIMITS = {
     callsInFlight: 128,
   },
   decoding: {
-    /** Files under way: as many as there may be recognisers of both kinds. */
+    /** Files that are decoded at a time: as many as there may be recognisers of both kinds. */
     files: 8,
     /** Calls under way: one for each file, and the end of each file. */
     callsInFlight: 16,
     /** Samples (5 s of sound), and blocks without sound, after which one call ends. */
     batchSamples: 80_000,
     batchBlocks: 64,
-    /** A file may sound this much longer than it states: encoders add silence at both ends. */
+    /** Time by which a file's sound may be longer than the file states, since encoders add silence at both ends. */
     slackMs: 1_000,
     /** Damaged packets that a decoder may report in one call. */
     complaints: 20_000,
@@ -108,7 +113,7 @@ export const ENGINE_LIMITS = {
   arithmeticChars: 200,
 
   vadStreams: 1_024,
-  /** An answer that is later than this is no answer: the gate decides. */
+  /** Time after which an answer of the voice-activity model is ignored. The gate decides in its place. */
   vadLateMs: 100,
   vadBatchFrames: 64,
 } as const;

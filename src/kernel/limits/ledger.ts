@@ -2,7 +2,7 @@
 export const LEDGER_LIMITS = {
   // Money
   marginBps: 500,
-  /** A billion dollars. A thousand such credits still fit a balance. */
+  /** Largest credit: a billion dollars. A balance can hold a thousand such credits. */
   creditRaw: 1_000_000_000_000_000n,
   transcriptionReserveSeconds: 10,
   defaultOutputTokens: 1_024,
@@ -14,23 +14,23 @@ export const LEDGER_LIMITS = {
   ledgerBatchParts: 256,
   ledgerCallsInFlight: 2,
   ledgerFencesInFlight: 2,
-  /** Misses of its fence after which an agent's row is taken for a short sql transaction. */
+  /** Failed version checks (misses of the fence) after which an agent's row is locked for a short SQL transaction. */
   ledgerMissesBeforeFence: 2,
-  /** Parts of a busy agent decided under the lock after that, before it is tried without again. */
+  /** Parts of a busy agent that are decided under that lock before the next attempt without the lock. */
   ledgerWaryParts: 8,
   /** Operations in one part at which an agent counts as busy. */
   ledgerBusyOperations: 8,
-  /** After this a caller gets the error that the database is away; its operation may still be carried out. */
+  /** Time after which a caller gets the error that the database is away. The ledger may still carry out the operation. */
   ledgerGiveUpMs: 10_000,
-  /** A call without an answer is sent again: the ids make that harmless. */
+  /** Time after which a ledger call without an answer is sent again. Its ids make the repetition harmless. */
   ledgerCallMs: 15_000,
   ledgerRetryMs: { min: 20, max: 1_000 },
-  /** Balance actors kept in memory; beyond it the one idle for longest goes. */
+  /** Balance actors kept in memory. Beyond this number the actor that was idle for longest is removed. */
   ledgerActors: 10_000,
   /** Longest age of a process's copy of an agent's balance, for decisions that the ledger makes again later. */
   ledgerRecallMs: 1_000,
   journalEntriesPerCall: 1_000,
-  /** Sessions, and holds, of dead processes that are resolved at once, and how often in a row. */
+  /** Sessions or holds of dead processes that are resolved in one pass, and passes in one tick. */
   orphansPerPass: 50,
   orphanPassesPerTick: 200,
   /** Time after which the lease row of a dead process is deleted, once nothing refers to the row. */
@@ -46,7 +46,7 @@ export const LEDGER_LIMITS = {
 
   // Leases and polling
   leaseMs: 15_000,
-  /** A renewal that is not answered in its time is one of three that a lease has room for. */
+  /** Interval of a lease's renewals, and time limit of each renewal. Three renewals without an answer fit into one lease. */
   leaseRenewMs: 3_000,
   leaseAnswerMs: 2_000,
   /** Milliseconds of doubt that each measurement adds to the last measured time of the database's clock. */

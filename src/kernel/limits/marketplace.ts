@@ -1,6 +1,6 @@
 /** Limits of purchases from the vendors that this server has accounts with, and of its own services. */
 export const MARKETPLACE_LIMITS = {
-  /** Over the list prices of vendors. */
+  /** Margin in basis points over the list prices of vendors. */
   marginBps: 500,
   /** Bytes of a request to a vendor: the longest text, at four bytes a character, and its options. */
   bodyBytes: 128 * 1024,
@@ -24,7 +24,7 @@ export const MARKETPLACE_LIMITS = {
   audioRedirects: 3,
   /** Slowest average rate of a file since its first byte, enforced from `afterMs` on. */
   audioPace: { bytesPerSecond: 64 * 1024, afterMs: 5_000 },
-  /** Files are held in memory from their first byte to the transcript. */
+  /** Files that are transcribed at a time. Each is held in memory from its first byte to its transcript. */
   filesInFlight: 16,
   filesPerAccount: 8,
   filesPerAgent: 4,
@@ -32,13 +32,16 @@ export const MARKETPLACE_LIMITS = {
   /** Largest answer of a vendor, with sound in base64 or hex. */
   answerBytes: 16 * 1024 * 1024,
   /**
-   * As much as those bytes hold of a transcript, word by word: vendors have six members and some hundred bytes for each
-   * word, and as much for each blank. An hour of the fastest speech has 18,000 words. It is read and written in turns.
+   * Bounds of a vendor's answer as JSON. A transcript of `answerBytes` fits: vendors write six members and some hundred bytes
+   * for each word and each blank, and an hour of the fastest speech has 18,000 words. The answer is read and written in several
+   * turns.
    */
   answerJson: { depth: 64, values: 1_200_000, members: 1_000_000 },
   /** Bytes of a vendor's refusal that are relayed. */
   refusalBytes: 64 * 1024,
-  /** From the first byte to a vendor to the last one of its answer, with all the questions that it takes. */
+  /**
+   * Time for one sale, from the first byte to a vendor to the last byte of its answer, with all requests that the sale takes.
+   */
   vendorMs: 60_000,
   /** Time added to `vendorMs` for each second of a file: an hour has ten minutes in all. */
   vendorMsPerAudioSecond: 150,
@@ -72,11 +75,11 @@ export const MARKETPLACE_LIMITS = {
   tripwireEveryMs: 3_600_000,
   tripwiresRemembered: 10_000,
 
-  /** Jobs that turn documents into text. */
+  /** Limits of jobs that turn documents into text. */
   documents: {
-    /** The most pages that the vendor takes. */
+    /** Most pages of a document, as with the vendor. */
     pages: 10,
-    /** The largest document at an address, and the largest in the request, where it is base64. */
+    /** Largest document at a URL, and largest document that is sent in the request as base64. */
     fileBytes: 25 * 1024 * 1024,
     inlineBytes: 4 * 1024 * 1024,
     bodyBytes: 6 * 1024 * 1024,
@@ -88,13 +91,13 @@ export const MARKETPLACE_LIMITS = {
     streamBytes: 1024 * 1024,
     /** Bytes of a document that are searched in one turn of the event loop: some milliseconds in the worst case. */
     searchBytesPerTurn: 512 * 1024,
-    /** The largest archive that is accepted from a vendor, and the longest text in it. */
+    /** Largest archive that is accepted from a vendor, most entries of an archive, and longest text in it. */
     archiveBytes: 4 * 1024 * 1024,
     archiveEntries: 256,
     textBytes: 4 * 1024 * 1024,
-    /** The longest answer of a vendor; all of them are small. */
+    /** Largest answer of a vendor that is no archive; all such answers are small. */
     answerBytes: 256 * 1024,
-    /** Jobs that have not ended. */
+    /** Unfinished jobs of one agent, and of one account. */
     jobsPerAgent: 8,
     jobsPerAccount: 32,
     /** Longest life of a job. */
@@ -103,7 +106,10 @@ export const MARKETPLACE_LIMITS = {
     leaseMs: 180_000,
     /** Time for all requests of one step. */
     stepMs: 60_000,
-    /** The wait between two requests for the state of a job. It doubles each time, since the vendor allows few a minute. */
+    /**
+     * Waits between two requests for the state of a job: the first, and the longest. Each wait is twice the last, since the
+     * vendor allows few requests a minute.
+     */
     lookMs: { first: 2_000, most: 15_000 },
     /** Time after which a start with a lost answer counts as not received. */
     startUndecidedMs: 120_000,
@@ -115,6 +121,6 @@ export const MARKETPLACE_LIMITS = {
     jobsPerTick: 8,
   },
 
-  /** A multiple of three, so that pieces of base64 can be joined. */
+  /** Bytes that are encoded as base64 in one turn: a multiple of three, so that the encoded pieces can be joined. */
   base64BytesPerTurn: 768 * 1024,
 } as const;

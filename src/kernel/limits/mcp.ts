@@ -1,7 +1,7 @@
 /** Limits of tool calls by the Model Context Protocol. */
 export const MCP_LIMITS = {
   bodyBytes: 10 * 1024 * 1024,
-  /** Sound in base64 counts as no text. */
+  /** Bounds of a request's JSON. Sound in base64 does not count as text. */
   json: { depth: 64, values: 50_000, members: 25_000, textBytes: 1024 * 1024 },
   /** Messages in one batch, which protocol versions before 2025-06-18 have. */
   batch: 16,
@@ -10,7 +10,7 @@ export const MCP_LIMITS = {
   callMs: 120_000,
   /** The longest id of a message, which names its work under an `Idempotency-Key`. */
   idChars: 256,
-  /** The largest file to be transcribed, once it is decoded. */
+  /** Largest file to be transcribed, after base64 is decoded. */
   audioBytes: 7 * 1024 * 1024,
   /** Bytes of sound in one result; longer sound is cut at this length and marked. */
   speechBytes: 3 * 1024 * 1024,
@@ -18,7 +18,7 @@ export const MCP_LIMITS = {
   plainSpeechChars: 600,
   /** Bytes of one answer of a vendor or a model; a longer answer is cut at this length and marked. */
   answerBytes: 1024 * 1024,
-  /** All results of one request as JSON, escapes counted. The longest sound of `speechBytes` fits, in base64. */
+  /** Bytes of all results of one request as JSON, escapes included. The longest sound of `speechBytes` fits, in base64. */
   resultBytes: 4.5 * 1024 * 1024,
   /** Largest result that is never left out, even beyond `resultBytes`. */
   smallResultBytes: 16 * 1024,

@@ -1,4 +1,4 @@
-/** Memories of agents (contract B §4.5), and what this server adds. */
+/** Limits of agents' memories (contract B §4.5), and this server's own bounds. */
 export const MEMORY_LIMITS = {
   queryBytes: 8 * 1024,
   textBytes: 32 * 1024,
@@ -9,12 +9,12 @@ export const MEMORY_LIMITS = {
   results: { usual: 10, most: 50 },
   listPage: { usual: 20, most: 100 },
   listOffset: 100_000,
-  /** The longest body: it fits as many texts of full length as one request may bring. */
+  /** Largest request body: as many texts of full length fit as one request may bring. */
   bodyBytes: 4 * 1024 * 1024,
   bodyJson: { depth: 16, values: 20_000, members: 20_000 },
   /** Items of an agent, in all its namespaces together. */
   itemsPerAgent: 100_000,
-  /** Their texts, titles and metadata together. */
+  /** Bytes of the texts, titles and metadata of all items of an agent. */
   bytesPerAgent: 200 * 1024 * 1024,
   spacesPerAgent: 10_000,
   metadataFields: 32,
@@ -25,7 +25,7 @@ export const MEMORY_LIMITS = {
   /** The most chunks that one item is cut into. */
   chunksPerItem: 256,
   chunkChars: 1_000,
-  /** Facts that are drawn out of one text; more are joined. */
+  /** Most facts of one text. Further facts of a chat model are dropped; facts found without a model are joined. */
   factsPerItem: 64,
   /** Tokens of the chat model's answer with the facts, and characters of that answer that are read. */
   inferMaxTokens: 4_096,
@@ -38,7 +38,7 @@ export const MEMORY_LIMITS = {
   /** Chunks left by a filter whose vectors are compared: the newest ones. */
   filteredChunks: 10_000,
   queryWords: 64,
-  /** Terms of a query in fields of metadata, in all fields together. */
+  /** Terms that one query looks for in metadata fields, over all fields. */
   queryTerms: 128,
   /** Different words of an item's metadata that searches find; the rest is not indexed. */
   metadataWords: 128,
@@ -48,7 +48,7 @@ export const MEMORY_LIMITS = {
   writes: { atOnce: 3, atOncePerUser: 1, waiting: 2_048, waitingPerUser: 64 },
 
   indexing: {
-    /** Namespaces whose items a process indexes side by side. */
+    /** Namespaces whose items a process indexes at a time: of all agents, and of one agent. */
     spacesAtOnce: 8,
     spacesAtOncePerAgent: 2,
     /** Agents with items to index that one search for work reads, and namespaces of each. */
@@ -67,7 +67,7 @@ export const MEMORY_LIMITS = {
     attempts: 5,
     /** Wait after the first failure of an item. The wait doubles with each failure. */
     retryMs: 2_000,
-    /** The wait after the engine was busy. */
+    /** Wait of an item after the engine was busy. */
     busyMs: 1_000,
     /** The wait after a purchase was refused: it grows with each refusal, and all waits together take about two days. */
     refusedMs: { first: 5_000, most: 3_600_000, times: 60 },
@@ -75,7 +75,7 @@ export const MEMORY_LIMITS = {
     wokenAtOnce: 500,
     wakeMs: 2_000,
   },
-  /** Rows that are read or swept at a time. */
+  /** Rows that are read at a time, and items that are swept at a time. */
   rowsPerRead: 500,
   itemsPerSweep: 500,
   /** Time that a request that deletes a tenant sweeps by itself; a worker deletes the rest. */
@@ -88,19 +88,25 @@ export const MEMORY_LIMITS = {
   removalsKeptMs: 600_000,
 
   // The index of vectors, in each process
-  /** Memory for the vectors that are kept for searches, some 200,000 of 512 numbers; the spaces that were used last stay. */
+  /**
+   * Bytes of the vectors that are kept for searches: some 200,000 vectors of 512 numbers. The least recently used namespaces
+   * are dropped.
+   */
   indexBytes: 512 * 1024 * 1024,
-  /** Spaces that are kept, empty ones included. */
+  /** Namespaces that are kept in the index, including empty namespaces. */
   indexSpaces: 16_384,
-  /** Share of `indexBytes` (50,000 vectors of 512 numbers) and `indexSpaces` that one agent may have before its spaces go. */
+  /**
+   * Share of `indexBytes` (50,000 vectors of 512 numbers) and `indexSpaces` that one agent may have before its namespaces are
+   * dropped.
+   */
   indexShare: 1 / 4,
-  /** Four rows of them fill a block. */
+  /** Most numbers of a vector: four rows of such vectors fill a block. */
   indexDims: 3_072,
-  /** Results of one search. */
+  /** Most results of one search. */
   indexResults: 1_000,
-  /** Rows that one search can be confined to by their ids. */
+  /** Most rows that one search can be restricted to by their ids. */
   indexAmong: 10_000,
-  /** Rows that one message brings to the thread of the index, which stores them in one step. */
+  /** Bytes and rows of one message to the index's thread, which stores them in one step. */
   indexBatchBytes: 256 * 1024,
   indexBatchRows: 512,
   /** Calls to the index that are under way or wait: of all spaces, and of one space. */
@@ -108,14 +114,14 @@ export const MEMORY_LIMITS = {
   indexWaitingPerSpace: 64,
   /** Bytes that a search or wipe reads before the next namespace has its turn: about a quarter of a millisecond. */
   indexStepBytes: 4 * 1024 * 1024,
-  /** The young generation of the thread of the index: a search leaves about ten kilobytes of objects. */
+  /** Size of the young generation of the heap of the index's thread. A search leaves about ten kilobytes of objects. */
   indexYoungHeapMb: 3,
 
   /** Limits of the index in the database, where it has pgvector. */
   pgvector: {
-    /** Rows of a namespace up to which each is compared with a query; a larger one gets a graph. */
+    /** Rows up to which a namespace gets no graph: each row is then compared with a query. */
     comparedRows: 4_000,
-    /** Graphs of all namespaces together: the database examines each of them with every row that is written. */
+    /** Graphs of all namespaces together. The database examines every graph whenever a row is written. */
     graphs: 64,
     /** Chunks whose vectors are written as text in one turn: about ten milliseconds. */
     rowsPerFill: 100,

@@ -2,7 +2,7 @@
 export const OUTBOUND_LIMITS = {
   // Gateway
   modelIdChars: 128,
-  /** Models behind the first, and names in a list of providers, that a request may wish. */
+  /** Fallback models of a request after its first model, and names in its list of providers. */
   routing: { models: 8, providers: 32 },
   chatMessages: 10_000,
   maxOutputTokens: 10_000_000,
@@ -23,7 +23,7 @@ export const OUTBOUND_LIMITS = {
   unknownOutputTokens: 4_096,
   /** Percent of a prompt's estimated tokens that are reserved for it in the context window, since tokenizers differ. */
   promptReservePercent: 130,
-  /** An answer that the balance leaves less for is not begun. */
+  /** Output tokens that the balance must at least pay for. An answer with fewer tokens is not begun. */
   leastOutputTokens: 16,
   /** Attempts to hold a smaller amount: for the balance, a cap of the agent, a cap of its team, and one race. */
   holdTries: 5,
@@ -31,7 +31,7 @@ export const OUTBOUND_LIMITS = {
   tokensPerMessage: 8,
   /** Tokens of an image, or of another part that is not text, until the upstream has counted it. */
   tokensPerOpaquePart: 1_105,
-  /** The most that vendors count for an image, but for those whose sources in the catalogue say more. */
+  /** Most tokens that vendors count for an image, unless its source in the catalogue states more. */
   mostTokensPerImage: 4_096,
   /** Bytes of sound in base64 for each token: no vendor counts more tokens at the smallest rates of MP3. */
   soundBytesPerToken: 32,
@@ -58,21 +58,24 @@ export const OUTBOUND_LIMITS = {
   /** Tokens of an image, and characters in base64 for each token of a file, in a prompt that this server counts. */
   countedImageTokens: 1_600,
   countedFileCharsPerToken: 24,
-  /** Anthropic's models make more tokens of a text than the encoder that is counted with here. */
+  /** Tokens of Anthropic's models for a text, in percent of the tokens that this server's encoder counts. */
   claudeTokensPercent: 120,
   embeddingInputs: 2_048,
   embeddingDimensions: 65_536,
   transcriptionPromptChars: 16_384,
   /** Longest sound of one request to the local transcribers, which work a few times faster than real time. */
   localTranscriptionSeconds: 600,
-  /** For sources that bill sound by tokens, until they have reported how many. */
+  /**
+   * Tokens for each second of sound and of its transcript, for sources that bill by tokens and have not yet reported their
+   * number.
+   */
   audioTokensPerSecond: 10,
   transcriptTokensPerSecond: 5,
-  /** No language is spoken so fast that a second of it is more. */
+  /** Upper bound of the transcript tokens for each second: no language is spoken faster. */
   mostTranscriptTokensPerSecond: 16,
-  /** No more is believed of an upstream's word on how long a file was. */
+  /** Longest duration of a file that is accepted from an upstream's report. */
   upstreamAudioSeconds: 172_800,
-  /** Nor of its word on how many tokens of a kind there were. */
+  /** Most tokens of one kind that are accepted from an upstream's report. */
   upstreamTokens: 10_000_000,
   byokFeeRaw: 2_000n,
   catalogFileBytes: 4 * 1024 * 1024,
@@ -80,7 +83,7 @@ export const OUTBOUND_LIMITS = {
   catalogProviders: 256,
   catalogModels: 10_000,
   sourcesPerModel: 16,
-  /** A start names the models that go within these days: no vendor gives notice of a day much earlier. */
+  /** Days before a model's retirement from which a start names the model. No vendor announces a retirement much earlier. */
   retirementNoticeDays: 184,
 
   // Upstreams
@@ -108,10 +111,10 @@ export const OUTBOUND_LIMITS = {
   streamQueueBytes: 4 * 1024 * 1024,
   /** Characters of a header in which an upstream reports its limits. */
   rateLimitHeaderChars: 64,
-  /** No limit is believed to be whole again later, nor to have been longer ago. */
+  /** Longest distance between now and a reported reset time, in either direction. A time farther away is ignored. */
   rateLimitResetMs: 31 * 24 * 60 * 60 * 1_000,
   retryAfterSeconds: 24 * 60 * 60,
-  /** The retry time in the answer where an upstream sends callers away and does not say for how long. */
+  /** Retry time of this server's refusal when an upstream refuses for its rate and names no time. */
   usualRetryAfter: { seconds: 1, ms: 500 },
   restAfterFailures: 3,
   sourceRestMs: { min: 1_000, max: 30_000 },
@@ -137,7 +140,7 @@ export const OUTBOUND_LIMITS = {
   outboundConnections: 2_048,
   outboundConnectionsPerOrigin: 1_536,
   outboundIdleConnections: 512,
-  /** Below the five seconds after which common servers close without having said so. */
+  /** Time that an idle connection is kept: less than the five seconds after which common servers close without notice. */
   outboundKeepAliveMs: 4_000,
   outboundKeepAliveMaxMs: 60_000,
   outboundRequestHeaders: 256,

@@ -14,7 +14,10 @@ export const PAYMENT_LIMITS = {
   proxyIdleMs: 30_000,
   proxyConnectMs: 10_000,
   vendorResponseBytes: 10 * 1024 * 1024,
-  /** A vendor that takes longer over a payment is written down as sent to; a quicker one by its answer alone. */
+  /**
+   * Time after which a payment without the vendor's answer is recorded as sent. With a faster answer only the outcome is
+   * recorded.
+   */
   proxySentMs: 25,
   /** Time that a paid answer waits for the update of its reservation. After it the reconciler updates the reservation. */
   proxyBookMs: 2_000,
@@ -37,16 +40,19 @@ export const PAYMENT_LIMITS = {
   quotesUnderWay: 128,
   quoteMs: 30_000,
   quotesKept: 1_000,
-  /** Prices that refusals can name: a target's address and an amount each, some megabytes at the worst. */
+  /**
+   * Prices that are kept so that refusals can name them: the address of a target and an amount each, some megabytes at the
+   * worst.
+   */
   askedPricesKept: 1_000,
   forecastItems: 50,
   forecastCount: 10_000,
   forecastProbes: 8,
-  /** A forecast call that has not begun by then is reported as unanswered. */
+  /** Time after which a forecast's call that has not begun is reported as unanswered. */
   forecastMs: 12_000,
   historyPage: { most: 100, usual: 50 },
 
-  // The chain's word
+  // Payments on the chain
   reconcileEveryMs: 15_000,
   /** Time that one process holds the claim to read the chain. A longer reading still counts, unless another was faster. */
   chainClaimMs: 30_000,
@@ -55,13 +61,13 @@ export const PAYMENT_LIMITS = {
   settlementsUnderWay: 500,
   /** Blocks that are read again, before the last one believed, after a reorganisation. */
   reorgBlocks: 256,
-  /** A block this young says that its node is up to date, by clocks that are apart a little. */
+  /** Age up to which a block shows that its node is up to date, although the clocks differ a little. */
   freshBlockSeconds: 300,
   /** Blocks that the first reading of a chain goes back: some weeks. */
   firstReadBlocks: 1_500_000,
-  /** Payments that are looked for one by one at a time: each is a question or more to the node. */
+  /** Payments that are searched on the chain one by one at a time; each search takes one or more requests to the node. */
   explanationsUnderWay: 8,
-  /** A log that the walk has missed is looked for this far back. */
+  /** Blocks that are searched backwards for a log that the reading of the chain has missed. */
   lookBackBlocks: 5_000,
   /**
    * Blocks read in one tick at most. The number is divided by `fewer` after a failed tick and multiplied by `more` after a
@@ -73,7 +79,7 @@ export const PAYMENT_LIMITS = {
   auditedPerTick: 5_000,
   payoutsPerTick: 1_000,
 
-  // The second look at wallets
+  // Second check of wallets
   audit: {
     /** Chain readings for one round over all wallets: a round every five minutes. */
     readingsPerRound: 20,
@@ -83,14 +89,14 @@ export const PAYMENT_LIMITS = {
     overlapBlocks: 300,
     /** Blocks read for one page at most. The number is divided and multiplied as in `blocksPerTick`. */
     blocks: { least: 16, most: 5_000, fewer: 4, more: 2 },
-    /** A round that ends so far behind is followed by the next one at once. */
+    /** Blocks that a round may be behind at its end. A round that is farther behind is followed by the next round at once. */
     lagBlocks: 900,
     /**
      * Bytes of one answer. A smaller bound than for the first reading: a second reading must not occupy the event loop for
      * long.
      */
     answerBytes: 2 * 1024 * 1024,
-    /** Differences looked at in one tick, and how many different ranges of blocks are searched for them. */
+    /** Differences examined in one tick, and different ranges of blocks that are searched for them. */
     differencesPerTick: 500,
     searchesPerTick: 4,
     /** Blocks before its creation from which a wallet is searched: an hour by which the clocks may differ. */
@@ -100,7 +106,7 @@ export const PAYMENT_LIMITS = {
     /** Wallets with deposits that wait, which are retried in one tick, and when after the first retry in vain. */
     awaitedPerTick: 16,
     awaitedFirstMs: 5_000,
-    /** When a search that found nothing begins again. */
+    /** Waits before a search that found nothing begins again: the first, and the longest. */
     retryFirstMs: 300_000,
     retryMaxMs: 3_600_000,
   },

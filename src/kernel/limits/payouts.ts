@@ -14,7 +14,7 @@ export const PAYOUT_LIMITS = {
   // Passes over all agents, in the order of their ids
   emptyPass: { looked: 10_000, found: 100 },
   sweepPass: { looked: 10_000, found: 100 },
-  /** Less than this is not worth its gas to the operator. */
+  /** Smallest amount that the sweep moves: less is not worth its gas to the operator. */
   sweepLeastRaw: 1_000_000n,
   /** Chain readings for one pass of the sweep. */
   readingsPerSweep: 20,

@@ -1,7 +1,7 @@
 /** Phone numbers and calls (spec, Limits; contract B §3). */
 export const PHONE_LIMITS = {
   graceMs: 7 * 86_400_000,
-  /** A rental that could not be paid is tried again so often, beside each rise of the balance. */
+  /** Interval of the attempts to collect an unpaid rental, beside an attempt after each rise of the balance. */
   rentalRetryMs: 86_400_000,
   /** Time after which a purchase or release is resumed that its process left unfinished. */
   unfinishedMs: 60_000,
@@ -13,17 +13,17 @@ export const PHONE_LIMITS = {
   carrierMs: 30_000,
   /** Time after the start of a failed purchase at which the carrier is queried for a late sale of the number. */
   lateSaleMs: 600_000,
-  /** Ids that the posting of one month may take, of which the ledger has released all but the last. */
+  /** Ids that are tried for the charge of one month. A new id is used when the ledger has released the hold of the last one. */
   rentalPostings: 5,
   searchResults: 20,
   searchesPerMinute: 30,
   /** Numbers that one purchase attempts to buy when other customers of the carrier buy them first. */
   purchaseTries: 4,
-  /** Numbers of an agent in its list, and calls of a number in its own: the latest. */
+  /** Latest numbers in an agent's list, and latest calls in a number's list. */
   numbersListed: 1_000,
   callsListed: 100,
   usageDays: { usual: 30, most: 365 },
-  /** Charges of an agent that a report of one of its numbers reads, the latest. */
+  /** Latest charges of an agent that the usage report of one of its numbers reads. */
   usageRowsRead: 100_000,
   /** Upper bound of the cost of one call, and the amount that a call reserves when its caller names none. */
   callCeilingRaw: 2_000_000n,
@@ -47,7 +47,7 @@ export const PHONE_LIMITS = {
   hangUpAgainMs: { first: 2_000, next: 5_000 },
   webhookMs: 30_000,
   webhookBytes: 65_536,
-  /** Characters that are spoken of one answer of a voice webhook. */
+  /** Characters of one answer of a voice webhook that are spoken. */
   webhookSpokenChars: 1_500,
   webhookHistoryTurns: 10,
   /** Bytes of an answer's headers. */
@@ -83,17 +83,17 @@ export const PHONE_LIMITS = {
     perCall: 100,
   },
   relayMessageBytes: 65_536,
-  /** A burst of messages of a relay application, and how many a second may follow it. */
+  /** Messages of a relay application in a burst, and messages a second after the burst. */
   relayMessageBurst: 2_000,
   relayMessagesPerSecond: 500,
   /** Malformed messages of a relay application that end its call. */
   relayMalformed: 3,
-  /** Text and actions of a relay application that no answer has taken yet. */
+  /** Characters and pieces (texts and actions) of a relay application that wait for an answer to use them. */
   relayWaitingChars: 65_536,
   relayWaitingPieces: 4_096,
-  /** Messages to a relay application that is being connected to. */
+  /** Messages that wait for the connection to a relay application. */
   relayOutbox: 64,
-  /** Connections of one call after its first. */
+  /** Reconnections to the relay application of one call. */
   relayReconnects: 3,
   relayTokenChars: 16_384,
   relayShownChars: 200,
@@ -176,7 +176,7 @@ export const PHONE_LIMITS = {
   /** Media streams of one call: requested streams that never opened, and all requested streams. */
   streamsMissed: 5,
   streamsPerCall: 200,
-  /** Sound that the carrier has and has not played. */
+  /** Duration of the sound that the carrier has received and not yet played. */
   aheadMs: 1_000,
   /** Sound that the carrier has played since the queue was full before more is sent, in one write. */
   refillMs: 400,
@@ -193,7 +193,7 @@ export const PHONE_LIMITS = {
    * text, spoken slowly.
    */
   turnMs: 1_800_000,
-  /** Silence after an answer until the caller is prompted, and how often before the call is ended. */
+  /** Silence after an answer until the caller is prompted, and number of prompts before the call is ended. */
   promptAfterMs: 12_000,
   prompts: 2,
   /** Speech over an answer after which the answer pauses. It ends once words come that are more than a sign of listening. */
@@ -223,17 +223,20 @@ export const PHONE_LIMITS = {
   /** Time after which a transfer that has not come back was answered: the longest ringing, and the carrier's time around it. */
   transferMs: 75_000,
   transferPollMs: 1_000,
-  /** The shortest time limit that the carrier gets for a transferred call, also where its reserve pays for less. */
+  /** Shortest time limit that the carrier gets for a transferred call, even if the call's reserve pays for less. */
   leastTransferSeconds: 60,
   /** Sound file that a responder plays: its bytes, the time of its fetch, the seconds that are played; files that wait. */
   soundBytes: 10_485_760,
   soundFetchMs: 10_000,
   soundSeconds: 300,
   soundsWaiting: 4,
-  /** Telnyx sends a few KiB, with the signed addresses of a recording; Twilio less than 3, without add-ons. */
+  /**
+   * Bytes and parameters of a carrier's callback. Telnyx sends a few KiB, with the signed URLs of a recording; Twilio less than
+   * 3 KiB, without add-ons.
+   */
   callbackBytes: 16_384,
   callbackParameters: 200,
-  /** A callback of a carrier that signs a time is refused when that is further away. */
+  /** Largest difference between the time that a carrier has signed in a callback and now. Beyond it the callback is refused. */
   callbackAgeMs: 300_000,
   carrierTimeoutMs: 10_000,
   carrierAnswerBytes: 1_048_576,

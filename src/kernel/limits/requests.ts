@@ -12,7 +12,9 @@ export const REQUEST_LIMITS = {
   callerPerMinute: 3_000,
   ipPerMinute: 60,
   agentProxyPerMinute: 3_000,
-  /** On `/v1/*`, of all callers with money together, of all others with a key, and of all requests without a credential. */
+  /**
+   * Requests a minute on `/v1/*` of each group: all callers with money, all other callers with a key, all without a credential.
+   */
   globalPerMinute: 12_000,
   /**
    * Requests a minute that one party may send once `globalPerMinute` is used up. A party is an account with money, a network
@@ -39,7 +41,10 @@ export const REQUEST_LIMITS = {
 
   // Connections
   connections: 20_000,
-  /** More than `socketsPerAddress`: a carrier's calls and its requests come from the same few machines. */
+  /**
+   * Connections of one client network: more than `socketsPerAddress`, since a carrier's calls and requests come from the same
+   * few machines.
+   */
   connectionsPerNetwork: 3_000,
   /** Part of the process's file descriptors that connections may take; files, the database and upstreams use the other part. */
   connectionDescriptors: 0.75,
@@ -82,7 +87,7 @@ export const REQUEST_LIMITS = {
    * largest size.
    */
   bodyBytesPerCaller: 64 * 1024 * 1024,
-  /** A body beyond its limit is read away this far, so that the client can read the refusal. */
+  /** Bytes of a body beyond its limit that are still read and dropped, so that the client can read the refusal. */
   bodyDiscardBytes: 16 * 1024 * 1024,
   /** Unread bytes of a streamed body beyond which its connection is paused. */
   bodyStreamAheadBytes: 64 * 1024,
@@ -96,7 +101,7 @@ export const REQUEST_LIMITS = {
   rateSharePart: 0.02,
   /** Buckets in one claim on the shared windows. */
   rateClaimBuckets: 1_000,
-  /** A claim without an answer: from then on each process counts for itself. */
+  /** Time after which a claim without an answer has failed. Each process then counts for itself. */
   rateClaimMs: 1_000,
   /** Interval of the attempts to reach a database that was away. */
   rateProbeMs: 1_000,
@@ -110,11 +115,11 @@ export const REQUEST_LIMITS = {
   idempotencyWindowMs: 600_000,
   /** Bytes of a kept answer. A longer answer is not kept; a repeat of its key is refused as not replayable. */
   idempotencyAnswerBytes: 5 * 1024 * 1024,
-  /** A caller waits no longer than this for his answer to be kept. */
+  /** Longest time that a caller waits for its answer to be stored. */
   idempotencyStoreMs: 3_000,
   /** Attempts of one request to claim an idempotency key that other requests take and free at the same time. */
   idempotencyLooks: 5,
-  /** Outcomes that the database could not take yet, tried again each second. */
+  /** Bounds of the outcomes that the database could not store yet. They are written again each second. */
   unwrittenOutcomes: {
     most: 10_000,
     bytes: 32 * 1024 * 1024,

@@ -12,8 +12,8 @@ export const RESPONSES_LIMITS = {
   /** Bounds of one call's arguments that are shown parsed. An answer may have hundreds of such calls. */
   callJson: { depth: 32, values: 256, members: 128 },
   /**
-   * By how much a reader may be behind its upstream: a stream repeats its text in its last four events, and vendors send them
-   * at once. Each may have as much as any event of an upstream, 2 MiB, and what came before may wait, too.
+   * Bytes by which a reader may be behind its upstream. A stream repeats its text in its last four events, which vendors send
+   * at once; each may have 2 MiB, as any event of an upstream, and earlier events may still wait.
    */
   queueBytes: 12 * 1024 * 1024,
   /** Items of one answer, and parts of one item. */
@@ -40,14 +40,14 @@ export const RESPONSES_LIMITS = {
   trimAfterRows: 200,
   trimAfterBytes: 4 * 1024 * 1024,
   trimmedAgents: 10_000,
-  /** Time to live, unless it is configured. */
+  /** Days that a response is kept, unless configured otherwise. */
   keptDays: 30,
   /**
    * Least minutes between two renewals of a response that is continued. A renewal restarts its time to live and marks the
    * response as used.
    */
   renewedAfterMinutes: 10,
-  /** Rows that the worker deletes at a time, and how often in one run. */
+  /** Rows that the worker deletes in one pass, and passes in one run. */
   duePerPass: 500,
   passesPerTick: 20,
   /** Time after which a WebSocket of responses closes, as with OpenAI. */

@@ -1,6 +1,6 @@
 /** Limits of speech requests. */
 export const SPEECH_LIMITS = {
-  /** Code points of one text, as with the vendor whose interface this is. */
+  /** Code points of one text, as in the API of the vendor whose interface this is. */
   inputChars: 4_096,
   instructionsChars: 16_384,
   voiceChars: 256,
@@ -14,7 +14,7 @@ export const SPEECH_LIMITS = {
 
   /** Bytes of one answer: twenty minutes of uncompressed sound. */
   audioBytes: 64 * 1024 * 1024,
-  /** By how much a reader may be behind: vendors send a compressed answer faster than links take it. */
+  /** Bytes by which a reader may be behind: vendors send a compressed answer faster than networks take it. */
   queueBytes: 16 * 1024 * 1024,
   /** Requests under way at each provider. */
   inFlight: 256,
@@ -27,6 +27,6 @@ export const SPEECH_LIMITS = {
   /** Rate of sound that this server makes: the rate of `pcm` with every vendor of this dialect. */
   sampleRateHz: 24_000,
   pieceMs: 200,
-  /** A file that is no longer than this goes out with its length in its head. */
+  /** Largest file that is sent whole, with its length in the head of the file. */
   wholeFileBytes: 2 * 1024 * 1024,
 } as const;

@@ -2,7 +2,7 @@
 export const TRACING_LIMITS = {
   /** The longest `traceparent`. Version 00 has 55 characters. */
   parentChars: 128,
-  /** The longest `tracestate`: as much as the standard asks to keep. */
+  /** Longest `tracestate`: the length that the standard asks to keep. */
   stateChars: 512,
   stateMembers: 32,
   /** Ended spans that wait for the exporter. One more is dropped. */

@@ -1,8 +1,10 @@
-/** Bytes up to which the library buffers an unfinished message. A longer message ends the connection without a close frame. */
+/** Limits of sockets, live transcription and voice sessions. */
 export const VOICE_LIMITS = {
   // Sockets
   socketMessageBytes: 1024 * 1024,
-  /** The library buffers what is unfinished up to here, and cuts off without a frame what is longer. */
+  /**
+   * Bytes up to which the library buffers an unfinished message. A longer message ends the connection without a close frame.
+   */
   socketHardMessageBytes: 1024 * 1024 + 64 * 1024,
   /**
    * Budget of one socket's messages. `bytes`: two minutes of sound at once, then ten times real time; `busyMs`: time that this
@@ -12,7 +14,7 @@ export const VOICE_LIMITS = {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 1024 * 1024 },
     busyMs: { burst: 500, perSecond: 100 },
   },
-  /** Bytes that a shorter message counts as, and a ping or a pong: each costs the server that much work. */
+  /** Bytes that a shorter message counts as, and bytes that a ping or pong counts as: each costs the server that much work. */
   socketLeastBytes: 256,
   socketPingBytes: 4 * 1024,
   /** Time for the messages of all sockets in one turn of the event loop; further messages wait for the next turn. */
@@ -28,7 +30,7 @@ export const VOICE_LIMITS = {
     owner: { messages: 2_048, bytes: 8 * 1024 * 1024 },
     all: { messages: 8_192, bytes: 64 * 1024 * 1024 },
   },
-  /** Budgets of a socket at an upstream or an application. The socket is not read while it is over them. */
+  /** Budgets of a socket at an upstream or an application. The socket is not read while its use is over a budget. */
   linkRates: {
     bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
     busyMs: { burst: 100, perSecond: 100 },
@@ -39,7 +41,7 @@ export const VOICE_LIMITS = {
     busyMs: { burst: 1_000, perSecond: 600 },
   },
   socketBackpressureBytes: 1024 * 1024,
-  /** Unless `SOCKETS_PER_AGENT` says otherwise. */
+  /** Sockets of one agent at a time. The setting `SOCKETS_PER_AGENT` overrides this number. */
   socketsPerAgent: 100,
   socketsPerAddress: 2_500,
   /**
@@ -57,16 +59,16 @@ export const VOICE_LIMITS = {
    */
   listenIdleSeconds: 10,
   listenKeptSeconds: 900,
-  /** The silence that ends an utterance there. Below the minimum every breath would cut a sentence in two. */
+  /** Silence that ends an utterance on a Deepgram socket. Below the minimum every breath would cut a sentence in two. */
   listenEndpointingMs: { min: 300, usual: 500, max: 5_000 },
   utteranceEndMs: { min: 1_000, max: 5_000 },
   clientMessageChars: 1_024,
-  /** Audio may arrive this far ahead of real time; a client that sends faster is cut off. */
+  /** Seconds by which audio may arrive ahead of real time. A client that sends faster is cut off. */
   audioAheadSeconds: 120,
   grammarChars: 16_384,
   /** Time after the last audio to hold money for audio that still waits. Together with the finals this fits a usual drain. */
   transcriptionHoldMs: 15_000,
-  /** After that: how long the remaining finals may take, at most and while nothing more of them is transcribed. */
+  /** Time for the remaining finals after `transcriptionHoldMs`: in all, and without a further final. */
   transcriptMostMs: 120_000,
   transcriptFinishMs: 10_000,
   /** Unsent bytes of generated speech at which synthesis waits for the client. */
@@ -75,7 +77,7 @@ export const VOICE_LIMITS = {
   liveSessions: 10_000,
 
   // Realtime sessions
-  /** Longer speech is committed by itself. One turn's reserve covers twice as much. */
+  /** Longest utterance: longer speech is committed automatically. The reserve of one turn covers twice as much. */
   utteranceSeconds: 60,
   /**
    * After the loss of a transcriber: sound of the current utterance that the next transcriber gets, time in which others are
@@ -101,7 +103,7 @@ export const VOICE_LIMITS = {
   turnIdleMs: 5_000,
   /** A recogniser is lost after this number of utterances in a row, each of this length, without a word. */
   turnMute: { utterances: 2, leastMs: 1_500 },
-  /** A commit of less than this holds nothing to transcribe. */
+  /** Least speech of a commit. A shorter commit holds nothing to transcribe. */
   commitMinMs: 100,
   realtimeItems: 256,
   /**
@@ -122,7 +124,7 @@ export const VOICE_LIMITS = {
   /** Characters of one answer with the model's reasoning and the arguments of its tool calls. */
   realtimeAnswerChars: 262_144,
   realtimeTurnMs: 120_000,
-  /** A decoder goes back to the pool when its session has not spoken for this long. */
+  /** Time without speech after which a session's decoder goes back to the pool. */
   realtimeDecoderIdleMs: 30_000,
   realtimeEventsPerSecond: 200,
   realtimeEventBurst: 2_000,
@@ -160,11 +162,11 @@ export const VOICE_LIMITS = {
   relayCloseMs: 2_000,
   /** Time for an upstream to report the usage of a turn during which its client has left. */
   relayFinishMs: 3_000,
-  /** Responses under way at once. */
+  /** Responses of one session that are under way at once. */
   relayResponses: 16,
   /** Bounds of the recordings of sessions, which are made when an operator turns them on. */
   tapes: { files: 64, bytes: 33_554_432, unwrittenBytes: 4_194_304 },
-  /** Turns that are known to be billed, so that none is billed twice. */
+  /** Billed turns that a session remembers, so that no turn is billed twice. */
   relayKnownTurns: 1_024,
   /** Bytes for each second of sound in a frame: 24 kHz of 16 bits, in base64. */
   relaySoundBytesPerSecond: 64_000,
@@ -199,9 +201,9 @@ export const VOICE_LIMITS = {
   liveCommentaries: 8,
   /** Interval at which the hold of a session at an upstream is compared with the time. */
   liveCheckMs: 1_000,
-  /** Longest wait of an ended session for its caller to hear the last words, before it is settled. */
+  /** Longest time from the end of a session to its settlement, in which its caller hears the last words. */
   heardOutMs: 20_000,
-  /** Seconds that another party's count may exceed the time that passed here. */
+  /** Seconds by which another party's count of a session may exceed the time that passed here. */
   liveRoundingSeconds: 1,
 
   // Live transcription at an upstream

@@ -3,7 +3,7 @@ export const WEBHOOK_LIMITS = {
   perAccount: 10,
   urlChars: 2_048,
   descriptionChars: 256,
-  /** Patterns of one subscription. */
+  /** Event patterns of one subscription. */
   patterns: 64,
   attemptMs: 10_000,
   /** Waits after failed attempts: from attempt 1 to attempt 2, and from attempt 2 to attempt 3. */

@@ -15,13 +15,13 @@ export class MessageBudget {
   /** Remaining amount of each bucket and the time of its last refill, in one array (docs/decisions/0109). */
   readonly #left: [bytes: number, busyMs: number, atMs: number];
 
-  /** All times are of the monotonic clock. */
+  /** Fills both buckets at `nowMs`. All times are of the monotonic clock. */
   constructor(nowMs: number, rates: MessageRates) {
     this.#rates = rates;
     this.#left = [rates.bytes.burst, rates.busyMs.burst, nowMs];
   }
 
-  /** Counts a message that comes now. Returns false when its bytes are more than the budget allows. */
+  /** Counts the bytes of a message that arrives at `nowMs`. Returns false when they exceed the budget. */
   arrived(bytes: number, nowMs: number): boolean {
     this.#refill(nowMs);
     const left = this.#left;
@@ -29,7 +29,7 @@ export class MessageBudget {
     return left[BYTES] >= 0;
   }
 
-  /** Counts the time that the handling of a message took, which ends now. Returns false when it is more than allowed. */
+  /** Counts the time in which a message was handled, from `sinceMs` to `nowMs`. Returns false when it exceeds the budget. */
   handled(sinceMs: number, nowMs: number): boolean {
     this.#refill(nowMs);
     const left = this.#left;
@@ -37,7 +37,10 @@ export class MessageBudget {
     return left[BUSY_MS] >= 0;
   }
 
-  /** Counts both at once, behind the handling of a message. Returns false when either is more than allowed. */
+  /**
+   * Counts the bytes of a message and the time of its handling, from `sinceMs` to `nowMs`. Returns false when either exceeds
+   * the budget.
+   */
   spend(bytes: number, sinceMs: number, nowMs: number): boolean {
     this.#refill(nowMs);
     const left = this.#left;

@@ -21,7 +21,7 @@ type Waiting = {
 
 const most = LIMITS.socketsWaiting.owner;
 
-/** Emptied slots at the front of a lane before its array is cut. */
+/** Emptied slots at the front of a lane's array after which the array is cut. */
 const SLACK = 1_024;
 
 /** The sockets of one owner, and their waiting messages in the order of arrival. */
@@ -31,7 +31,7 @@ export class MessageLane {
   #head = 0;
   #isHeldBack = false;
   #links: MessageBudget | undefined;
-  /** Processor time that the lane has had beyond its share. */
+  /** Processor time that the lane has used beyond its share. */
   owedMs = 0;
   waitingBytes = 0;
 

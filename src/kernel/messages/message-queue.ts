@@ -14,10 +14,10 @@ const SHARE_MS = 0.5;
 const most = LIMITS.socketsWaiting.all;
 
 /**
- * Spreads the messages of all sockets over turns of the event loop, whether peers called this server or it called them.
- * The library hands on all that has come in one turn: what five sockets send at once would be handled at once, however
- * long that takes. Messages with a rest between them are of different turns; asking the event loop for the end of each
- * turn would cost as much as a frame of sound. Messages that wait are handled in rounds over their owners.
+ * Spreads the messages of all sockets, those of clients and those that this server opened, over turns of the event loop. The
+ * library delivers all received messages in one turn, however long their handling takes. Messages more than `REST_MS` apart
+ * count as of different turns: asking the event loop for the end of each turn would cost as much as a frame of sound. Waiting
+ * messages are handled in rounds over their owners.
  */
 export class MessageQueue {
   readonly #clock: Clock;
@@ -27,13 +27,16 @@ export class MessageQueue {
   readonly #busy = new Set<MessageLane>();
   #waiting = 0;
   #waitingBytes = 0;
-  /** An array buffer for each message would cost as much as a frame of sound. */
+  /** Memory for the copies of waiting messages. An array buffer for each message would cost as much as a frame of sound. */
   readonly #memory = new Uint8Array(MEMORY_BYTES);
   #keptBytes = 0;
-  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0109). */
+  /**
+   * Time used in the current turn, and end of the last handling. In one object, since private fields with fractions would be
+   * allocated anew with every write (docs/decisions/0109).
+   */
   readonly #turn = { usedMs: 0, endedMs: 0 };
   #isComing = false;
-  /** No socket is read until fewer messages wait. */
+  /** True while too many messages wait. No socket is read then. */
   #isFull = false;
 
   constructor(clock: Clock) {

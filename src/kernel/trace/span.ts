@@ -11,15 +11,15 @@ export type SpanStart = {
   /** Role in the exchange: `server` answers a request, `client` makes a request. Absent for work inside this process. */
   readonly kind?: 'server' | 'client';
   readonly attributes?: Attributes;
-  /** On the monotonic clock; by default now. */
+  /** Start time on the monotonic clock; by default now. */
   readonly atMs?: number;
 };
 
 export type SpanEnd = {
   readonly attributes?: Attributes;
-  /** On the monotonic clock; by default the time of `stop`, or now. */
+  /** End time on the monotonic clock; by default the time of `stop`, or now. */
   readonly atMs?: number;
-  /** The class of the failure, such as `timeout` or `502`; undefined: the work succeeded. */
+  /** Class of the failure, such as `timeout` or `502`. Undefined when the work succeeded. */
   readonly error?: string | undefined;
 };
 
@@ -31,7 +31,7 @@ export interface Span {
    * Headers that let a model vendor continue the trace. Undefined when the operator has not allowed vendors to continue traces.
    */
   readonly upstreamHeaders: Readonly<Record<string, string>> | undefined;
-  /** False: the trace is not sampled, and nothing of it is kept. */
+  /** True when the trace is sampled. Nothing is kept of a trace that is not sampled. */
   readonly isRecorded: boolean;
   child(name: string, start?: SpanStart): Span;
   set(attributes: Attributes): void;
@@ -43,7 +43,7 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** Continues the trace that these headers of a request belong to, or begins one where they name none. */
+  /** Begins a span in the trace that `headers` (of a request) name, or in a new trace when they name none. */
   start(
     name: string,
     options: SpanStart & { readonly headers?: ReadonlyMap<string, string> | undefined },

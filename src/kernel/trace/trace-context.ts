@@ -26,7 +26,7 @@ export function readTraceContext(headers: ReadonlyMap<string, string>): TraceCon
   const match = PARENT.exec(parent);
   if (match === null) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = match;
-  // Later versions may add members, and version ff is none.
+  // Later versions may add members. Version ff is invalid.
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (traceId === NO_TRACE || spanId === NO_PARENT) return undefined;
   const isSampled = (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED;
