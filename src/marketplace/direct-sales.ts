@@ -15,7 +15,7 @@ import type { ServiceName } from './requests.ts';
 import type { Sale } from './sell.ts';
 import type { VendorSales } from './vendor-sales.ts';
 
-/** A request for a service that did not come by the proxy. */
+/** A request for a service that came to the marketplace's own address and not through the proxy. */
 type DirectCall = {
   readonly service: ServiceName;
   readonly vendor: string;
@@ -23,7 +23,7 @@ type DirectCall = {
   readonly spender: Spender;
   readonly workId: string | undefined;
   readonly signal: AbortSignal;
-  /** Calls back when the request is over, its answer sent or given up. */
+  /** Registers a callback for the end of the request, after its answer was sent or abandoned. */
   readonly onOver?: OnOver | undefined;
   readonly span?: Span | undefined;
 };
@@ -35,7 +35,7 @@ export interface DirectSales {
   sell(call: DirectCall): Promise<RouteReply>;
   /** Sells the text of a document in the same way; the document becomes a job. */
   sellDocument(call: Omit<DirectCall, 'service'>): Promise<RouteReply>;
-  /** A job of an agent. It costs nothing, and is admitted whatever its caps say. */
+  /** Returns a document job of an agent. The read is free, and used-up caps do not refuse it. */
   readDocument(reading: JobReading): Promise<RouteReply>;
 }
 

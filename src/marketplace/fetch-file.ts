@@ -22,9 +22,9 @@ export type FileRequest = {
 
 export type FetchedFile = {
   readonly bytes: Buffer;
-  /** The address after all redirects. */
+  /** Address of the file after all redirects. */
   readonly url: string;
-  /** The `content-type` of the answer; empty where it has none. */
+  /** `content-type` of the answer; empty when the answer has none. */
   readonly contentType: string;
 };
 
@@ -36,7 +36,7 @@ export type FetchFile = (
 
 export type FileCaller = {
   readonly asker: Asker;
-  /** Throws the refusal of a host that the caller's agent may not call. */
+  /** Throws the refusal when the caller's agent may not call the host. */
   readonly admitHost: (host: string) => Promise<void>;
   /** Memory of this process that the file may take. */
   readonly share: Pick<BytesShare, 'reserve' | 'use'>;
@@ -44,10 +44,12 @@ export type FileCaller = {
   readonly signal: AbortSignal;
 };
 
-/** The agent that a file is fetched for. */
+/** Returns the allowlist check and the connection share of the agent that a file is fetched for. */
 export type FileCallerOf = (spender: Spender) => Pick<FileCaller, 'admitHost' | 'asker'>;
 
-/** Reads the agent for each host on the way, and for whether it has money. */
+/**
+ * Creates the caller of a file fetch. It reads the agent's spend state for each host, and to find out if the agent has money.
+ */
 export function fileCallerOf(
   spendState: Pick<SpendStateReader, 'read' | 'recall'>,
   spender: Spender,

@@ -31,7 +31,10 @@ export const createSoundFetch =
     return { bytes, durationMs, contentType: typeOf(contentType), name: fileName(url) };
   };
 
-/** Vendors look at the bytes; a type that is none would only mislead them. */
+/**
+ * Returns the file's content type for the vendor, or a neutral type when the text is no audio or video type and would mislead
+ * the vendor.
+ */
 const typeOf = (said: string): string =>
   /^(audio|video)\/[\w.+-]{1,64}$/.test(said) ? said : 'application/octet-stream';
 

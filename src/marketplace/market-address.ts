@@ -2,11 +2,11 @@ import { isLoopbackName } from '../platform/egress/local-name.ts';
 
 /** Address of the marketplace, and the URLs that are below it. */
 export interface MarketAddress {
-  /** Lower case, without the port: what spend controls match. */
+  /** Host name of the marketplace in lower case, without the port. Spend controls match this name. */
   readonly host: string;
-  /** The path below the address, without its query; undefined for a URL that is elsewhere. */
+  /** Returns the part of a URL's path below the address, without the query. Undefined for a URL elsewhere. */
   pathOf(url: string): string | undefined;
-  /** The whole address of a path below it. */
+  /** Returns the whole URL of a path below the address. */
   urlOf(path: string): string;
 }
 

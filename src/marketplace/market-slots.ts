@@ -31,11 +31,11 @@ export function createMarketSlots(): MarketSlots {
 
 /** Memory and signals of a call while it is served. */
 export type CallResources = {
-  /** The part of this process's memory that the call may take. */
+  /** Part of this process's memory that the call may take. */
   readonly share: BytesShare;
-  /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
+  /** Stops the work when the client leaves. Never fires when the answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;
-  /** Fires when the client leaves, also where the work goes on without it. */
+  /** Fires when the client leaves, even when the work goes on. */
   readonly client: AbortSignal;
 };
 
@@ -50,7 +50,7 @@ export async function withShare<T extends { readonly body: Uint8Array }>(
   run: (served: CallResources) => Promise<T>,
 ): Promise<T> {
   const { onOver, signal: client, workId } = call;
-  // The answer is kept for a client that comes back, so that one who leaves does not stop it.
+  // An answer under an Idempotency-Key is kept for a retry, so a client that leaves does not stop the work.
   const signal = workId === undefined ? client : new AbortController().signal;
   let sentBytes = 0;
   try {

@@ -24,7 +24,7 @@ export type MarketplaceDeps = {
   readonly address: MarketAddress;
   readonly shim: VendorSales;
   readonly documents: Pick<DocumentJobs, 'priceOf' | 'submit' | 'read'>;
-  /** Undefined: this server has none. */
+  /** Memory store for agents. Undefined when this server has none. */
   readonly memory: Memory | undefined;
   readonly clock: Clock;
 };

@@ -1,7 +1,7 @@
 import { errors } from '../kernel/errors.ts';
 import { OwnRefusal } from './own-refusal.ts';
 
-/** The agent that makes a call, and its account. */
+/** The agent that makes a call, and the agent's account. */
 type SlotUser = { readonly agentId: number; readonly accountId: string };
 
 /** Runs work while there is room for it, under one name and for one agent. Throws the refusal when there is no room. */

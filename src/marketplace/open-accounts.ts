@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { movedBaseUrl } from '../models/providers/vendors/vendor-address.ts';
 import type { Vendor, VendorAccount } from './vendor.ts';
 
-/** An account of this server with a vendor. */
+/** Address and credentials of this server's account at a vendor. */
 export type OpenAccount = {
   readonly baseUrl: string;
   readonly opens: (

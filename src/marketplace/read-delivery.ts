@@ -38,7 +38,7 @@ export function codedSound(
 
 const MP3 = 'audio/mpeg';
 
-/** Other names of a content type, and the name that is used here. */
+/** Alternative names of content types, mapped to the name that is used here. */
 const SAME_TYPE: Readonly<Record<string, string>> = {
   'audio/mp3': MP3,
   'audio/x-mp3': MP3,

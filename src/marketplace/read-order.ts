@@ -6,7 +6,7 @@ import { codePointsOf } from '../models/speech/speech-request.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { SERVICES, type ServiceBodies, type ServiceName } from './requests.ts';
 
-/** Takes the place of a file that is not fetched yet. Its price is the lowest that a file can have. */
+/** Stands for a file before its download. It has the lowest price that a file can have. */
 export const NO_FILE: SoundFile = {
   bytes: Buffer.alloc(0),
   durationMs: 1,

@@ -13,7 +13,7 @@ const words = () =>
     // The vendor's own bound is checked in code points; an emoji is one code point, and counts as two here.
     .max(2 * mostTextChars);
 
-/** A text to be spoken. */
+/** Request body for speech from a text. */
 const TtsBody = z.object({
   text: words(),
   voice: name(),
@@ -22,7 +22,7 @@ const TtsBody = z.object({
   target_language_code: name(),
 });
 
-/** A file to be written down. How long it lasts is found out from its bytes. */
+/** Request body for a transcript of a file. The file's duration is measured from its bytes. */
 const SttBody = z.object({
   audioUrl: z
     .string()

@@ -7,7 +7,7 @@ import { VendorRefused } from './vendor.ts';
 /** Result of a vendor's sales in one process since the last write to the database. */
 export type SoldLately = {
   readonly vendor: string;
-  /** Milliseconds of the last sale. */
+  /** Latency of the last sale in milliseconds. */
   readonly latency: number;
   /** Failed sales in a row, up to the last sale. */
   readonly failures: number;
@@ -74,5 +74,5 @@ function isVendors(error: unknown): boolean {
   return status >= 500 || OF_ACCOUNT.has(status) || status < 400;
 }
 
-/** Statuses by which a vendor refuses the account of this server. */
+/** HTTP statuses with which a vendor refuses this server's account. */
 const OF_ACCOUNT = new Set([401, 402, 403, 407]);

@@ -22,7 +22,7 @@ export type SellDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The account of an agent, which gets the event of a sale. */
+  /** Finds the account of an agent, which gets the event of a sale. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
   readonly tripwires: Tripwires;
 };
@@ -30,12 +30,12 @@ export type SellDeps = {
 /** Spender of a purchase, and the URL and host for the agent's history. */
 export type Sale = {
   readonly spender: Spender;
-  /** Becomes the id of the hold. */
+  /** Id that the hold gets. Undefined: the hold gets a new id. */
   readonly workId: string | undefined;
   readonly url: string;
   /** The marketplace's name in spend controls. */
   readonly host: string;
-  /** Fires when the client leaves; never where its answer is kept under an Idempotency-Key. */
+  /** Fires when the client leaves. Never fires when the answer is kept under an Idempotency-Key. */
   readonly signal: AbortSignal;
   readonly refusalOfHold: (refusal: HoldRefusal) => Error;
   /** Parent span of the sale. Undefined when the sale is not traced. */
@@ -88,7 +88,7 @@ async function sellOnce(deps: SellDeps, sale: Sale, goods: Goods): Promise<Sold>
   const held = await hold(deps, sale, goods);
   sale.span?.set({ 'svc.hold.id': held.hold.holdId });
   const askedMs = clock.monotonicMs();
-  // Read while the vendor works.
+  // The owner is read while the vendor works.
   const owning = goods.priceRaw > 0n ? ownerOf(deps, sale) : undefined;
   const times = () => ({
     latencyMs: clock.monotonicMs() - arrivedMs,

@@ -21,8 +21,8 @@ export type VendorClientDeps = {
 };
 
 /**
- * Opens the way to a vendor for one order, which may take longer for a long file. Redirects are answers: they would carry
- * the credential elsewhere.
+ * Creates the client for one order at a vendor. Audio adds time to the order's deadline. Redirects are not followed, since they
+ * would carry the credential to another address.
  */
 export function openVendorClient(
   deps: VendorClientDeps,
@@ -76,7 +76,7 @@ export function openVendorClient(
       try {
         await exchange(request, { timeoutMs: abandonMs });
       } catch {
-        // The vendor then finishes the job, which costs its time alone.
+        // Without the cancellation the vendor finishes the job, which costs only the vendor's time.
       }
     },
     async pause(ms) {
@@ -88,7 +88,7 @@ export function openVendorClient(
 }
 
 function failureOf(error: unknown): Error {
-  // An OwnRefusal, such as that of an answer that finds no memory here, is not the vendor's failure.
+  // An OwnRefusal, for example of an answer that exceeds this server's memory, is no failure of the vendor.
   if (error instanceof VendorFailed || error instanceof OwnRefusal) return error;
   if (error instanceof AnswerTooLarge)
     return new VendorSaidTooMuch('answers too much', { cause: error });

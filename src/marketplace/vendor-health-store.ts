@@ -76,7 +76,7 @@ export async function findHealth(sql: Queryable): Promise<readonly VendorHealth[
     from marketplace_vendors where latency_ms is not null order by vendor`;
 }
 
-/** Writes how the sales of some vendors went in this process since it last wrote. */
+/** Stores the results of this process's sales since the last write, by vendor. */
 export async function noteSales(sql: Queryable, sales: readonly SoldLately[]): Promise<void> {
   const list = JSON.stringify(sales);
   await sql`

@@ -24,7 +24,7 @@ type HealthDeps = VendorClientDeps & {
   readonly find: () => Promise<readonly VendorHealth[]>;
   /** Reads the health of vendors from agents' recent sales. */
   readonly findSales: () => Promise<readonly VendorHealth[]>;
-  /** Off: no vendor is tried, and each is known by its last sales alone. */
+  /** True when vendors are probed. False: their health comes from sales alone. */
   readonly probes: boolean;
 };
 
@@ -38,7 +38,7 @@ export type VendorList = {
     readonly name: string;
     readonly endpoint: string;
     readonly method: 'POST';
-    /** Dollars with six decimals: what an agent would pay for the same request. */
+    /** Price of the probe's request for an agent, in dollars with six decimals. */
     readonly priceUsdc: string;
     readonly costRaw: string | null;
     /** `unknown` when the vendor was not probed, and has sold nothing for a day. */
@@ -51,7 +51,9 @@ export type VendorList = {
 
 export interface VendorHealths {
   list(): Promise<VendorList>;
-  /** Tries the vendor whose turn it is, with a real request of a word or a second. At most one over all processes. */
+  /**
+   * Probes the vendor that is due, with a real request of one word or one second. At most one probe runs over all processes.
+   */
   readonly worker: Worker | undefined;
 }
 
@@ -139,7 +141,7 @@ async function probe(
   }
 }
 
-/** Local engines need an agent id; a probe has none. */
+/** Agent id of a probe: local engines need an id, and a probe has no agent. */
 const NO_AGENT = 0;
 const TOO_MANY = 429;
 

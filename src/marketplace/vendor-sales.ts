@@ -39,15 +39,18 @@ export type VendorSalesDeps = SellDeps &
     readonly fileCallerOf: FileCallerOf;
   };
 
-/** A request for a service of a vendor. */
+/** A request for a vendor's service. */
 export type SaleRequest = Sale & {
-  /** The account of the agent. */
+  /** Id of the account that the agent belongs to. */
   readonly accountId: string;
   readonly service: ServiceName;
   readonly vendor: string;
   /** Body as it came, read as JSON. */
   readonly body: unknown;
-  /** Calls back when the request is over, its answer sent or given up. Without it the answer counts as sent at once. */
+  /**
+   * Registers a callback for the end of the request, after its answer was sent or abandoned. Absent: the answer counts as sent
+   * at once.
+   */
   readonly onOver?: OnOver | undefined;
 };
 
@@ -60,11 +63,11 @@ export interface VendorSales {
    * costs nothing.
    */
   serve(call: SaleRequest): Promise<MarketAnswer & Pick<Sold, 'advisory'>>;
-  /** The price of a call by the price list. Throws OwnRefusal where the call is wrong or its vendor is not here. */
+  /** Returns the list price of a call. Throws OwnRefusal when the call is invalid or its vendor is unknown here. */
   priceOf(call: Pick<SaleRequest, 'service' | 'vendor' | 'body'>): MarketPrice;
 }
 
-/** Sells for all vendors: it plans, prices, holds, asks and settles every order in the same way. */
+/** Creates the sales of all vendors: every order is planned, priced, held, fetched and settled in the same way. */
 export function createVendorSales(deps: VendorSalesDeps): VendorSales {
   const { shareOf, withFile, withSale } = deps.rooms;
 
@@ -77,7 +80,7 @@ export function createVendorSales(deps: VendorSalesDeps): VendorSales {
       // Bytes of a vendor on the network were counted while they came; bytes of a local engine are counted now.
       if (vendor.account === undefined) call.share.use(soundBytes(delivery) * bytesInFlight.answer);
       body = await deliveryBody(delivery, goods.usage);
-      // The client has left, and the answer is too long to be kept for a retry with the same key: it is not delivered, so the
+      // The client has left, and the answer is too long to be kept for a retry with the same key. The answer is lost, so the
       // agent is not charged.
       const isLost = call.workId !== undefined && call.client.aborted;
       if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
@@ -102,7 +105,7 @@ export function createVendorSales(deps: VendorSalesDeps): VendorSales {
         return await finish(call, vendor, planned(deps, call, vendor, service, asked));
       }
       const { audioUrl, ...order } = asked;
-      // Refuses whatever can be refused without the file, before the file is fetched.
+      // Checks everything that does not need the file before the file is fetched.
       await requireFunds(
         deps,
         call,
@@ -204,7 +207,7 @@ function planned(
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
     const { agentId } = call.spender;
     const priceRaw = listPriceRaw(plan.price, milliUnits, marginBps);
-    // A vendor that bills for the order is read to the end, whether or not the client has left.
+    // An order with a price is read to the end after the client has left, since the vendor bills for it.
     const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
     const onBytes = (bytes: number) =>
       call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);

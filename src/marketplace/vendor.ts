@@ -20,14 +20,14 @@ export type VendorOrder = {
     : ServiceBodies[S];
 };
 
-/** The way to one vendor, for one order of an agent. */
+/** Client of one vendor, for one order of an agent. */
 export interface AgentVendorClient extends VendorClient {
   readonly agentId: number;
-  /** Fires when the client of something free leaves. */
+  /** Aborts requests that the vendor does not bill, for example when the client leaves. */
   readonly signal: AbortSignal;
 }
 
-/** Sound, or a JSON object as the vendor writes it. */
+/** A vendor's result: audio, or a JSON object as the vendor wrote it. */
 export type Delivery = (
   | { readonly audio: Buffer; readonly contentType: string }
   | { readonly json: Json }
@@ -47,11 +47,11 @@ export type OrderPlan = {
 };
 
 export type Service<S extends ServiceName> = {
-  /** The longest text in code points. */
+  /** Longest text in code points. Absent: `LIMITS.marketplace.textChars`. */
   readonly mostChars?: number;
-  /** Names of the options that go to the vendor. Absent: none does. */
+  /** Returns true for names of options that are passed to the vendor. Absent: no option is passed. */
   readonly options?: (name: string) => boolean;
-  /** Throws the refusal of an order that has no price here. */
+  /** Plans an order. Throws the refusal of an order without a price. */
   readonly plan: (order: VendorOrder[S]) => OrderPlan;
 };
 
@@ -59,11 +59,11 @@ export type Services = { readonly [S in ServiceName]?: Service<S> };
 
 /** Access to a vendor by an account of this server. */
 export type VendorAccount = {
-  /** The variables of its credentials, without which the vendor is off. */
+  /** Names of the environment variables with the credentials. The vendor is off when one of them is missing. */
   readonly variables: readonly string[];
   /** Base URL of the vendor, up to its version. VENDOR_<NAME>_BASE_URL overrides it; null: only that variable gives it. */
   readonly baseUrl: string | null;
-  /** The headers that open a request, whose address is whole. */
+  /** Returns the headers that authenticate a request to a whole URL. */
   readonly opens: (
     request: Required<Pick<VendorRequest, 'method'>> &
       Pick<VendorRequest, 'body'> & { readonly url: URL },
@@ -73,14 +73,14 @@ export type VendorAccount = {
 };
 
 export type Vendor = {
-  /** In paths and variables. */
+  /** Name of the vendor in paths and environment variables. */
   readonly name: string;
-  /** As people write it. */
+  /** Name of the vendor for people. */
   readonly title: string;
-  /** Absent: it is a part of this process. */
+  /** Account at the vendor. Absent: the vendor is a part of this process. */
   readonly account?: VendorAccount;
   readonly services: Services;
-  /** Documents that it turns into text, in jobs of minutes. */
+  /** Service that turns documents into text, in jobs that take minutes. */
   readonly documents?: DocumentService;
 };
 
@@ -95,7 +95,7 @@ export const keyed = (
   opens: (_, [key = '']) => headerOf(key),
 });
 
-/** A vendor answered with something else than a success. */
+/** Thrown when a vendor answered with a status other than 2xx. */
 export class VendorRefused extends Error {
   override readonly name = 'VendorRefused';
   readonly answer: VendorResponse;
@@ -121,7 +121,7 @@ export class VendorAnsweredOther extends VendorFailed {
 export const unfit = (member: string, message: string) =>
   errors.request.invalid([{ path: [member], message, code: 'invalid_value' }]);
 
-/** Reasons for refusing models that a vendor has ended, by their names. */
+/** Models that a vendor has discontinued, by name, with the reason for the refusal. */
 type Ended = Readonly<Record<string, string>>;
 
 /**

@@ -9,7 +9,7 @@ export type CountedPages = {
   readonly kind: 'pdf' | 'zip';
   /** Pages that the document's bytes show. Undefined when the bytes do not show the number. */
   readonly pages: number | undefined;
-  /** The most that it may have: of a PDF, whatever it says, as many as the vendor takes. */
+  /** Largest number of pages that the document may have. For a PDF always the vendor's limit, since a PDF can hide pages. */
   readonly most: number;
 };
 
@@ -32,7 +32,7 @@ export async function countPages(
     const count = files.filter(({ name }) => IMAGE.test(name) && !HIDDEN.test(name)).length;
     return { kind: 'zip', pages: count, most: count };
   }
-  // Readers allow for bytes before the mark (ISO 32000-1, annex H.3.4.1).
+  // PDF readers allow other bytes before the mark (ISO 32000-1, annex H.3.4.1).
   return bytes.subarray(0, 1_024).includes('%PDF-') ? countPdf(bytes, signal) : undefined;
 }
 
@@ -49,7 +49,7 @@ async function countPdf(bytes: Buffer, signal: AbortSignal): Promise<CountedPage
   return { kind: 'pdf', pages: isWhole && told > 0 ? told : undefined, most: pages };
 }
 
-/** Answers where a mark begins first, wholly within a part of the bytes, or -1. */
+/** Returns the first position of a mark that lies wholly between `from` and `until`, or -1. */
 type Search = (mark: string, from: number, until?: number) => Promise<number>;
 
 /**
@@ -117,13 +117,13 @@ function edge(text: string, place: number, step: 1 | -1): number {
   return step === 1 ? text.length : 0;
 }
 
-/** Objects may stand in compressed streams (ISO 32000-1, 7.5.7). */
+/** Counts pages in compressed object streams (ISO 32000-1, 7.5.7). Returns false when not every stream could be read. */
 async function lookIntoStreams(bytes: Buffer, found: Found, signal: AbortSignal): Promise<boolean> {
   const search = searchIn(bytes, signal);
   let seen = 0;
   for (let at = await search('/ObjStm', 0), end = 0; at >= 0; at = await search('/ObjStm', end)) {
     if (++seen > streams) return false;
-    // Each search ends near the last one, so that no byte is looked at for many marks.
+    // Each search covers a bounded part after the last mark, so that no byte is searched for many marks.
     const begin = await search('stream', at, at + dictionaryBytes);
     if (begin < 0) return false;
     end = await search('endstream', begin, begin + streamBytes);

@@ -8,15 +8,15 @@ import { claimJobs, forgetJobs } from './job-store.ts';
 import { type JobReading, readJob } from './read-job.ts';
 import { type JobCall, pagePrice, submitJob } from './submit-job.ts';
 
-/** Jobs that turn documents into text. Any number of processes on one database work on them. */
+/** Jobs that turn documents into text. Any number of processes on one database share the work. */
 export interface DocumentJobs extends AsyncDisposable {
   submit(call: JobCall): Promise<MarketAnswer>;
   read(reading: JobReading): Promise<MarketAnswer>;
   /** Returns the price of a page at a vendor. Throws OwnRefusal when there is no vendor of that name. */
   priceOf(vendor: string): MarketPrice;
-  /** Takes jobs that are due one step on; a slow vendor holds up no other job. */
+  /** Advances due jobs by one step each, at most `jobsPerTick` at once. A slow vendor delays no other job. */
   readonly worker: Worker;
-  /** Resolves once nothing that this process has taken is under way. */
+  /** Resolves when no job of this process is in progress. */
   idle(): Promise<void>;
 }
 

@@ -3,14 +3,14 @@ import type { ListPrice } from '../prices/price.ts';
 
 /** Options for turning a document into text. */
 export type DocumentOrder = {
-  /** The language that it is in; the vendor's usual one where there is none. */
+  /** Language of the document; null for the vendor's default. */
   readonly language: string | null;
   readonly format: 'md' | 'html';
 };
 
 /** State of a job, as its vendor reports it. */
 export type JobNews =
-  /** `waiting`: the vendor has not said that the job has begun. */
+  /** `waiting`: the vendor has not reported that the job has begun. */
   | { readonly kind: 'waiting' | 'running' }
   | { readonly kind: 'done'; readonly pages: VendorPages }
   | { readonly kind: 'failed'; readonly reason: string };

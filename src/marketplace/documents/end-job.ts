@@ -20,7 +20,7 @@ export async function failJob(
   await decideAndEnd(deps, job, failedVerdict(error, departures), null);
 }
 
-/** The result of a document as it was downloaded. */
+/** Result of a document, as it was downloaded. */
 export type Arrived = {
   readonly archive: Buffer;
   /** Pages in the archive. Undefined when the archive does not show the number. */
@@ -29,7 +29,10 @@ export type Arrived = {
   readonly told: VendorPages;
 };
 
-/** Decides that a job has delivered, and ends it: paid is for pages that both the vendor names and the archive has. */
+/**
+ * Decides that a job has delivered, and ends it. The charge covers the pages that both the vendor's report and the archive
+ * have.
+ */
 export async function completeJob(
   deps: JobDeps,
   job: ClaimedJob,

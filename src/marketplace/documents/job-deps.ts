@@ -45,11 +45,11 @@ export type JobDeps = VendorClientDeps & {
   readonly files: VendorFiles;
   readonly fetchFile: FetchFile;
   readonly fileCallerOf: FileCallerOf;
-  /** The account of an agent, which gets the events of its jobs. */
+  /** Finds the account of an agent, which gets the events of its jobs. */
   readonly findOwner: (agentId: number) => Promise<Owner | undefined>;
-  /** An open hold. */
+  /** Finds an open hold. Undefined when the hold is not open. */
   readonly findHold: (holdId: string) => Promise<Hold | undefined>;
-  /** Writes lines of the agent's history in a commit. */
+  /** Writes lines of the agent's history inside a transaction. */
   readonly note: (
     tx: Queryable,
     lines: readonly Parameters<PassthroughLog['add']>[0][],

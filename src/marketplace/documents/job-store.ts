@@ -10,7 +10,7 @@ import {
   type StoredJob,
 } from './job.ts';
 
-/** A process's claim on a job: each write misses once another process has taken it over. */
+/** A process's claim on a job. A write with an old epoch changes nothing, since another process has taken the job over. */
 type Claim = Pick<ClaimedJob, 'id' | 'epoch'>;
 
 const ms = (sql: Queryable, count: number) => sql`(${count} * interval '1 millisecond')`;
@@ -25,7 +25,9 @@ export type NewJob = {
   readonly heldRaw: bigint;
 };
 
-/** Writes a job that its caller has not heard of yet. False: the agent or its account has as many living jobs as it may. */
+/**
+ * Inserts a job before its caller gets the id. Returns false when the agent or its account has its limit of unfinished jobs.
+ */
 export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
   const { jobsPerAccount, jobsPerAgent, leaseMs, lifeMs } = LIMITS.marketplace.documents;
   return sql.begin(async (tx) => {
@@ -55,7 +57,7 @@ export const withdrawJob = (sql: Queryable, id: string): Promise<boolean> =>
     set step = 'ending', verdict = ${JSON.stringify(failedVerdict(INTERRUPTED))}::text::jsonb
     where id = ${id} and step = 'submitting' and epoch = 0 returning 1 as one`);
 
-/** Removes a job that its caller has not heard of and that nothing is held for, unless another process has taken it over. */
+/** Deletes a job without a hold whose caller never got the id, unless another process has taken the job over. */
 export async function deleteJob(sql: Queryable, id: string): Promise<void> {
   await sql`
     delete from marketplace_jobs
@@ -86,7 +88,7 @@ export async function claimJobs(sql: Queryable, limit: number): Promise<ClaimedJ
       (extract(epoch from now() - j.created_at) * 1000)::float8 as "ageMs"`;
 }
 
-/** Writes that the next request starts the job at the vendor, before that request is sent. */
+/** Marks a job as starting, before the request that starts it at the vendor is sent. */
 export const beginStart = (sql: Queryable, job: Claim): Promise<boolean> =>
   moved(sql`
     update marketplace_jobs set step = 'starting', started_at = now()
@@ -99,7 +101,9 @@ export const undoStart = (sql: Queryable, job: Claim, waitMs: number): Promise<b
       due_at = now() + ${ms(sql, waitMs)}
     where id = ${job.id} and epoch = ${job.epoch} and step = 'starting' returning 1 as one`);
 
-/** Gives a job back until it is looked at again. `isRunning`: the vendor says that it has begun. */
+/**
+ * Releases the claim on a job, which is due again after `waitMs`. `isRunning`: the vendor has reported that the job has begun.
+ */
 export const lookAgain = (
   sql: Queryable,
   job: Claim,
@@ -125,7 +129,7 @@ export const decideJob = (
     where id = ${job.id} and epoch = ${job.epoch}
       and step in ('submitting', 'queued', 'starting', 'running') returning 1 as one`);
 
-/** Ends a job that is paid. False: another process has done so. */
+/** Ends a job that was settled. Returns false when another process has ended the job. */
 export const finishJob = (
   tx: Queryable,
   job: Claim,
@@ -161,7 +165,7 @@ export async function findResult(sql: Queryable, id: string): Promise<Buffer | u
   return row?.result ?? undefined;
 }
 
-/** Deletes results whose time is over, and jobs whose time is: of both together at most `limit`. */
+/** Deletes expired results and expired jobs, at most `limit` rows together. */
 export async function forgetJobs(sql: Queryable, limit: number): Promise<void> {
   const { keptMs } = LIMITS.marketplace.documents;
   await sql`

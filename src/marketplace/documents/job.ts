@@ -24,7 +24,7 @@ export type JobRequest = DocumentOrder & {
   readonly spender: Spender;
 };
 
-/** The outcome of a job. It is stored before the job is paid, and never changes. */
+/** Outcome of a job. It is stored before the job is settled, and never changes. */
 export type JobVerdict = {
   readonly status: 'completed' | 'failed';
   readonly pages: {
@@ -50,7 +50,7 @@ export type JobError = {
   readonly message: string;
 };
 
-/** The error of a job whose process was lost, or gave up, before the vendor had the document. */
+/** Error of a job whose process was lost or gave up before the vendor had the document. */
 export const INTERRUPTED: JobError = {
   code: 'interrupted',
   message: 'The server was lost before the vendor had the document.',
@@ -68,7 +68,7 @@ export const failedVerdict = (
   departures,
 });
 
-/** A job that this process has alone for a while, by its epoch. */
+/** A job that this process alone works on, for the time of a lease. `epoch` counts the claims on the job. */
 export type ClaimedJob = {
   readonly id: string;
   readonly epoch: number;
@@ -82,14 +82,16 @@ export type ClaimedJob = {
   readonly vendorJobId: string | null;
   readonly looks: number;
   readonly verdict: JobVerdict | null;
-  /** The job has reached `LIMITS.marketplace.documents.lifeMs`. */
+  /** True when the job is older than `LIMITS.marketplace.documents.lifeMs`. */
   readonly isOverdue: boolean;
-  /** The answer to its start was lost `startUndecidedMs` ago, and the vendor has not said that it has begun. */
+  /**
+   * True when the answer to the start was lost `startUndecidedMs` ago, and the vendor has not reported that the job has begun.
+   */
   readonly isStartOverdue: boolean;
   readonly ageMs: number;
 };
 
-/** A job as its agent reads it. */
+/** A job as its agent sees it. */
 export type StoredJob = {
   readonly id: string;
   readonly vendor: string;

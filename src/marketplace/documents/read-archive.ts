@@ -2,14 +2,14 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { DocumentOrder } from './document-service.ts';
 import { readEntry, readZip } from './read-zip.ts';
 
-/** The text of a document, and how many of its pages the archive describes. */
+/** Text of a document, and the number of its pages that the archive describes. */
 export type ReadArchive = {
   readonly text: string;
   /** Pages that the archive describes. Undefined when the archive describes none. */
   readonly pages: number | undefined;
 };
 
-/** The layout of a page stands in a file of its own. */
+/** Matches the file in the archive that has the layout of one page. */
 const PAGE = /(?:^|\/)metadata\/page_\d{1,5}\.json$/i;
 
 /** Reads the archive of a vendor's delivery, in bounds. Undefined when the bytes are no archive with a text of this format. */

@@ -38,7 +38,7 @@ export function readJob(deps: ReadDeps, reading: JobReading): Promise<MarketAnsw
       throw new OwnRefusal(errors.marketplace.notFound('This agent has no such job.'));
     }
     const record = jobRecord(job, address.urlOf(`/v1/doc/${vendor}/${id}`));
-    // The archive as it is kept, in base64, and in the answer.
+    // The memory holds the stored archive, its base64 text and the answer at the same time.
     share.use((job.resultBytes ?? 0) * LIMITS.marketplace.bytesInFlight.answer);
     const delivered = await deliveredOf(deps, job);
     share.use((delivered?.text.length ?? 0) * LIMITS.marketplace.bytesInFlight.file);

@@ -57,7 +57,8 @@ function findEnd(archive: Buffer): number | undefined {
   mark.writeUInt32LE(END);
   const last = archive.length - END_BYTES;
   if (last < 0) return undefined;
-  // Nothing before the longest comment is searched: a search through many beginnings of the mark is slow.
+  // The mark is searched only as far back as the longest comment reaches: a longer search is slow on bytes that repeat the
+  // mark's beginning.
   const from = Math.max(0, last - COMMENT_BYTES);
   const at = archive.subarray(from).lastIndexOf(mark, last - from);
   return at >= 0 ? from + at : undefined;

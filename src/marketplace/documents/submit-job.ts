@@ -21,7 +21,7 @@ import { type JobRequest, jobRecord } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { deleteJob, findJob, insertJob, queueJob, withdrawJob } from './job-store.ts';
 
-/** A request for a job. */
+/** A request for a document job. */
 export type JobCall = Sale & {
   readonly accountId: string;
   readonly vendor: string;
@@ -42,10 +42,10 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
     const order = orderOf(call, documents, asked);
     try {
       const guest = { accountId: call.accountId, agentId: call.spender.agentId };
-      // Refuses whatever can be refused without the file, before the file is fetched.
+      // Checks everything that does not need the file before the file is fetched.
       await requireFunds(deps, call, {
         priceRaw: priceRaw(documents, 1),
-        // A PDF may hide pages, so that all are held for one (`countPages`).
+        // A PDF may hide pages, so the hold covers the largest number of pages (`countPages`).
         heldRaw: priceRaw(documents, LIMITS.marketplace.documents.pages),
       });
       return await deps.rooms.withFile('files', guest, async () => {
@@ -180,7 +180,7 @@ async function accept(
     if (!(await queueJob(sql, id, vendorJobId))) throw own(tooLate());
   } catch (error) {
     if (await withdraw(deps, hold, vendor.name)) throw error;
-    // If only the reply to the commit was lost, the job was accepted, and its caller gets it.
+    // When only the reply to the commit was lost, the job was accepted, and its caller gets the job.
     if (!(await findJob(sql, job))?.isAccepted) throw error;
   }
   await onPoint?.('queued');
@@ -215,7 +215,7 @@ async function holdFor(
   throw refusalOfHold(verdict.refusal);
 }
 
-/** Makes the job at the vendor, and puts the document there. Nothing of it has begun, and nothing of it is billed. */
+/** Creates the job at the vendor and uploads the document. The vendor does not start the job yet, and bills nothing. */
 async function handOver(
   deps: JobDeps & CallResources,
   agentId: number,
@@ -235,8 +235,8 @@ async function handOver(
 }
 
 /**
- * Takes the job first and releases its hold second, since a job that is queued after all needs it. False: the hold is no
- * longer this process's to release.
+ * Withdraws the job first and releases its hold second, since a job that was queued after all needs the hold. Returns false
+ * when this process may not release the hold any more.
  */
 async function withdraw(
   { ledger, onPoint, sql }: JobDeps,

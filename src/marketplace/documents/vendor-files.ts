@@ -7,7 +7,7 @@ import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 
-/** A vendor's result has more bytes than are read here. */
+/** Thrown when a vendor's result has more bytes than this server reads. */
 export class ResultTooLarge extends VendorFailed {
   override readonly name = 'ResultTooLarge';
 }

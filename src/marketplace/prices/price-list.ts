@@ -6,8 +6,8 @@ const perMillion = (usd: string): ListPrice => ({ usd, per: 1_000_000, unit: 'ch
 const perHour = (usd: string): ListPrice => ({ usd, per: 3_600, unit: 'second' });
 
 /**
- * The list prices of vendors, as the published pages of the marketplace state them; where those leave one open, as the
- * vendor's own page does. Rupees are taken at 83 for a dollar.
+ * List prices of vendors, from the published pages of the marketplace. A price that those pages leave open comes from the
+ * vendor's own page. Rupees are converted at 83 for a dollar.
  */
 export const LIST = {
   free: { usd: '0', per: 1, unit: 'character' } satisfies ListPrice,
@@ -17,12 +17,15 @@ export const LIST = {
   },
   elevenlabs: {
     flash: perThousand('0.05'),
-    /** Version 3, and by the vendor's own page Multilingual v2, which takes as many credits. */
+    /** Price of version 3. Multilingual v2 has the same price, since it takes as many credits by the vendor's own page. */
     full: perThousand('0.10'),
     stt: perHour('0.22'),
   },
   cartesia: {
-    /** The published page says "per character": by the vendor's page a credit each, 100,000 of which are 5 dollars. */
+    /**
+     * The published page says "per character". The vendor's page counts one credit for a character, and 100,000 credits cost 5
+     * dollars.
+     */
     tts: perThousand('0.05'),
     stt: perHour('0.135'),
   },
@@ -33,7 +36,7 @@ export const LIST = {
   xai: { tts: perMillion('15'), stt: perHour('0.10') },
   inworld: {
     tts: perMillion('25'),
-    /** By the vendor's own page, https://inworld.ai/pricing. */
+    /** Price from the vendor's own page, https://inworld.ai/pricing. */
     tts2: perMillion('35'),
   },
   minimax: { turbo: perMillion('60'), hd: perMillion('100') },
@@ -47,9 +50,9 @@ export const LIST = {
     tts: perTenThousand('0.36'),
     stt: perHour('0.36'),
     translate: perTenThousand('0.24'),
-    /** 3.5 rupees, rounded up. */
+    /** Price of 3.5 rupees, rounded up. */
     lid: perTenThousand('0.042169'),
-    /** Half a rupee a page, rounded up. */
+    /** Price of half a rupee for a page, rounded up. */
     doc: { usd: '6.024097', per: 1_000, unit: 'page' } satisfies ListPrice,
   },
 } as const;

@@ -22,7 +22,7 @@ export function listPriceRaw(
   milliUnits: number,
   marginBps: number,
 ): bigint {
-  // A rate of dollars a million in 10^-12 is the number of raw units in as many dollars.
+  // `parseRate` multiplies dollars by 10^6, and a dollar has 10^6 raw units: the result is the list price in raw units.
   const raw = parseRate(usd);
   if (raw === undefined) throw new RangeError(`"${usd}" is no price`);
   const milli = BigInt(Math.ceil(milliUnits));

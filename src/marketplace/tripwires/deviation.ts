@@ -1,17 +1,19 @@
-/** A vendor did something else than it was expected to. Both sides are texts for people, such as `12 seconds`. */
+/**
+ * Difference between a vendor's delivery and the order. `expected` and `observed` are texts for people, such as `12 seconds`.
+ */
 export type Deviation = {
   readonly tripwire: 'content_type' | 'characters' | 'seconds' | 'pages';
   readonly expected: string;
   readonly observed: string;
 };
 
-/** The amount of work that a vendor reports. */
+/** Amount of work that a vendor reports. */
 export type ReportedWork = {
   readonly unit: 'character' | 'audio_second';
   readonly quantity: number;
 };
 
-/** Seconds as a vendor writes them in its answer. Undefined where it wrote none. */
+/** Returns the seconds that a vendor reports in its answer. Undefined when the answer has none. */
 export const reportedSeconds = (value: unknown, perSecond = 1): ReportedWork | undefined =>
   reported('audio_second', value, perSecond);
 

@@ -1,7 +1,10 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** Takes the right to report something unexpected of a vendor to an agent, which one process has once an hour. */
+/**
+ * Claims the report of a vendor's deviation to an agent. Returns true for one claim in `LIMITS.marketplace.tripwireEveryMs`,
+ * over all processes.
+ */
 export async function claimTripwire(
   sql: Queryable,
   {

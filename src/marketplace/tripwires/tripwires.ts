@@ -6,7 +6,7 @@ import type { EventRow } from '../../ledger/rules/companion.ts';
 import { tripwireTriggered } from '../../webhooks/payment-event.ts';
 import type { Deviation } from './deviation.ts';
 
-/** The account that gets the event, and the wallet of its agent. */
+/** Account that gets the event, and the wallet of its agent. */
 export type Owner = { readonly accountId: string; readonly wallet: string | null };
 
 export type TripwireDeps = {
@@ -50,7 +50,7 @@ export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires 
     const before = lookedAt.get(name);
     if (before !== undefined && nowMs - before < tripwireEveryMs) return false;
     const mayReport = await claim({ agentId, vendor, tripwire });
-    // A claim that failed is tried again at the next sale.
+    // Written after the claim, so that a claim that failed with an error is repeated at the next sale.
     lookedAt.set(name, nowMs);
     return mayReport;
   }

@@ -8,8 +8,8 @@ const { stt } = LIST.assemblyai;
 const MODELS = { 'universal-3-5-pro': stt, 'universal-3-pro': stt };
 
 /**
- * Options without a price of their own (https://www.assemblyai.com/docs/api-reference/transcripts/submit). Speaker labels,
- * key terms, summaries and the like are billed apart, and a webhook sends the transcript elsewhere.
+ * Options that cost nothing extra (https://www.assemblyai.com/docs/api-reference/transcripts/submit). Speaker labels, key
+ * terms, summaries and similar options are billed apart, and a webhook would send the transcript elsewhere.
  */
 const OPTIONS: ReadonlySet<string> = new Set([
   'punctuate',

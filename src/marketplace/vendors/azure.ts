@@ -21,7 +21,7 @@ const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>
 /** Returns SSML with the text alone: markup in the text is escaped, because it would be billed or call for other voices. */
 const ssml = (text: string, voice: string, language: string): string =>
   `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}"><voice name="${voice}">` +
-  // No control character can stand in such a document.
+  // XML allows no control characters except tab and line ends, so they are removed.
   `${text.replace(/[^\P{Cc}\t\n\r]/gu, '').replace(/[&<>]/g, (mark) => MARKUP[mark] ?? '')}</voice></speak>`;
 
 /**
@@ -71,7 +71,7 @@ export const azure: Vendor = {
             const heard = await objectOf(await door.send(form));
             const { combinedPhrases: phrases } = heard;
             const [first] = Array.isArray(phrases) ? phrases : [];
-            // Silence has no phrase at all.
+            // The answer to silence has no phrase at all.
             const isSilent = Array.isArray(phrases) && phrases.length === 0;
             const text = isSilent ? '' : isObject(first) ? first.text : undefined;
             return transcript(heard, text, reportedSeconds(heard.durationMilliseconds, 1_000));

@@ -6,7 +6,7 @@ import { soundOf, transcript } from '../read-delivery.ts';
 import { reportedCharacters, reportedSeconds } from '../tripwires/deviation.ts';
 import { keyed, modelOf, unfit, type Vendor, type VendorOrder } from '../vendor.ts';
 
-/** Changes the bill, or sends the transcript elsewhere. */
+/** Options that are not passed: they change the bill or send the transcript elsewhere. */
 const NOT_PASSED = new Set([
   'version',
   'callback',

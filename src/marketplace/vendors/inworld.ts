@@ -16,7 +16,7 @@ const MODELS = {
   'inworld-tts-2': tts2,
 };
 
-/** Inworld: https://docs.inworld.ai/api-reference/ttsAPI. Its key is handed out in base64. */
+/** Inworld: https://docs.inworld.ai/api-reference/ttsAPI. Its key comes in base64. */
 export const inworld: Vendor = {
   name: 'inworld',
   title: 'Inworld',

@@ -17,7 +17,7 @@ export const polly: Vendor = {
     variables: ['POLLY_ACCESS_KEY_ID', 'POLLY_SECRET_ACCESS_KEY'],
     baseUrl: 'https://polly.us-east-1.amazonaws.com',
     opens({ body, method, url }, [keyId = '', secret = ''], clock) {
-      // Other hosts than the vendor's own stand for its first region.
+      // A host that is not the vendor's own, such as a stand-in for tests, signs for the default region.
       const region = /^polly\.([a-z0-9-]+)\.amazonaws\.com$/.exec(url.hostname)?.[1] ?? 'us-east-1';
       return signAws(
         { method, url, body, contentType: 'application/json' },

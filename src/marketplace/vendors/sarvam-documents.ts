@@ -44,7 +44,7 @@ export const sarvamDocuments: DocumentService = {
   async create(door, { format, language }) {
     const parameters = { output_format: format, ...(language !== null && { language }) };
     const { job_id: id } = await ask(door, BASE, { job_parameters: parameters });
-    // Later requests have the id in their path, so that it must not change the path's meaning.
+    // The id goes into the paths of later requests, so only characters without a meaning in paths are allowed.
     if (typeof id === 'string' && /^[\w-]{1,128}$/.test(id)) return id;
     throw new VendorFailed('began no job');
   },

@@ -59,7 +59,10 @@ async function untilDone(door: VendorClient, path: string): Promise<void> {
   }
 }
 
-/** Words, with the marks that belong to the word before them. */
+/**
+ * Returns the text of the results, with each punctuation mark attached to the word before it. Undefined when the answer has no
+ * results.
+ */
 function textOf({ results }: Json): string | undefined {
   if (!Array.isArray(results)) return undefined;
   let text = '';

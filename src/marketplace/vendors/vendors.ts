@@ -13,7 +13,7 @@ import { sarvam } from './sarvam.ts';
 import { speechmatics } from './speechmatics.ts';
 import { xai } from './xai.ts';
 
-/** The vendors that this server can have an account with. */
+/** Vendors on the network, at which this server can have accounts. */
 export const REMOTE_VENDORS: readonly Vendor[] = [
   deepgram,
   elevenlabs,

@@ -5,7 +5,9 @@ import { soundOf, transcript } from '../read-delivery.ts';
 import { reportedSeconds } from '../tripwires/deviation.ts';
 import { keyed, nameOf, type Vendor } from '../vendor.ts';
 
-/** xAI: https://docs.x.ai/developers/rest-api-reference/inference/voice. It has one model of each kind. */
+/**
+ * xAI: https://docs.x.ai/developers/rest-api-reference/inference/voice. It has one model for speech and one for transcripts.
+ */
 export const xai: Vendor = {
   name: 'xai',
   title: 'xAI',

@@ -8,8 +8,8 @@ export type ChainCursor = { readonly number: number; readonly hash: string };
 const CHAIN = 'base';
 
 /**
- * Result of a claim on the cursor. The process with the claim reads the chain; no other process does until the claim is released
- * or expires.
+ * Result of a claim on the cursor. The process with the claim reads the chain; no other process does until the claim is
+ * released or expires.
  */
 export type CursorClaim =
   | { readonly kind: 'claimed'; readonly cursor: ChainCursor | undefined }
