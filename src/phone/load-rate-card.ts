@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { RATE_CARD, type RateCard } from './rate-card.ts';
 
-/** Raw USDC: digits in a string, or a whole number. No price is above one million USDC. */
+/** An amount of raw USDC: digits in a string, or a whole number. No price is above one million USDC. */
 const raw = z
   .union([z.number().int().nonnegative(), z.string().regex(/^\d{1,13}$/, 'digits')])
   .transform(BigInt)

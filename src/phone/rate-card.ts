@@ -1,13 +1,18 @@
 import { assert } from '../kernel/assert.ts';
 
-/** Prices of the phone service in raw USDC, margin included. A call keeps the card of its answer. */
+/**
+ * Prices of the phone service in raw USDC, margin included. A call keeps the rate card that was in force when it was answered.
+ */
 export type RateCard = {
-  /** A month of one number. */
+  /** Price of one number for a month. */
   readonly rentalRaw: bigint;
   /** A minute of the line, in each direction. */
   readonly inboundMinuteRaw: bigint;
   readonly outboundMinuteRaw: bigint;
-  /** Surcharges of the carrier for a minute of media stream and of recording, and for one detection of a machine. */
+  /**
+   * Surcharges of the carrier: for a minute of media stream, for a minute of recording, and for each answering-machine
+   * detection.
+   */
   readonly streamMinuteRaw: bigint;
   readonly recordingMinuteRaw: bigint;
   readonly machineDetectionRaw: bigint;

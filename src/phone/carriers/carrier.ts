@@ -11,12 +11,12 @@ export type OfferedNumber = {
   readonly region: string | null;
 };
 
-/** A number that the carrier has sold to this server. */
+/** A number that this server has rented from the carrier. */
 export type CarrierNumber = { readonly carrierNumberId: string; readonly phoneNumber: string };
 
-/** Numbers of a carrier. Throws CarrierFailed. */
+/** Phone numbers at a carrier. Every method throws CarrierFailed. */
 export interface CarrierNumbers {
-  /** Numbers that take calls and need no address on file, at most `limit`. */
+  /** Finds up to `limit` numbers for rent that can receive calls and require no registered address. */
   search(query: {
     readonly areaCode?: string | undefined;
     readonly phoneNumber?: string | undefined;
@@ -24,14 +24,14 @@ export interface CarrierNumbers {
     readonly country?: string | undefined;
     readonly limit: number;
   }): Promise<readonly OfferedNumber[]>;
-  /** Buys a number, and keeps `purchaseId` beside it. Its calls come to this server. */
+  /** Rents a number whose calls come to this server. The carrier stores `purchaseId` with the number. */
   buy(request: {
     readonly phoneNumber: string;
     readonly purchaseId: string;
   }): Promise<CarrierNumber>;
   /** Finds the number of a purchase whose answer was lost. Undefined when the purchase got none. */
   findPurchase(purchaseId: string): Promise<CarrierNumber | undefined>;
-  /** Gives a number back. Resolves where the carrier does not know it any more. */
+  /** Gives a number back. Also resolves when the carrier no longer has the number. */
   release(carrierNumberId: string): Promise<void>;
 }
 
@@ -53,13 +53,13 @@ export type CarrierStatus = (typeof CARRIER_STATUSES)[number];
 export type AnsweredBy = 'human' | 'machine_start' | 'machine_end' | 'fax' | 'unknown';
 
 export type DialRequest = {
-  /** Ours; comes back in every callback, and in the first message of the media stream. */
+  /** This server's id of the call, which the carrier repeats in every callback and in the first message of the media stream. */
   readonly callId: string;
   readonly from: string;
   readonly to: string;
   readonly ringSeconds: number;
   readonly longestSeconds: number;
-  /** The carrier listens for an answering machine and reports it while the call goes on. */
+  /** True when the carrier detects answering machines and reports the result during the call. */
   readonly detectsMachine: boolean;
   /** True when the carrier also waits for the end of the machine's greeting, and may report nothing before that end. */
   readonly awaitsGreetingEnd?: boolean;
@@ -73,7 +73,7 @@ export type TransferOrder = {
   readonly whispers: boolean;
 };
 
-/** Two numbers in E.164. */
+/** Numbers of the caller and the callee, in E.164 format. */
 export type CallParties = Pick<DialRequest, 'from' | 'to'>;
 
 /** The carrier's record of a call. */
@@ -89,58 +89,58 @@ export type CarrierCall = {
 /** A carrier's answer about the recording of a call. */
 export type FoundRecording =
   | { readonly kind: 'whole'; readonly recordingId: string; readonly durationSeconds: number }
-  /** `none`: it has none by now. `unsure`: it is not whole yet, or the carrier does not know the call any more. */
+  /** `none`: the call has no recording. `unsure`: the recording is incomplete, or the carrier no longer has the call. */
   | { readonly kind: 'none' | 'unsure'; readonly recordingId?: string | undefined };
 
-/** Calls of a carrier. Throws CarrierFailed. */
+/** Calls at a carrier. Every method throws CarrierFailed. */
 export interface CarrierCalls {
-  /** Resolves once the carrier has accepted the call. */
+  /** Starts a call. Resolves once the carrier has accepted it. */
   dial(request: DialRequest): Promise<{ readonly carrierCallId: string }>;
-  /** Ends a call in any state. Resolves where it is over already. */
+  /** Ends a call in any state. Also resolves when the call is over already. */
   hangUp(carrierCallId: string): Promise<void>;
-  /** Undefined: the carrier knows no such call. */
+  /** Returns the carrier's record of a call. Undefined when the carrier has no such call. */
   find(carrierCallId: string): Promise<CarrierCall | undefined>;
   /** Plays keypad digits to the peer. The media stream comes back afterwards. */
   sendDigits(call: CarrierLeg, digits: string): Promise<void>;
   /** Connects the peer to another number. A failed transfer brings the media stream back. */
   transfer(call: CarrierLeg, order: TransferOrder): Promise<void>;
   /**
-   * Records both sides from now on, each in a channel of its own. Resolves with the carrier's id of the recording;
-   * undefined: `findRecording` or its callback brings it.
+   * Starts a recording of the call with one channel for each side. Resolves with the carrier's id of the recording; undefined
+   * when only `findRecording` or the `recording` callback knows the id.
    */
   startRecording(call: CarrierLeg): Promise<string | undefined>;
-  /** While it pauses the recording has silence, so that what is said or pressed is in none. */
+  /** Replaces the recorded sound by silence until `resumeRecording`, so that no words or keypad digits are recorded. */
   pauseRecording(call: CarrierLeg): Promise<void>;
   resumeRecording(call: CarrierLeg): Promise<void>;
-  /** Resolves also where nothing is recorded, or the call is over. */
+  /** Ends the recording of a call. Also resolves when the call is not recorded or is over. */
   stopRecording(call: CarrierLeg): Promise<void>;
   /** Finds the recording of a call, by `recordingId` when the id is known. */
   findRecording(call: CarrierLeg, recordingId: string | null): Promise<FoundRecording>;
   /**
-   * A recording as WAV, at most `LIMITS.phone.recordingBytes`. Undefined: the carrier does not have it. What is streamed
-   * rejects where the carrier breaks off.
+   * Downloads a recording as WAV, up to `LIMITS.phone.recordingBytes`. Undefined when the carrier does not have the recording;
+   * the iteration rejects when the connection breaks.
    */
   fetchRecording(recordingId: string): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Resolves where the carrier does not have it any more. */
+  /** Deletes a recording. Also resolves when the carrier no longer has it. */
   deleteRecording(recordingId: string): Promise<void>;
 }
 
-/** The part of `CarrierCalls` that records. */
+/** Names of the methods of `CarrierCalls` that are about recordings. */
 export type RecordingMethod = Extract<keyof CarrierCalls, `${string}Recording`>;
 export type CarrierRecordings = Pick<CarrierCalls, RecordingMethod>;
 
 /** A call by our id and the carrier's id. */
 export type CarrierLeg = { readonly callId: string; readonly carrierCallId: string };
 
-/** An HTTP request of a carrier, before it is believed. */
+/** An HTTP request that claims to come from a carrier. Its signature is not verified yet. */
 export type CallbackRequest = {
-  /** As the carrier has called it: with the public origin of this server. */
+  /** URL that the carrier has called, with the public origin of this server. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 };
 
-/** Why a transfer came to nothing. */
+/** Reasons why a transfer failed. */
 export const FAILED_TRANSFERS = ['busy', 'no-answer', 'failed', 'canceled'] as const;
 export type FailedTransfer = (typeof FAILED_TRANSFERS)[number];
 
@@ -153,12 +153,12 @@ export type CallbackEvent =
       readonly carrierCallId: string;
       readonly from: string;
       readonly to: string;
-      /** The media stream has been before: it broke, or digits or a transfer interrupted it. */
+      /** True when the call had a media stream before, which broke or was interrupted by digits or a transfer. */
       readonly isAgain: boolean;
       /** Outcome of a failed transfer from which the call comes back. */
       readonly transferFailed?: FailedTransfer;
     }
-  /** The person has answered to whom the call is transferred. */
+  /** The target of a transfer has answered the call. */
   | { readonly kind: 'transferred'; readonly callId: string; readonly carrierCallId: string }
   /** The target of a transfer has answered: the carrier asks for the summary to read to them before it connects them. */
   | { readonly kind: 'whisper'; readonly callId: string }
@@ -167,20 +167,20 @@ export type CallbackEvent =
       readonly callId: string | undefined;
       readonly carrierCallId: string;
       readonly status: CarrierStatus;
-      /** Grows by the carrier's order of events. */
+      /** Position of the event in the carrier's order of events. A later event has a higher number. */
       readonly sequence: number;
       readonly durationSeconds: number | null;
       readonly priceRaw: bigint | null;
     }
   | { readonly kind: 'machine'; readonly carrierCallId: string; readonly answeredBy: AnsweredBy }
-  /** A recording is whole, and can be fetched. */
+  /** A recording is complete and can be downloaded. */
   | {
       readonly kind: 'recording';
       readonly carrierCallId: string;
       readonly recordingId: string;
       readonly durationSeconds: number;
     }
-  /** The carrier's spend of a month has crossed a threshold that was configured there. Null: the carrier does not say. */
+  /** The month's spend has crossed a threshold set at the carrier. A null amount or time: the carrier does not report it. */
   | {
       readonly kind: 'usage';
       readonly spentRaw: bigint | null;
@@ -194,7 +194,7 @@ export type CallbackEvent =
 export type Instruction =
   | { readonly kind: 'stream'; readonly callId: string }
   | { readonly kind: 'hang_up' }
-  /** The call is refused before it is answered, and costs nothing. */
+  /** Refuses a call before it is answered, so that the call costs nothing. */
   | { readonly kind: 'reject'; readonly reason: 'busy' | 'rejected' };
 
 export type CallbackAnswer = {
@@ -205,22 +205,22 @@ export type CallbackAnswer = {
 
 /** Callbacks of a carrier over HTTP, and the handshake of its media stream. */
 export interface CarrierCallbacks {
-  /** True where the headers have a well-formed signature. Without one the body is not read. */
+  /** Returns true when the headers have a well-formed signature. The body of a request without such a signature is not read. */
   hasSignature(headers: CallbackRequest['headers']): boolean;
   /** Returns true when the carrier has signed the request. The answer to an unsigned request is 403. */
   isGenuine(request: CallbackRequest): boolean;
   /** Returns true when the carrier has signed the upgrade request of the media stream. */
   isGenuineUpgrade(request: Omit<CallbackRequest, 'body'>): boolean;
-  /** `hook` is the last word of the path. Throws CallbackMalformed. */
+  /** Reads a callback. `hook` is the last segment of its path. Throws CallbackMalformed. */
   read(hook: string, request: CallbackRequest): CallbackEvent;
-  /** Instructs the carrier in the answer of an `answered` callback, or by its API where it reads no answers. */
+  /** Instructs the carrier by the returned response to an `answered` callback, or by an API call if it ignores responses. */
   instruct(
     event: Extract<CallbackEvent, { kind: 'answered' }>,
     instruction: Instruction,
   ): Promise<CallbackAnswer>;
-  /** Answers a `whisper`. Absent: the carrier asks for none. */
+  /** Returns the response to a `whisper` callback. Absent: the carrier sends no such callbacks. */
   readonly whisper?: (summary: string | null) => CallbackAnswer;
-  /** The answer to every other callback. */
+  /** Response to every other callback. */
   readonly acknowledgement: CallbackAnswer;
 }
 
@@ -229,7 +229,7 @@ export type MediaEvent =
   | {
       readonly kind: 'started';
       readonly streamId: string;
-      /** Ours; undefined: the message names no call. */
+      /** This server's id of the call. Undefined: the message has no such id. */
       readonly callId: string | undefined;
       readonly carrierCallId: string;
       readonly format: SoundFormat;
@@ -237,13 +237,13 @@ export type MediaEvent =
   /** Sound of the peer. */
   | {
       readonly kind: 'media';
-      /** Milliseconds of the stream at which it begins. */
+      /** Start of the sound, in milliseconds since the beginning of the stream. */
       readonly atMs: number;
-      /** The next message overwrites the event and its bytes: copy what must be kept. */
+      /** Encoded sound. The next message overwrites the event and its bytes, so a receiver copies them to keep them. */
       readonly bytes: Uint8Array;
     }
   | { readonly kind: 'digit'; readonly digit: string }
-  /** Everything up to this mark has been played, or was cleared. */
+  /** The carrier has played all sound up to this mark, or has cleared it. */
   | { readonly kind: 'mark'; readonly name: string }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'ignored' };
@@ -257,7 +257,7 @@ export interface MediaCodec {
   /** Encodes sound for the peer, in the format of the stream. */
   media(bytes: Uint8Array): string;
   mark(name: string): string;
-  /** Empties what the carrier has and has not played. */
+  /** Returns a message that makes the carrier drop the sound that it has not played yet. */
   clear(): string;
 }
 
@@ -265,12 +265,12 @@ export interface Carrier {
   readonly name: CarrierName;
   readonly numbers: CarrierNumbers;
   readonly calls: CarrierCalls;
-  /** Undefined: the carrier lives in this process and calls no HTTP. */
+  /** Callbacks of the carrier over HTTP. Undefined: the carrier runs in this process and sends none. */
   readonly callbacks: CarrierCallbacks | undefined;
   openMedia(): MediaCodec;
   /**
-   * A stranger calls a number of this server, to try it. Resolves with our name of the call, or undefined where it was
-   * refused. Undefined: the carrier has real callers only.
+   * Simulates an incoming call for a test. Resolves with this server's id of the call, or undefined when the call was refused.
+   * Undefined: the carrier has no simulated callers.
    */
   readonly ring?: ((parties: CallParties) => Promise<string | undefined>) | undefined;
   /**
@@ -289,7 +289,7 @@ export class CarrierFailed extends Error {
    * out.
    */
   readonly kind: 'taken' | 'invalid' | 'refused' | 'away';
-  /** The carrier's own code. */
+  /** Error code of the carrier. */
   readonly code: string | undefined;
 
   constructor(
@@ -303,7 +303,7 @@ export class CarrierFailed extends Error {
   }
 }
 
-/** A message that its carrier would not send. */
+/** Thrown for a message that is not in the format of the carrier. */
 export class CallbackMalformed extends Error {
   override readonly name = 'CallbackMalformed';
 }

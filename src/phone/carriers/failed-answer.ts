@@ -15,7 +15,7 @@ export const carrierAway = (carrier: string, cause: unknown): CarrierFailed =>
 /** Error answer of a carrier. */
 export type FailedAnswer = {
   readonly status: number;
-  /** The carrier's own; absent where it gave none. */
+  /** Error code of the carrier. Absent: the answer has none. */
   readonly code?: unknown;
   readonly words: unknown;
   /** Meaning of the carrier's code for the number; absent: none. */

@@ -30,7 +30,7 @@ export function openCarrier(
     readonly clock: Clock;
     /** Public origin at which carriers call this server. */
     readonly publicUrl: string | undefined;
-    /** The callee inside this process. */
+    /** Creates the simulated carrier inside this process. */
     readonly loopback?: (() => Carrier) | undefined;
   },
 ): Carrier | undefined {

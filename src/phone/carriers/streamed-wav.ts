@@ -12,7 +12,7 @@ export async function streamedWav(
     throw carrierAway(carrier, cause);
   });
   if (status === 200) return body;
-  // Frees the connection.
+  // Ends the unread body, which frees the connection.
   await body[Symbol.asyncIterator]().return?.();
   if (status === 404 || status === 410) return undefined;
   throw new CarrierFailed(kindOfStatus(status), `${carrier} answered ${status} for a recording`);

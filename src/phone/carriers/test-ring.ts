@@ -8,8 +8,8 @@ export type TestRing = ReturnType<typeof createTestRing>;
 export function createTestRing(carrier: Pick<Carrier, 'ring'> | undefined) {
   return {
     /**
-     * Rings a number as a stranger. Our name of the call, or undefined where it was not admitted. Throws
-     * `telephony_unavailable` where the carrier has real callers only.
+     * Simulates an incoming call. Resolves with its id, or undefined when the call was not admitted. Throws
+     * `telephony_unavailable` when the carrier has no simulated callers.
      */
     async ring(parties: CallParties): Promise<string | undefined> {
       const ring = carrier?.ring;

@@ -18,7 +18,7 @@ import { LoopbackRecordings } from './loopback-recordings.ts';
 const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 const RING_MS = 300;
 
-/** The far end of a media stream, as the server's calls take it. */
+/** A call of this server that receives the messages of a loopback media stream. */
 export type LoopbackCall = { media(event: MediaEvent): void; detached(): void };
 
 /** Functions of this server that the loopback carrier calls in place of HTTP. */
@@ -38,7 +38,7 @@ export type LoopbackServer = {
 };
 
 type LiveLine = CallParties & {
-  /** Ours; undefined: a stranger calls, and has not been admitted yet. */
+  /** This server's id of the call. Undefined: an incoming call that has not been admitted yet. */
   callId: string | undefined;
   readonly callee: Callee;
   status: CarrierStatus;
@@ -57,7 +57,7 @@ const UNANSWERED: ReadonlyMap<string, CarrierStatus> = new Map([
   ['5550183', 'invalid'],
 ]);
 
-/** Ended calls that the carrier remembers, so that the call sweeper can still ask how long they lasted. */
+/** Number of ended calls that the carrier remembers, so that the call sweeper can ask for their duration. */
 const KEPT = 100;
 
 /** Creates a carrier inside this process, for development. Its callees are simulated here too. */
@@ -66,7 +66,7 @@ export function createLoopbackCarrier(deps: {
   readonly random: Random;
   readonly log: Log;
   readonly numbers: CarrierNumbers;
-  /** The person at the far end of a call, in either direction. */
+  /** Creates the simulated person on the other end of a call, for incoming and outgoing calls. */
   readonly calleeOf: (parties: CallParties) => Promise<Callee>;
   readonly server: () => LoopbackServer;
 }): Carrier {
@@ -222,7 +222,7 @@ export function createLoopbackCarrier(deps: {
         const live = lines.get(carrierCallId);
         live?.callee.digits?.(digits);
       },
-      // The other person answers at once, and the call goes on without this server.
+      // The simulated transfer target answers at once, and the call continues without this server.
       async transfer({ callId, carrierCallId }) {
         const live = lines.get(carrierCallId);
         if (live === undefined) return;

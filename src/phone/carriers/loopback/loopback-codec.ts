@@ -1,6 +1,6 @@
 import { CallbackMalformed, type MediaCodec, type MediaEvent } from '../carrier.ts';
 
-/** The messages of the loopback's media stream: one JSON object each, sound in base64. */
+/** A message of the loopback's media stream: a JSON object, with sound in base64. */
 export type LoopbackMessage =
   | { readonly media: string; readonly atMs: number }
   | { readonly mark: string }

@@ -1,18 +1,18 @@
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { type LoopbackMessage, readLoopback } from './loopback-codec.ts';
 
-/** 20 ms of G.711 at 8 kHz. */
+/** Bytes of 20 ms of G.711 at 8 kHz. */
 export const FRAME_BYTES = 160;
 const FRAME_MS = 20;
 const SILENCE = 0xff;
 
-/** The person at the far end of a call. Sound is mu-law, in frames of 20 ms. */
+/** The simulated person on the other end of a call. Sound is mu-law, in frames of 20 ms. */
 export interface Callee {
-  /** The next frame that the person says; undefined: silence. Called each 20 ms. */
+  /** Returns the next frame that the person says. Undefined: silence. Called every 20 ms. */
   say(): Uint8Array | undefined;
-  /** A frame that the person hears; undefined: silence. Called each 20 ms. */
+  /** Takes a frame that the person hears. Undefined: silence. Called every 20 ms. */
   hear(frame: Uint8Array | undefined): void;
-  /** Keys that the agent presses. */
+  /** Takes the keypad digits that the agent sends. */
   digits?(digits: string): void;
   /** True once the person hangs up. */
   readonly isGone: boolean;
@@ -41,9 +41,9 @@ export class LoopbackLine {
     readonly callee: Callee;
     /** Sends a message to the server. */
     readonly send: (message: LoopbackMessage) => void;
-    /** The person has hung up. */
+    /** Called when the person hangs up. */
     readonly hungUp: () => void;
-    /** Takes both sides of each 20 ms. It does not keep the arrays. */
+    /** Records 20 ms of both sides. It must not keep the arrays. */
     readonly tap?: (said: Uint8Array, heard: Uint8Array | undefined) => void;
   }) {
     this.#clock = options.clock;
@@ -55,7 +55,7 @@ export class LoopbackLine {
     this.#arm();
   }
 
-  /** Takes a message of the server. */
+  /** Handles a message of the server: sound, a mark or a clear. */
   receive(text: string): void {
     if (!this.#isOpen) return;
     const message = readLoopback(text);
@@ -122,7 +122,7 @@ export class LoopbackLine {
     return frame;
   }
 
-  /** Marks that nothing stands before any more. */
+  /** Echoes the marks at the head of the buffer: all sound before them has been played. */
   #echo(): void {
     for (let entry = this.#buffer[0]; entry !== undefined && 'mark' in entry; ) {
       this.#send({ mark: entry.mark });

@@ -5,7 +5,7 @@ import {
   type OfferedNumber,
 } from '../carrier.ts';
 
-/** The lines 0100 to 0199 of the exchange 555: kept for fiction, so that none of them is a telephone. */
+/** Line numbers 555-0100 to 555-0199, which are reserved for fiction: none of them is a real telephone. */
 const LINES = Array.from({ length: 100 }, (_, i) => `555${String(100 + i).padStart(4, '0')}`);
 const FICTIONAL = /^\+1[2-9]\d{2}55501\d{2}$/;
 
@@ -27,7 +27,7 @@ export type LoopbackNumbersDeps = {
  * without the rented ones. Purchases are known in this process alone: after a restart an unfinished purchase reads as failed.
  */
 export function createLoopbackNumbers({ findRented }: LoopbackNumbersDeps): CarrierNumbers {
-  /** By purchase. A range has a hundred lines, and a number is sold once. */
+  /** Rented phone numbers by purchase id. An area code has a hundred numbers, and each can be rented once. */
   const sold = new Map<string, string>();
 
   async function offersOf(areaCode: string, limit: number): Promise<OfferedNumber[]> {

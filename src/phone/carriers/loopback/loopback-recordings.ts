@@ -16,12 +16,12 @@ type LoopbackRecording = {
 };
 
 /**
- * Recordings of the loopback, in memory: of each at most `LIMITS.phone.loopbackRecordingSeconds`, and the latest
- * `LIMITS.phone.loopbackRecordings`.
+ * Recordings of the loopback carrier, in memory. Keeps the latest `LIMITS.phone.loopbackRecordings`, each up to
+ * `LIMITS.phone.loopbackRecordingSeconds` long.
  */
 export class LoopbackRecordings {
   readonly #random: Random;
-  /** By the carrier's id of the call. */
+  /** Recordings in progress, by the carrier's id of the call. */
   readonly #running = new Map<string, LoopbackRecording>();
   readonly #kept = new Map<string, LoopbackRecording>();
 
@@ -43,7 +43,7 @@ export class LoopbackRecordings {
     if (recording !== undefined) recording.isPaused = isPaused;
   }
 
-  /** Takes both sides of a moment; `heard` undefined: the agent is silent. */
+  /** Adds a frame of both sides to a recording. `heard` is the agent's sound; undefined: silence. */
   frame(carrierCallId: string, said: Uint8Array, heard: Uint8Array | undefined): void {
     const recording = this.#running.get(carrierCallId);
     if (recording === undefined) return;

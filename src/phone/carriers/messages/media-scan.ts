@@ -16,7 +16,7 @@ import {
   wordOf,
 } from '../../../../media/message/sound-message.ts';
 
-/** Sound of a message; the next message of any stream overwrites it, bytes included. */
+/** Sound of a media message. The next message of any stream overwrites the object and its bytes. */
 export type ScannedMedia = {
   readonly atMs: number;
   readonly isInbound: boolean;

@@ -20,9 +20,9 @@ export type MessageDialect = {
   readonly started: (message: Json) => Extract<MediaEvent, { kind: 'started' }>;
 };
 
-/** Reads the messages of one connection; `media` members are named alike at every carrier. */
+/** Creates the reader of one connection's messages. All carriers name the members of `media` messages alike. */
 export function createMessageReader({ carrier, started }: MessageDialect): {
-  /** Throws CallbackMalformed. Sound is good until the next message of any connection is read. */
+  /** Reads a message. Its sound is valid until the next message of any connection is read. Throws CallbackMalformed. */
   read(message: Uint8Array): MediaEvent;
 } {
   const malformed = (what: string) => new CallbackMalformed(`${carrier}: ${what}`);

@@ -12,13 +12,13 @@ export type TelnyxAccount = {
 
 export type TelnyxRequest = {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/v2/`, with its query. */
+  /** Path of the request below `/v2/`, with its query. */
   readonly path: string;
   readonly body?: Json;
 };
 
 export type TelnyxApi = {
-  /** The `data` of the answer. Throws CarrierFailed, and nothing else. */
+  /** Makes a request and returns the `data` of the response. Throws CarrierFailed, and nothing else. */
   ask(question: TelnyxRequest): Promise<unknown>;
   /** Sends a command to a call. Returns false when the call is over or unknown. */
   command(callControlId: string, action: string, body: Json): Promise<boolean>;

@@ -16,7 +16,10 @@ const ACKNOWLEDGEMENT: CallbackAnswer = {
   body: '{}',
 };
 
-/** Callbacks of Telnyx: signed JSON. It reads no answers, so that instructions are commands of its API. */
+/**
+ * Creates the reader of Telnyx's callbacks, which are signed JSON. Telnyx ignores the responses, so instructions are sent as
+ * commands of its API.
+ */
 export function createTelnyxCallbacks(deps: {
   readonly api: TelnyxApi;
   readonly hooks: TelnyxHooks;
@@ -25,7 +28,7 @@ export function createTelnyxCallbacks(deps: {
 }): CarrierCallbacks {
   const { api, hooks } = deps;
 
-  /** Telnyx ignores a command whose id it has had within a minute: a callback may come twice. */
+  /** Has Telnyx open the media stream. A `command_id` makes Telnyx ignore the repeated command when a callback comes twice. */
   async function stream({ carrierCallId, callId: known, isAgain }: Asked, callId: string) {
     if (isAgain) {
       await api.command(carrierCallId, 'streaming_start', streamAgainOptions(hooks, callId));

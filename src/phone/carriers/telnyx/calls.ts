@@ -10,7 +10,7 @@ import { isUnknown, type TelnyxApi } from './api.ts';
 import { encodeClientState } from './client-state.ts';
 import type { TelnyxHooks } from './hooks.ts';
 
-/** Calls of Telnyx. */
+/** Creates the part of the carrier that makes and controls calls at Telnyx. */
 export function createTelnyxCalls(deps: {
   readonly api: TelnyxApi;
   readonly hooks: TelnyxHooks;
@@ -43,7 +43,7 @@ export function createTelnyxCalls(deps: {
     },
 
     async sendDigits({ carrierCallId }, digits) {
-      // The stream goes on meanwhile.
+      // The media stream stays open while Telnyx plays the digits.
       await api.command(carrierCallId, 'send_dtmf', { digits });
     },
 
@@ -84,7 +84,7 @@ function dialOf(hooks: TelnyxHooks, request: DialRequest): Json {
   };
 }
 
-/** Telnyx says whether a call is alive and how long it was, and not why it ended. */
+/** Returns the state and duration of a call. Telnyx does not report why it ended. */
 function foundCall(carrierCallId: string, data: Json) {
   const { is_alive, end_time, call_duration } = data;
   const seconds = Number.isSafeInteger(call_duration) ? (call_duration as number) : null;

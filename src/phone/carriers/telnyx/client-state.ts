@@ -1,17 +1,17 @@
 /** The role of a leg of a call. Telnyx keeps it, and sends it with each callback and stream of the leg. */
 export type ClientState =
-  /** A call that we placed, or that we answered. */
+  /** A call that this server placed, or that it answered. */
   | { readonly kind: 'outbound' | 'inbound'; readonly callId: string }
   /** A call that we placed or answered, once its stream was opened again. */
   | { readonly kind: 'streamed'; readonly callId: string }
-  /** The call has been handed to another party: its stream stays closed. */
+  /** A call that was transferred to another party: its media stream stays closed. */
   | { readonly kind: 'transferring'; readonly callId: string }
   /** The leg to the other person of a transfer; `callControlId` is the leg of the transferred call. */
   | { readonly kind: 'target'; readonly callId: string; readonly callControlId: string };
 
 const KINDS = ['outbound', 'inbound', 'streamed', 'transferring'] as const;
 
-/** In base64, as Telnyx wants it. */
+/** Encodes a state in base64, as Telnyx requires. */
 export function encodeClientState(state: ClientState): string {
   const parts = [state.kind, state.callId];
   if (state.kind === 'target') parts.push(state.callControlId);

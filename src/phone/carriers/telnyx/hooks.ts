@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackRequest } from '../carrier.ts';
 
-/** Telnyx signs callbacks and not the upgrade of a media stream: it sends a token that it was given with the stream. */
+/**
+ * Header with the token of a media stream. Telnyx does not sign the upgrade of a stream, but sends the token that the stream
+ * was opened with.
+ */
 const TOKEN_HEADER = 'x-telnyx-streaming-auth-token';
 
 export type TelnyxHooks = {

@@ -8,8 +8,9 @@ const list = (data: unknown): readonly Json[] => (Array.isArray(data) ? data.fil
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /**
- * Numbers of Telnyx. An order has the purchase's id as its reference, and is carried out some time after it was placed.
- * A number is known here by itself, since the resource that it becomes has another id than the order.
+ * Creates the part of the carrier that rents numbers from Telnyx. An order has the purchase id as its reference, and is decided
+ * some time after it was placed. The phone number itself is the carrier's id here, because the order and the number have
+ * different ids.
  */
 export function createTelnyxNumbers(deps: {
   readonly api: TelnyxApi;
@@ -18,7 +19,10 @@ export function createTelnyxNumbers(deps: {
 }): CarrierNumbers {
   const { api, clock, connectionId } = deps;
 
-  /** Asks for an order until it is decided. Throws CarrierFailed where it is not, or was not carried out. */
+  /**
+   * Polls an order until Telnyx has decided it. Throws CarrierFailed when the order fails, or is undecided after
+   * `LIMITS.phone.orderChecks` checks.
+   */
   async function bought(placed: Json): Promise<CarrierNumber> {
     let order = placed;
     for (let check = 0; check < LIMITS.phone.orderChecks; check++) {

@@ -16,7 +16,7 @@ import { callIdOfUrl } from './hooks.ts';
 const IGNORED: CallbackEvent = { kind: 'ignored' };
 const BOUNDS = { depth: 12, values: 2_000, members: 1_000 };
 
-/** The status of a call by the cause of its hang-up; any other cause is `failed`. */
+/** Status of an ended call by its hang-up cause. Any other cause means `failed`. */
 const STATUS_OF_CAUSE: ReadonlyMap<unknown, CarrierStatus> = new Map([
   ['normal_clearing', 'completed'],
   ['time_limit', 'completed'],
@@ -30,7 +30,7 @@ const STATUS_OF_CAUSE: ReadonlyMap<unknown, CarrierStatus> = new Map([
   ['invalid_number_format', 'invalid'],
 ]);
 
-/** Telnyx numbers nothing, and its callbacks overtake each other: what a status follows is its place. */
+/** Sequence number of each status. Telnyx does not number its callbacks, which may arrive out of order. */
 const SEQUENCE_OF_STATUS: ReadonlyMap<CarrierStatus, number> = new Map([
   ['queued', 0],
   ['ringing', 1],
@@ -123,7 +123,10 @@ function priced(told: Told): CallbackEvent {
   return { ...statusOf(told, 'completed'), durationSeconds: seconds, priceRaw };
 }
 
-/** Comes at the end of a call too, where to begin again is refused. */
+/**
+ * Requests an instruction for a call whose media stream has ended. Also comes at the end of a call, when Telnyx refuses to open
+ * a new stream.
+ */
 function streamOver(told: Told): CallbackEvent {
   if (told.state?.kind === 'transferring' || told.state?.kind === 'target') return IGNORED;
   const callId = told.state?.callId ?? callIdOfUrl(told.payload.stream_url);
@@ -140,7 +143,7 @@ function machineEnded({ carrierCallId }: Told): CallbackEvent {
   return { kind: 'machine', carrierCallId, answeredBy: 'machine_end' };
 }
 
-/** Telnyx does not name the recording here: it is found by the leg of its call. */
+/** Reports a complete recording. The callback has no id of the recording, so the id of the call's leg identifies it. */
 function recorded({ payload, carrierCallId }: Told): CallbackEvent {
   const [from, until] = [payload.recording_started_at, payload.recording_ended_at].map(timeOf);
   const durationMs = from === undefined || until === undefined ? 0 : Math.max(0, until - from);

@@ -15,7 +15,7 @@ export function createTelnyxRecordings(deps: {
 }): CarrierRecordings {
   const { api, fetchStream } = deps;
 
-  /** Undefined: Telnyx does not know the call, or not any more: it forgets it minutes after its end. */
+  /** Returns the id of a call's leg. Undefined when Telnyx does not know the call: it forgets a call minutes after its end. */
   async function legOf(callControlId: string): Promise<string | undefined> {
     const path = `calls/${encodeURIComponent(callControlId)}`;
     const call = await api.ask({ method: 'GET', path }).catch((error: unknown) => {
@@ -41,7 +41,7 @@ export function createTelnyxRecordings(deps: {
           format: 'wav',
           command_id: `${callId}-record`,
         }),
-        // The recording goes on without its name, which the callback brings too.
+        // When the leg's id cannot be read, the recording continues without it: the callback brings the id, too.
         legOf(carrierCallId).catch(() => undefined),
       ]);
       if (!isRecording) throw new CarrierFailed('refused', 'telnyx: the call is over');
@@ -71,7 +71,7 @@ export function createTelnyxRecordings(deps: {
       const { download_urls } = (await find(callLegId)) ?? {};
       const url = isObject(download_urls) ? download_urls.wav : undefined;
       if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-      // The address carries its own credential, which ends minutes later.
+      // The URL contains its own credential, which expires minutes later.
       return streamedWav('telnyx', fetchStream, {
         url,
         method: 'GET',

@@ -16,7 +16,7 @@ export function telnyxPublicKey(base64: string): KeyObject {
     const read = createPublicKey({ key, format: 'der', type: 'spki' });
     if (read.asymmetricKeyType === 'ed25519') return read;
   } catch {
-    // Said below, without the bytes.
+    // The error is thrown below instead, without the bytes of the key.
   }
   throw new Error('TELNYX_PUBLIC_KEY is no Ed25519 key in base64');
 }
@@ -38,12 +38,12 @@ export function telnyxSignature(
   const ageMs = Math.abs(nowSeconds(clock) - Number(timestamp)) * 1_000;
   if (ageMs > LIMITS.phone.callbackAgeMs) return undefined;
   const bytes = Buffer.from(signature, 'base64');
-  // Node reads base64 leniently: only one spelling of a signature is good.
+  // Node decodes base64 leniently, so the decoded bytes are compared with the text: only one spelling is accepted.
   const isWhole = bytes.length === SIGNATURE_BYTES && bytes.toString('base64') === signature;
   return isWhole ? { timestamp, bytes } : undefined;
 }
 
-/** True where Telnyx has signed this request within the allowed age. */
+/** Returns true when Telnyx has signed the request and the signature is not too old. */
 export function isSignedByTelnyx(deps: Deps, { headers, body }: CallbackRequest): boolean {
   const shown = telnyxSignature(deps, headers);
   if (shown === undefined || body.length > LIMITS.phone.callbackBytes) return false;

@@ -11,8 +11,8 @@ import { createTelnyxRecordings } from './recordings.ts';
 import { telnyxPublicKey } from './signature.ts';
 
 /**
- * Telnyx as the carrier, by its Call Control. Throws where the public key is none. The application of `connectionId` has
- * `…/v1/telephony/telnyx/voice` as its webhook: calls from outside come there.
+ * Creates Telnyx as the carrier, with its Call Control API. Throws when the public key is invalid. Incoming calls need
+ * `…/v1/telephony/telnyx/voice` as the webhook of the application `connectionId`.
  */
 export function createTelnyx(
   deps: TelnyxAccount & {

@@ -10,9 +10,9 @@ export type TwilioAccount = {
   readonly baseUrl: string;
 };
 
-/** The API of Twilio by its SDK. */
+/** Twilio's API, called through its SDK. */
 export type TwilioApi = {
-  /** Throws CarrierFailed, and nothing else. */
+  /** Makes a request with the SDK. Throws CarrierFailed, and nothing else. */
   ask<T>(request: (client: Twilio) => Promise<T>): Promise<T>;
 };
 
@@ -24,7 +24,7 @@ const NUMBERS: ReadonlyMap<unknown, 'taken' | 'invalid'> = new Map([
   [21_217, 'invalid'],
 ]);
 
-/** Loads the SDK, which is large, with the first request. */
+/** Creates the access to Twilio's API. The SDK is large, and is loaded with the first request. */
 export function createTwilioApi(deps: TwilioAccount & { readonly fetch: Fetch }): TwilioApi {
   let loading: Promise<Twilio> | undefined;
 

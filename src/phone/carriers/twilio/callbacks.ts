@@ -4,7 +4,7 @@ import { readTwilioCallback } from './read-callback.ts';
 import { hasTwilioSignature, isSignedByTwilio, isUpgradeSignedByTwilio } from './signature.ts';
 import { HANG_UP, NOTHING, rejectTwiml, streamTwiml, whisperTwiml } from './twiml.ts';
 
-/** Callbacks of Twilio: forms that it signs with the token of the account, and answers in TwiML. */
+/** Creates the reader of Twilio's callbacks: forms signed with the account's token, which are answered in TwiML. */
 export function createTwilioCallbacks(deps: {
   readonly authToken: string;
   readonly hooks: TwilioHooks;

@@ -10,10 +10,10 @@ import type { TwilioHooks } from './hooks.ts';
 import { isOver, statusOf } from './status.ts';
 import { digitsTwiml, transferTwiml } from './twiml.ts';
 
-/** The call is not in a state in which it can be changed so. */
+/** Twilio's error code for a call whose state does not allow the change. */
 const NOT_IN_PROGRESS = '21220';
 
-/** Calls of Twilio. */
+/** Creates the part of the carrier that makes and controls calls at Twilio. */
 export function createTwilioCalls(deps: {
   readonly api: TwilioApi;
   readonly hooks: TwilioHooks;
@@ -23,7 +23,7 @@ export function createTwilioCalls(deps: {
   const update = (callSid: string, change: { twiml: string }) =>
     api.ask((client) => client.calls(callSid).update(change));
 
-  /** False: Twilio says that the call is in no state to end so, or is not there any more. */
+  /** Ends a call. Returns false when the call's state does not allow this status, or Twilio no longer has the call. */
   async function end(callSid: string, status: 'completed' | 'canceled'): Promise<boolean> {
     try {
       await api.ask((client) => client.calls(callSid).update({ status }));

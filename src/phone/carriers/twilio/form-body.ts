@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** The parameters of a form, each name with all its values in their order. */
+/** Parameters of a form: each name with all its values, in their order. */
 export type Form = ReadonlyMap<string, readonly string[]>;
 
 /**

@@ -1,4 +1,6 @@
-/** The addresses that Twilio is given. It signs each as it was given, so that they are written in one place. */
+/**
+ * Addresses for Twilio's callbacks. Twilio signs each address exactly as it was given, so all of them are built in one place.
+ */
 export type TwilioHooks = {
   /** Returns the address at which Twilio asks what to do with a call; `callId`: the call has a row here already. */
   voice(callId?: string): string;

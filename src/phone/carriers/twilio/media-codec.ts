@@ -5,7 +5,10 @@ import { createMessageReader } from '../messages/read-message.ts';
 
 /** Creates the codec of one Twilio Media Stream: JSON with sound in base64, mu-law at 8 kHz. */
 export function createTwilioMediaCodec(): MediaCodec {
-  /** `{"event":"media","streamSid":…,"media":{"payload":"`: the same before every piece of sound. */
+  /**
+   * Beginning of each sound message, `{"event":"media","streamSid":…,"media":{"payload":"`, which is the same for the whole
+   * stream.
+   */
   let mediaHead = '';
   let streamSid = '';
 

@@ -2,7 +2,10 @@ import { CarrierFailed, type CarrierNumber, type CarrierNumbers } from '../carri
 import { isUnknown, type TwilioApi } from './api.ts';
 import type { TwilioHooks } from './hooks.ts';
 
-/** Numbers of Twilio. The purchase's id is a number's friendly name, by which a lost answer is found again. */
+/**
+ * Creates the part of the carrier that rents numbers from Twilio. A number's friendly name is the purchase id, by which a
+ * purchase is found again after a lost response.
+ */
 export function createTwilioNumbers(deps: {
   readonly api: TwilioApi;
   readonly hooks: TwilioHooks;
@@ -48,7 +51,7 @@ export function createTwilioNumbers(deps: {
       const found = await api.ask((client) =>
         client.incomingPhoneNumbers.page({ friendlyName: purchaseId, pageSize: 20 }),
       );
-      // The filter of a list is the carrier's affair; whose number it is must be certain.
+      // Compares the name again, because the carrier's filter may also match similar names.
       const ours = found.instances.find(({ friendlyName }) => friendlyName === purchaseId);
       return ours && numberOf(ours);
     },

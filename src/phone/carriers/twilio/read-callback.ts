@@ -64,7 +64,9 @@ export function readTwilioCallback(hook: string, request: CallbackRequest): Call
   }
 }
 
-/** A transfer that was answered ends with its second party: there is nothing to come back to. */
+/**
+ * Dial statuses of a transfer that was answered. Its call is over when the target hangs up, and does not return to this server.
+ */
 const TRANSFERRED = new Set(['completed', 'answered']);
 
 function voice(form: Form, query: URLSearchParams): CallbackEvent {
@@ -106,7 +108,7 @@ function status(form: Form, query: URLSearchParams): CallbackEvent {
     status: state,
     sequence: wholeNumber(fieldOf(form, 'SequenceNumber')) ?? USUAL_ORDER[state],
     durationSeconds: wholeNumber(fieldOf(form, 'CallDuration')) ?? null,
-    // Twilio prices a call minutes after it: see TwilioCalls.find.
+    // Twilio reports the price of a call minutes after its end: see `find` in calls.ts.
     priceRaw: null,
   };
 }

@@ -7,12 +7,15 @@ import type { TwilioHooks } from './hooks.ts';
 
 /** Twilio's name for the recording of a call that is going on. */
 const CURRENT = 'Twilio.CURRENT';
-/** The call is not in a state in which it is recorded. */
+/** Twilio's error code for a call whose state allows no recording. */
 const NOT_IN_PROGRESS = '21220';
 
-/** States of a recording that ended without sound. */
+/** Statuses of a recording that ended without sound. */
 const NO_SOUND: ReadonlySet<string> = new Set(['absent', 'deleted', 'failed']);
-/** A call has one recording, and others where the account records calls by itself. */
+/**
+ * Number of a call's recordings that are read. A call has one recording of this server, and more when the account also records
+ * by itself.
+ */
 const MOST_LISTED = 20;
 
 const secondsOf = (duration: unknown): number =>

@@ -5,7 +5,7 @@ import { type Form, readForm } from './form-body.ts';
 const HEADER = 'x-twilio-signature';
 const NO_PARAMETERS: Form = new Map();
 
-/** A SHA-1 in base64. */
+/** Form of a signature: a SHA-1 digest in base64. */
 const SIGNATURE = /^[A-Za-z0-9+/]{27}=$/;
 
 export const hasTwilioSignature = (headers: CallbackRequest['headers']): boolean =>
@@ -45,7 +45,7 @@ export function twilioSignature(authToken: string, url: string, form: Form): str
   return createHmac('sha1', authToken).update(signed).digest('base64');
 }
 
-/** Twilio names the port of an address or leaves it out, whatever it was given. */
+/** Returns true when the signature matches the URL with or without its port, because Twilio signs either form. */
 function isSigned(
   authToken: string,
   { url, headers }: Omit<CallbackRequest, 'body'>,

@@ -9,7 +9,7 @@ import { createTwilioNumbers } from './numbers.ts';
 import { createTwilioRecordings } from './recordings.ts';
 import { setUsageTrigger } from './usage-trigger.ts';
 
-/** Twilio as the carrier. Everything that it calls lies below the public origin of this server. */
+/** Creates Twilio as the carrier. All its callbacks go to paths of this server's public origin. */
 export function createTwilio(
   deps: TwilioAccount & {
     readonly fetch: Fetch;

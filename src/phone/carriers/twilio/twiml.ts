@@ -20,10 +20,10 @@ const response = (...verbs: readonly string[]): string =>
 const again = (hooks: TwilioHooks, callId: string): string =>
   element('Redirect', { method: 'POST' }, xmlText(hooks.voiceAgain(callId)));
 
-/** Ends what Twilio was doing; a call that waits for instructions is over. */
+/** Empty response: ends Twilio's current instruction. A call that waits for instructions ends. */
 export const NOTHING = response();
 
-/** Opens the media stream. When that closes and the call goes on, Twilio asks again. */
+/** Opens the media stream. When the stream closes during the call, Twilio requests a new instruction. */
 export const streamTwiml = (hooks: TwilioHooks, callId: string): string =>
   response(
     element(
@@ -45,7 +45,7 @@ export const HANG_UP = response(element('Hangup', {}));
 export const rejectTwiml = (reason: 'busy' | 'rejected'): string =>
   response(element('Reject', { reason }));
 
-/** Plays keypad digits, and then asks again. */
+/** Plays keypad digits, and then makes Twilio request a new instruction. */
 export const digitsTwiml = (hooks: TwilioHooks, callId: string, digits: string): string =>
   response(element('Play', { digits }), again(hooks, callId));
 

@@ -46,7 +46,7 @@ async function findOurs({ api, hooks }: Deps) {
   return page.instances.filter(({ callbackUrl }) => callbackUrl === hooks.usage);
 }
 
-/** Another process may have removed it. */
+/** Deletes a usage trigger. Does nothing when another process has deleted it. */
 async function remove({ api }: Deps, sid: string): Promise<void> {
   try {
     await api.ask((client) => client.usage.triggers(sid).remove());
