@@ -2,13 +2,13 @@ import { type EmbeddingEngine, EngineBusy, EngineMissing } from '../engines/engi
 import { USE_LITE_DIMENSIONS } from '../engines/text/use-lite.ts';
 import { errors } from '../kernel/errors.ts';
 
-/** An engine that makes vectors of texts, free of charge. */
+/** Engine of this process that computes vectors of texts, free of charge. */
 export interface Embedder {
   readonly model: string;
   readonly dims: number;
   /** Resolves to one vector of length 1 for each text, in order. Rejects as the engine does. */
   embed(texts: readonly string[], agentId: number): Promise<readonly Float32Array[]>;
-  /** A sentence where the engine is not part of this installation. */
+  /** Returns a sentence for the log when the engine is not installed; undefined when it is. */
   missing(): string | undefined;
 }
 
@@ -29,7 +29,7 @@ export type Embedding =
   | { readonly kind: 'bought'; readonly model: string };
 
 export interface Embedders {
-  /** The embedding of new namespaces. */
+  /** Embedding that new namespaces use. */
   readonly usual: Embedding;
   /**
    * Returns the embedding of a namespace that was made with this model. Undefined when this server no longer offers the model.
@@ -63,7 +63,7 @@ export const spaceOf = (embedding: Embedding): { readonly model: string; readonl
     ? { model: embedding.model, dims: 0 }
     : { model: embedding.embedder.model, dims: embedding.embedder.dims };
 
-/** Throws `vendor_unavailable` where nothing here makes vectors of this model. */
+/** Returns the embedding for a model. Throws `vendor_unavailable` when this server cannot compute vectors of the model. */
 export function requireEmbedding(embedders: Embedders, model: string): Embedding {
   const embedding = embedders.of(model);
   if (embedding === undefined) throw errors.memory.modelGone(model);

@@ -21,8 +21,8 @@ type IngestDeps = {
 };
 
 /**
- * Writes memories or documents down, to be indexed. What is answered is committed. Throws `vendor_unavailable` where
- * nothing could ever index them, and `memory_full`.
+ * Stores memories or documents for indexing. They are committed before this resolves. Throws `memory_full`, and
+ * `vendor_unavailable` when this server can never index them.
  */
 export async function ingest(
   deps: IngestDeps,

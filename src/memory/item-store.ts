@@ -30,7 +30,7 @@ export const bytesOf = ({ metadata, sourceId, text, title }: NewItem): number =>
     .map((part) => Buffer.byteLength(part))
     .reduce((sum, bytes) => sum + bytes, 0);
 
-/** Writes items, in their order, to be indexed. The store is locked. */
+/** Inserts items in their order, due for indexing. The caller has locked the agent's store. */
 export async function insertItems(
   tx: Queryable,
   { agentId, id: spaceId }: { readonly agentId: number; readonly id: number },

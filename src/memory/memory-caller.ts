@@ -1,7 +1,7 @@
 import type { Span } from '../kernel/trace/span.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 
-/** The agent that owns the store, and the parts of its request that a purchase needs. */
+/** Agent that owns the store, and the fields of its request that a purchase needs. */
 export type MemoryCaller = {
   readonly agentId: number;
   /** Spender of purchases. When it is absent, the agent itself pays, without a key. */
@@ -12,7 +12,7 @@ export type MemoryCaller = {
   readonly workId?: string | undefined;
   /** Counts a query with a purchase as a request to the pool of models. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
-  /** The span of the request; undefined: the request is not traced. */
+  /** Trace span of the request. Undefined when the request is not traced. */
   readonly span?: Span | undefined;
 };
 

@@ -93,12 +93,12 @@ const Document = z
 
 export const FIELD_TYPES = ['string', 'number', 'boolean'] as const;
 
-/** The body of each operation. What it has beside, such as a tenant id, is left out: the tenant is the agent. */
+/** Schema of each operation's body. Other members are dropped, such as a tenant id: the tenant is always the agent. */
 export const BODIES = {
   query: z.object({
     query: textOf(queryBytes),
     type: ItemType.nullish(),
-    /** `text`, by default, or declared fields of the metadata. */
+    /** Fields to search: `text` (the default), or declared fields of the metadata. */
     queryBy: z
       .union([line(fieldChars), z.array(line(fieldChars)).min(1).max(metadataFields)])
       .nullish(),
@@ -111,7 +111,7 @@ export const BODIES = {
   ingest: z.object({
     type: ItemType,
     memories: z.array(Memory).min(1).max(itemsPerIngest).optional(),
-    /** A document, a list of documents, or an object of them by their ids. */
+    /** Knowledge to store: a document, a list of documents, or an object of documents by their ids. */
     appKnowledge: z
       .preprocess(documentsOf, z.array(Document).min(1).max(itemsPerIngest))
       .optional(),

@@ -8,7 +8,7 @@ import { sweepDeleted } from './tenant-store.ts';
 
 const SWEEP_MS = 1_000;
 const FORGET_MS = 60_000;
-/** Steps that one run takes at the most; the next run goes on. */
+/** Largest number of steps in one run of a worker. The next run continues. */
 const STEPS = 20;
 
 /** Creates the background workers of the memory store. Every process runs them. */

@@ -24,7 +24,7 @@ export type MemoryOp = keyof typeof BODIES;
 export type MemoryAnswer = {
   readonly status: number;
   readonly body: unknown;
-  /** Headers of the answer, such as the `retry-after` of a refusal; names in lower case. */
+  /** Headers of the response, such as the `retry-after` of a refusal. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Charge for the request, when a purchase was made. Its receipt is among the headers. */
   readonly bill?: PurchaseCost | undefined;

@@ -37,7 +37,8 @@ export function queryTerms(spaceId: number, fields: readonly string[], query: st
   const { queryTerms: most, queryWords } = LIMITS.memory;
   const names = [...new Set(fields)];
   const each = Math.min(queryWords, Math.floor(most / Math.max(1, names.length)));
-  // Metadata that was indexed before its letters were composed has such words cut at their marks.
+  // Metadata indexed by earlier versions was not composed (NFC), so that its words end at combining marks. The cut words match
+  // it.
   const cut = query.normalize('NFD').replace(/\p{M}+/gu, ' ');
   const words = [...new Set([...wordsOf(query), ...wordsOf(cut)])].slice(0, each);
   return names.flatMap((field) => words.map((word) => wordTerm(spaceId, field, word)));

@@ -63,7 +63,7 @@ export async function queryMemory(
   if (needsVectors)
     requireEmbedding(deps.embedders, (space ?? spaceOf(deps.embedders.usual)).model);
   if (space === undefined) return { chunks: [] };
-  // Without any vector there is nothing to compare, and nothing to buy.
+  // A space without vectors has nothing to compare, so that no vector of the query is bought.
   const asked =
     needsVectors && space.dims > 0
       ? await embedForQuery(deps, { caller, space, query: query.query, signal })

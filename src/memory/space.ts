@@ -1,6 +1,6 @@
 import type { MetadataSchema } from './memory-shape.ts';
 
-/** A namespace of an agent's store, as it was a moment ago. */
+/** Namespace of an agent's store, as read at the start of the operation. */
 export type Space = {
   readonly id: number;
   readonly agentId: number;

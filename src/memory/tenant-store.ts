@@ -16,7 +16,7 @@ const spaceOf = ({ schema, subTenant, ...row }: SpaceRow): Space => ({
   schema: schema ?? {},
 });
 
-/** Columns of a space, which the statement names `s`, and of the default space of its store, `d`. */
+/** SQL columns of a space. The statement must alias the space as `s` and the default space of its store as `d`. */
 const columns = (sql: Queryable) => sql`
   s.id, s.agent_id as "agentId", s.sub_tenant as "subTenant", s.model, s.dims,
   s.version::float8 as version, s.forgotten_version::float8 as "forgottenVersion",
@@ -45,8 +45,8 @@ export type TenantSize = {
 };
 
 /**
- * Locks an agent's store until the sql transaction ends, and makes it where there is none. Throws `tenant_not_found` for
- * an agent that was closed meanwhile: its store is gone for good.
+ * Locks an agent's store until the sql transaction ends, and creates it when it does not exist. Throws `tenant_not_found` when
+ * the agent was closed meanwhile, because its store is deleted for good.
  */
 export async function lockOrMakeTenant(tx: Queryable, agentId: number): Promise<TenantSize> {
   // Closing an agent deletes this row, so an existing row belongs to a living agent.
@@ -71,7 +71,7 @@ export async function lockTenant(tx: Queryable, agentId: number): Promise<boolea
   return rows.length > 0;
 }
 
-/** Makes a namespace where there is none. The store is locked. Throws `memory_full`. */
+/** Returns a namespace, and creates it when it does not exist. The caller has locked the store. Throws `memory_full`. */
 export async function findOrMakeSpace(
   tx: Queryable,
   wanted: {
@@ -79,7 +79,7 @@ export async function findOrMakeSpace(
     readonly subTenant: string | null;
     readonly model: string;
     readonly dims: number;
-    /** Namespaces of the store by now. */
+    /** Number of namespaces in the store now. */
     readonly spaces: number;
   },
 ): Promise<Space> {

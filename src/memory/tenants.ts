@@ -86,7 +86,7 @@ function falseIfBusy(error: unknown): false {
   throw error;
 }
 
-/** Takes an agent's store away in the sql transaction that closes the agent; a worker deletes its rows. */
+/** Removes an agent's store in the sql transaction that closes the agent. A worker deletes the rows later. */
 export async function forgetAtClose(tx: Queryable, agentId: number): Promise<void> {
   await removeTenant(tx, agentId);
 }

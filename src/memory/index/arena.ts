@@ -2,7 +2,7 @@ import { BLOCK_BYTES } from './block-layout.ts';
 import { type IndexKernel, startIndexKernel } from './index-kernel.ts';
 import { LONGEST } from './unit-length.ts';
 
-/** Rows that one call of the kernel may write of. */
+/** Largest number of rows that one call of the kernel may report. */
 export const SCAN_ROWS = 2_048;
 /** The memory grows by this number of blocks, or by an eighth of its size: each growth makes the views below anew. */
 const GROWTH_BLOCKS = 256;
@@ -11,15 +11,15 @@ const MOST_BLOCKS = 65_535;
 
 /** Offsets in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and the results of a scan. */
 export const SCRATCH = {
-  /** Float32. */
+  /** Offset of the query's vector, in Float32. */
   query: 0,
-  /** Int16. */
+  /** Offset of the query's coarse form, in Int16. */
   coarseQuery: 12_288,
-  /** Float64. */
+  /** Offset of the query's vector, in Float64. */
   exactQuery: 18_432,
-  /** Pairs of an Int32 and a Float32. */
+  /** Offset of the rows that a scan found: pairs of an Int32 (the row) and a Float32 (its highest possible score). */
   candidates: 43_008,
-  /** Two Float32 numbers. */
+  /** Offset of the scale and the error of the coarse form, two Float32 numbers. */
   scaleAndError: 61_440,
 } as const;
 
@@ -30,24 +30,24 @@ const ROUNDING = 2e-6;
 export type CoarseQuery = {
   readonly scale: number;
   /**
-   * The score is off by `wide` times the row's error and `slack` at most: the product of a vector with the error of another
-   * is no longer than both lengths multiplied.
+   * Factor of the row's error. The score is off by at most `wide` times that error plus `slack`, because the product of a
+   * vector with another vector's error is at most the product of their lengths.
    */
   readonly wide: number;
   readonly slack: number;
 };
 
-/** Blocks that follow each other. */
+/** Contiguous blocks of memory. */
 export type Run = { readonly address: number; readonly blocks: number };
 
-/** The memory behind the index: blocks that are all zeros when they are taken and again when they were given back. */
+/** Memory of the index, in blocks. Blocks hold zeros when they are taken, and again after they were given back. */
 export class Arena {
   readonly kernel: IndexKernel;
   u8!: Uint8Array;
   i32!: Int32Array;
   f32!: Float32Array;
   f64!: Float64Array;
-  /** For each block of the memory 1 or 0. The scratch block is taken. */
+  /** State of each block of the memory: 1 when it is taken, 0 when it is free. The scratch block is taken. */
   readonly #isTaken: Uint8Array;
   #grown = 0;
   #free = 0;
@@ -60,12 +60,12 @@ export class Arena {
     this.#look();
   }
 
-  /** Bytes of the blocks that are taken. */
+  /** Number of bytes in the taken blocks. */
   get bytes(): number {
     return (this.#grown - this.#free) * BLOCK_BYTES;
   }
 
-  /** Blocks that there can be. */
+  /** Largest number of blocks that the arena can have. */
   get most(): number {
     return this.#most;
   }
@@ -92,7 +92,7 @@ export class Arena {
     throw new Error('assertion failed: blocks of the index are reserved before they are taken');
   }
 
-  /** Overwrites the blocks with zeros. */
+  /** Gives blocks back, overwritten with zeros. */
   give({ address, blocks }: Run): void {
     const first = address / BLOCK_BYTES;
     this.u8.fill(0, address, address + blocks * BLOCK_BYTES);
@@ -113,7 +113,7 @@ export class Arena {
     return { scale, wide: LONGEST + error, slack: LONGEST * error + ROUNDING };
   }
 
-  /** Leaves nothing of a query, and nothing that it found, in the scratch block. */
+  /** Overwrites the query and the results of its scan in the scratch block with zeros. */
   wipeScratch(stride: number): void {
     this.u8.fill(0, SCRATCH.query, SCRATCH.query + 4 * stride);
     this.u8.fill(0, SCRATCH.coarseQuery, SCRATCH.coarseQuery + 2 * stride);
@@ -127,7 +127,7 @@ export class Arena {
     if (more <= 0) return false;
     const first = this.kernel.grow(more);
     if (first < 0) {
-      // The system has no more: what there is has to do.
+      // The system has no more memory, so that the present size becomes the limit.
       this.#most = this.#grown;
       return false;
     }

@@ -1,7 +1,7 @@
 /** Keeps the `size` best of the offered rows: the highest scores, and of equal scores the lowest ids. */
 export class Best {
   readonly #size: number;
-  /** A heap with the worst on top. */
+  /** Scores of a heap with the worst score on top. */
   readonly #scores: number[] = [];
   readonly #ids: number[] = [];
 

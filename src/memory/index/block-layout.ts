@@ -8,27 +8,27 @@ export const BLOCK_BYTES = 65_536;
 export const GROUP_ROWS = 4;
 export const STEP = 16;
 
-/** Beside a row's numbers: its id, its scale, its error, its tag. */
+/** Bytes of a row besides its vector: id, scale, error, tag. */
 const ROW_EXTRA_BYTES = 8 + 4 + 4 + 4;
 
 /** Layout of rows in blocks that follow each other. Places and lengths are in bytes but for `rows` and `stride`. */
 export type BlockLayout = {
   readonly rows: number;
-  /** Numbers of a row with the zeros at its end. The coarse ones come first, a byte each. */
+  /** Number of numbers in a row, including the zeros at its end. The coarse numbers, one byte each, come first in a block. */
   readonly stride: number;
   /** Offset of the Float32 scales: a coarse number times its row's scale is the approximate number. */
   readonly scalesAt: number;
   /** Offset of the Float32 distances between the coarse and the exact vector of each row. */
   readonly errorsAt: number;
-  /** Float64, because ids are safe integers. */
+  /** Offset of the ids, in Float64 because they are safe integers. */
   readonly idsAt: number;
-  /** Int32. */
+  /** Offset of the tags, in Int32. */
   readonly tagsAt: number;
-  /** The Float32 numbers, behind what every search reads. */
+  /** Offset of the exact Float32 numbers, after the data that every search reads. */
   readonly exactAt: number;
 };
 
-/** There are few, and many extents of each. */
+/** Layouts by dimensions and number of blocks. Few layouts exist, each with many extents. */
 const known = new Map<string, BlockLayout>();
 
 /** Returns the layout of `blocks` blocks for vectors of `dims` numbers, at most `LIMITS.memory.indexDims`. */

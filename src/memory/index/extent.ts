@@ -7,13 +7,13 @@ export type Row = { readonly id: number; readonly tag: number; readonly vector: 
 export class Extent {
   readonly address: number;
   readonly blocks: number;
-  /** The number in its space of the row at place 0. */
+  /** Number, in its space, of the row at place 0. */
   readonly first: number;
   readonly layout: BlockLayout;
   readonly #arena: Arena;
   /**
-   * The address as the kernel takes it, in 32 bits with a sign, and in words of four and of eight bytes: V8 computes with
-   * whole numbers below 2³¹ much faster than with others.
+   * Address of the extent in bytes, as a signed 32-bit number for the kernel. `#word` and `#double` are the same address in
+   * units of four and eight bytes: V8 computes much faster with whole numbers below 2³¹.
    */
   readonly #at: number;
   readonly #word: number;
@@ -50,7 +50,7 @@ export class Extent {
     i32[this.#word + tagsAt / 4 + place] = tag;
   }
 
-  /** Overwrites a row with one of this extent or of another with vectors as long. */
+  /** Overwrites a row with a row of this extent, or of another extent whose vectors have the same length. */
   copy(place: number, from: Extent, fromPlace: number): void {
     const { u8 } = this.#arena;
     const targets = this.#partsOf(place);
@@ -75,12 +75,12 @@ export class Extent {
     return this.#arena.f32[this.#word + this.layout.errorsAt / 4 + place] ?? 0;
   }
 
-  /** Brings the numbers that a scan reads into the processor's cache, before it reads them. */
+  /** Loads the numbers that a scan reads into the processor's cache. */
   touch(): void {
     this.#arena.kernel.touch(this.#at, this.layout.exactAt);
   }
 
-  /** Brings the exact numbers of a row into the processor's cache, before they are read. */
+  /** Loads the exact numbers of a row into the processor's cache. */
   touchExact(place: number): void {
     const { exactAt, stride } = this.layout;
     this.#arena.kernel.touch(this.#at + exactAt + place * stride * 4, stride * 4);
@@ -94,8 +94,9 @@ export class Extent {
   }
 
   /**
-   * Looks for rows that may score `least` with the query in the scratch block, from a place that begins a group, in one call of the kernel. They are the first
-   * `count` pairs of the scratch block's candidates, numbered from `place`, and may be places without a row.
+   * Finds rows that may score at least `least` with the query in the scratch block, in one call of the kernel, from the first
+   * place of a group on. The results are the first `count` pairs of the scratch block's candidates, numbered from `place`;
+   * some may be places without a row.
    */
   scan(
     query: CoarseQuery,
@@ -130,7 +131,7 @@ export class Extent {
     return (place - inGroup) * this.layout.stride + inGroup * STEP;
   }
 
-  /** All bytes of a row, as addresses and lengths. */
+  /** Returns the address and length of each part of a row. */
   #partsOf(place: number): readonly (readonly [at: number, bytes: number])[] {
     const { errorsAt, exactAt, idsAt, scalesAt, stride, tagsAt } = this.layout;
     const coarseAt = this.address + this.#coarseAt(place);

@@ -1,7 +1,7 @@
 import { soon } from '../../kernel/clock.ts';
 import type { Steps } from './space.ts';
 
-/** The one thread that the work of many spaces is done in. */
+/** Divides the time of one thread among the work of many spaces. */
 export interface FairTurns {
   /**
    * Does work for a space, one step a turn, after the space's earlier work. A space that has had fewer turns comes first, so
@@ -19,10 +19,10 @@ type Job = {
 /** Queue of a space. `turns` starts at the present count of the spaces with work (start-time fair queueing). */
 type Line = { turns: number; readonly jobs: Job[] };
 
-/** Between two turns `pause` lets messages arrive. */
+/** Creates the queue of the thread's work. `pause` is called between two turns, so that messages can arrive. */
 export function createFairTurns(pause: (callback: () => void) => void = soon): FairTurns {
   const lines = new Map<number, Line>();
-  /** The fewest turns that a space with work has had. */
+  /** Smallest number of turns that a space with work has had. */
   let now = 0;
   let isWaiting = false;
 
@@ -34,7 +34,7 @@ export function createFairTurns(pause: (callback: () => void) => void = soon): F
     let least: Line | undefined;
     for (const [space, line] of lines) {
       if (line.jobs.length === 0) {
-        // From then on it counts as a space that comes.
+        // A space without work is forgotten. Its next work counts as the work of a new space.
         if (line.turns <= now) lines.delete(space);
       } else if (least === undefined || line.turns <= least.turns) least = line;
     }

@@ -1,6 +1,6 @@
 /**
- * The loops over the vectors of the index, in WebAssembly: four rows of eight coarse products at a time, and exact
- * products for the few rows that may be among the best. The text below is assembled when a kernel is made.
+ * Loops over the vectors of the index, in WebAssembly: coarse products of four rows with eight numbers at a time, and exact
+ * products for the few rows that may be among the best. The text below is assembled when a kernel is created.
  */
 import { startWasm } from '../../../media/wasm.ts';
 
@@ -10,7 +10,7 @@ import { startWasm } from '../../../media/wasm.ts';
 const ROW_MOST = 127;
 const QUERY_MOST = 2_047;
 
-/** Adds eight products of a row to its sum, of which each lane has a part. */
+/** Returns code that adds eight products of a row to the row's sum. Each lane holds a part of the sum. */
 const dotEight = (row: number, offset: number) => `
           (local.set $sum${row}
             (i32x4.add (local.get $sum${row})
@@ -21,7 +21,7 @@ const dotEight = (row: number, offset: number) => `
 const FOUR = [0, 1, 2, 3] as const;
 const each = (text: (row: number) => string) => FOUR.map(text).join('');
 
-/** Adds lanes of two sums in pairs: the first halves, then the second halves. */
+/** Returns code that adds the second half of each of two sums to its first half. The result's lanes alternate: `a`, `b`. */
 const pairs = (a: string, b: string) => `
         (i32x4.add
           (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23
@@ -214,7 +214,7 @@ const MODULE = `
 `;
 
 export type IndexKernel = {
-  /** Grows, and has another buffer from then on. */
+  /** Memory of the kernel. `buffer` is another object after the memory has grown. */
   readonly memory: { readonly buffer: ArrayBuffer };
   grow(pages: number): number;
   /**
@@ -223,8 +223,8 @@ export type IndexKernel = {
    */
   touch(at: number, bytes: number): number;
   /**
-   * Writes the coarse form of the Float32 row at `row`: whole numbers to `out`, laid out as `scan` reads them, and the
-   * Float32 scale and error to their places.
+   * Writes the coarse form of the Float32 row at `row`: whole numbers to `out` in the layout of `scan`, and the scale and the
+   * error, in Float32, to `scaleAt` and `errorAt`.
    */
   quantise(row: number, stride: number, out: number, scaleAt: number, errorAt: number): void;
   /**

@@ -6,15 +6,15 @@ import { type Outcome, type PackedRows, Spaces, type SpacesBounds } from './spac
 
 export type IndexWorkerOptions = SpacesBounds;
 
-/** An answer, and what has become of the memory. */
+/** Result of a call, with the state of the thread's memory. */
 type Reply<T> = {
   readonly value: T;
   readonly bytes: number;
-  /** Spaces that had to go since the last answer. */
+  /** Keys of the spaces that were evicted since the last reply. */
   readonly evicted: readonly number[];
 };
 
-/** A `key` is a space as it was loaded once; it is never used again. */
+/** Calls of the index thread. A `key` names one load of a space and is never used again. */
 export type IndexContract = {
   readonly open: {
     readonly in: { readonly key: number; readonly dims: number; readonly owner: number };

@@ -3,17 +3,17 @@ import type { WorkerClient } from '../../engines/threads/worker-client.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { IndexContract } from './index-worker.ts';
 
-/** The space has to be loaded, perhaps again: it had to make room for others, it was dropped, or the thread was lost. */
+/** Thrown when a space must be loaded (again): it was never loaded, evicted or dropped, or the thread was lost. */
 export class SpaceNotLoaded extends Error {
   override readonly name = 'SpaceNotLoaded';
 }
 
-/** A space as it was loaded once. */
+/** One load of a space. */
 export type Loaded = {
   readonly key: number;
   readonly spaceId: number;
   readonly dims: number;
-  /** Undefined while it is loaded. */
+  /** Version of the space that was loaded. Undefined while the load is in progress. */
   version: number | undefined;
   /** Number of calls in progress or waiting. */
   waiting: number;
@@ -29,7 +29,7 @@ export class LoadedSpaces {
   readonly #byKey = new Map<number, Loaded>();
   /** All loads of each space, including loads in progress. */
   readonly #ofSpace = new Map<number, Set<Loaded>>();
-  /** The load of each space that can be searched. */
+  /** Load that searches use, by space id. */
   readonly #bySpace = new Map<number, Loaded>();
   #thread: WorkerClient<IndexContract>['thread'];
   #nextKey = 1;
@@ -75,7 +75,7 @@ export class LoadedSpaces {
     return before;
   }
 
-  /** Throws when the space went since it was begun. */
+  /** Throws SpaceNotLoaded when the space was dropped or evicted after its load began. */
   requireKept({ key, spaceId }: Loaded): void {
     this.#noticeLoss();
     if (!this.#byKey.has(key)) throw new SpaceNotLoaded(`space ${spaceId} is not loaded any more`);
@@ -87,7 +87,7 @@ export class LoadedSpaces {
     return [...(this.#ofSpace.get(spaceId) ?? [])];
   }
 
-  /** Forgets it at once, and wipes its memory. The memory of a thread that was lost is gone. */
+  /** Forgets a load at once and wipes its memory. Does nothing for the memory of a lost thread, which is gone. */
   async wipe(loaded: Loaded): Promise<void> {
     this.#forget(loaded.key);
     if (this.#client.thread === undefined) return;
@@ -105,7 +105,7 @@ export class LoadedSpaces {
     if (inFlight >= indexWaiting || loaded.waiting >= indexWaitingPerSpace) throw new EngineBusy(1);
   }
 
-  /** Asks the thread something about a space, where `admit` lets it. */
+  /** Sends a call about a space to the thread. Throws as `admit` does. */
   async ask<M extends keyof IndexContract>(
     loaded: Loaded,
     method: M,
@@ -127,7 +127,7 @@ export class LoadedSpaces {
     transfer: readonly ArrayBuffer[],
   ): Promise<Value<M>> {
     const asked = this.#client.call(method, argument, transfer);
-    // A call may have started it.
+    // The call may have started the thread.
     this.#thread = this.#client.thread;
     const { bytes, evicted, value } = await asked;
     this.#bytes = bytes;

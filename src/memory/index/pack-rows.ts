@@ -3,16 +3,16 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { PackedRows } from './spaces.ts';
 
 export type IndexedRow = {
-  /** A whole number from 1 on. */
+  /** Id of the row, a whole number from 1. */
   readonly id: number;
-  /** 0 to 255: a memory is 0, knowledge is 1. */
+  /** Tag of the row, 0 to 255: 0 for a memory, 1 for knowledge. */
   readonly tag: number;
   readonly vector: Float32Array;
 };
 
 const { indexBatchBytes, indexBatchRows } = LIMITS.memory;
 
-/** Copies rows into batches that are small enough to be stored in one step. Throws EngineInputRefused. */
+/** Copies rows into batches that can be stored in one step each. Throws EngineInputRefused. */
 export function* packRows(rows: readonly IndexedRow[], dims: number): Generator<PackedRows> {
   const most = Math.min(indexBatchRows, Math.floor(indexBatchBytes / (dims * 4)));
   for (let first = 0; first < rows.length; first += most) {

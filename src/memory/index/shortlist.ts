@@ -7,10 +7,13 @@ import type { SpaceQuery } from './space-query.ts';
 /** Largest number of candidates that are put in order. Among more candidates, many have nearly the same score. */
 const MOST_ORDERED = 4_096;
 
-/** Rows that may be among the best, and the highest score that each can have. */
+/** Rows that may be among the best (`rows`), and the highest possible score of each (`uppers`). */
 export type Candidates = { readonly rows: readonly number[]; readonly uppers: readonly number[] };
 
-/** The rows of a space whose highest possible score is not below the lowest possible score of k others. */
+/**
+ * Collects the rows of a space that may be among the best k: their highest possible score is not below the lowest possible
+ * score of k other rows.
+ */
 export class Shortlist {
   readonly #arena: Arena;
   readonly #space: Space;
@@ -28,7 +31,7 @@ export class Shortlist {
     this.#lowest = new Best(k);
   }
 
-  /** Scans rows from `first` on, which begins a group, up to `end` or a little further. Returns where it stopped. */
+  /** Scans rows from `first`, the beginning of a group, to `end` or slightly further. Returns the row at which it stopped. */
   scan(first: number, end: number): number {
     const query = this.#arena.prepare(this.#vector, this.#space.stride);
     let row = first;
@@ -59,7 +62,7 @@ export class Shortlist {
       const place = first + (i32[at] ?? 0);
       const row = extent.first + place;
       const upper = f32[at + 1] ?? 0;
-      // The last group of rows may end in zeros.
+      // The last group of rows may be filled up with zeros.
       if (row >= this.#space.rows || upper < this.#lowest.least) continue;
       if (this.#tag !== undefined && extent.tagAt(place) !== this.#tag) continue;
       this.#rows.push(row);

@@ -2,7 +2,7 @@ export type SpaceQuery = {
   readonly vector: Float32Array;
   /** Largest number of results. */
   readonly k: number;
-  /** Only rows with this tag. */
+  /** Tag of the rows to search. Absent: rows of every tag. */
   readonly tag?: number | undefined;
   /** Restricts the search to rows with these ids, such as rows that pass a filter on metadata. */
   readonly among?: readonly number[] | undefined;

@@ -4,26 +4,26 @@ import type { Arena } from './arena.ts';
 import { BLOCK_BYTES, layoutOf } from './block-layout.ts';
 import { Extent, type Row } from './extent.ts';
 
-/** Work that is done in steps of half a millisecond at most, or so. */
+/** Work that is divided into steps of about half a millisecond at most. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Ids that are looked at in one step. */
+/** Number of ids that one step compares. */
 const IDS_A_STEP = 65_536;
 const BLOCKS_A_STEP = LIMITS.memory.indexStepBytes / BLOCK_BYTES;
-/** A large space grows by a quarter or so, up to this many blocks: memory is read faster the longer it goes on. */
+/** Share of its size by which a large space grows: a quarter, up to `MOST_GROWTH_BLOCKS`. Longer extents are read faster. */
 const GROWTH_SHARE = 4;
 const MOST_GROWTH_BLOCKS = 32;
 
 /** The vectors of one space, without a gap: the last row moves into the place of a removed row. */
 export class Space {
   readonly dims: number;
-  /** Numbers of a row with the zeros at its end. */
+  /** Number of numbers in a row, including the zeros at its end. */
   readonly stride: number;
   readonly #arena: Arena;
   readonly #rowsOfBlock: number;
   #extents: Extent[] = [];
   #blocks = 0;
-  /** Rows that the extents have place for. */
+  /** Number of rows that fit into the extents. */
   #room = 0;
   #rows = 0;
   #highestId = 0;
@@ -106,7 +106,7 @@ export class Space {
     return extent.scoreAt(row - extent.first);
   }
 
-  /** The rows with these ids in their order; undefined when the space went meanwhile. */
+  /** Returns the row numbers of these ids, in ascending order. Undefined when the space was released meanwhile. */
   *find(ids: ReadonlySet<number>): Steps<number[] | undefined> {
     const found: number[] = [];
     for (let row = 0; row < this.#rows && found.length < ids.size; ) {
@@ -123,7 +123,7 @@ export class Space {
     return found;
   }
 
-  /** Gives all blocks back, zeroed. The space is gone from the first step on. */
+  /** Gives all blocks back, overwritten with zeros. The space counts as gone from the first step on. */
   *release(): Steps<void> {
     const extents = this.#extents;
     this.#isGone = true;

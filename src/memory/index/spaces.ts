@@ -20,7 +20,7 @@ const REMOVED_A_STEP = 128;
 /** `absent`: the space is not loaded, or was dropped meanwhile. `full`: the space alone needs more memory than its bound. */
 export type Outcome = 'done' | 'absent' | 'full';
 
-/** `owners` is how much of both one owner may have. */
+/** Bounds of the index: bytes and number of spaces in total, and in `owners` for each owner. */
 export type SpacesBounds = {
   readonly bytes: number;
   readonly spaces: number;
@@ -31,7 +31,7 @@ type Owned = {
   readonly key: number;
   readonly owner: number;
   readonly space: Space;
-  /** Grows with each use of any space: the space with the smallest number was used longest ago. */
+  /** Number of the space's last use. The space with the smallest number was used longest ago. */
   lastUse: number;
 };
 
@@ -45,7 +45,7 @@ export class Spaces {
   readonly #ownerBlocks: number;
   readonly #spaces = new Map<number, Owned>();
   readonly #byOwner = new Map<number, Set<Owned>>();
-  /** A space is stamped with their number when it is used. */
+  /** Number of uses of all spaces so far. A space gets this number when it is used. */
   #uses = 0;
   #evicted: number[] = [];
   #releasing = 0;
@@ -109,7 +109,7 @@ export class Spaces {
     return space.isGone ? 'absent' : 'done';
   }
 
-  /** Forgets the space; when this ends its memory is zeros. */
+  /** Drops a space. Its memory holds zeros when this ends. */
   *drop(key: number): Steps<void> {
     const owned = this.#spaces.get(key);
     if (owned !== undefined) yield* this.#release(owned);
@@ -135,13 +135,15 @@ export class Spaces {
     if (siblings?.size === 0) this.#byOwner.delete(owner);
   }
 
-  /** New rows usually have higher ids than all that are known: then there is nothing to look for. */
+  /**
+   * Removes rows whose ids are added again. New rows usually have higher ids than all known rows, so that none is looked for.
+   */
   *#removeKnown(space: Space, rows: readonly Row[]): Steps<void> {
     const known = rows.map(({ id }) => id).filter((id) => id <= space.highestId);
     yield* removeRows(space, known);
   }
 
-  /** False when the space alone would be larger than the share of its owner. */
+  /** Evicts other spaces until new rows fit. Returns false when the space alone exceeds its owner's share or the memory. */
   *#makeRoom({ key, owner, space }: Owned, rows: number): Steps<boolean> {
     const most = Math.min(this.#arena.most, this.#ownerBlocks);
     if (space.blocks + space.lacks(rows) > most) return false;

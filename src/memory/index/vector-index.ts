@@ -26,7 +26,7 @@ export class SpaceTooLarge extends Error {
  * EngineCrashed when the thread is lost; then all spaces have to be loaded again.
  */
 export interface VectorIndex extends AsyncDisposable {
-  /** The version at which the space can be searched; undefined when it has to be loaded. */
+  /** Returns the version at which the space can be searched; undefined when it has to be loaded. */
   versionOf(spaceId: number): number | undefined;
   /**
    * Loads a space, which replaces the loaded version once its last row has arrived. Until then searches find the earlier
@@ -46,18 +46,18 @@ export interface VectorIndex extends AsyncDisposable {
    * any error but EngineBusy the space is no longer loaded, because it may lack some of the rows.
    */
   add(spaceId: number, version: number, rows: readonly IndexedRow[]): Promise<void>;
-  /** When it resolves, zeros are where the rows were. Rejects as `add` does. */
+  /** Removes rows and raises the version. Once this resolves, their memory holds zeros. Rejects as `add` does. */
   remove(spaceId: number, version: number, ids: readonly number[]): Promise<void>;
   /** Drops a space, even while it is being loaded. Once this resolves, its memory holds zeros. */
   drop(spaceId: number): Promise<void>;
-  /** The rows with the highest scores, of equal scores the lowest ids. Rejects with SpaceNotLoaded. */
+  /** Returns the rows with the highest scores; of equal scores, those with the lowest ids. Rejects with SpaceNotLoaded. */
   search(spaceId: number, query: SpaceQuery): Promise<Found[]>;
   /**
    * Returns the number of rows with `dims` numbers beyond which a space is too large. The estimate is rough and never
    * too low.
    */
   mostRows(dims: number): number;
-  /** The memory in use, in whole blocks. */
+  /** Bytes of memory in use, in whole blocks. */
   readonly bytes: number;
 }
 
@@ -70,10 +70,10 @@ const {
   indexWaiting,
   indexYoungHeapMb,
 } = LIMITS.memory;
-/** Ids that are removed in one step. */
+/** Number of ids that one call removes. */
 const IDS_A_CALL = 1_000;
 
-/** Starts its thread with the first space that is loaded. */
+/** Creates a vector index. Its thread starts when the first space is loaded. */
 export function startVectorIndex(deps: {
   readonly clock: Clock;
   readonly log: Log;
@@ -88,7 +88,7 @@ export function startVectorIndex(deps: {
     log: deps.log,
     entry: workerEntry('index-worker', import.meta.url),
     options: () => bounds,
-    // Forgetting is not refused because of searches that wait.
+    // Calls that wipe memory must not be refused because searches wait, so that the queue is twice as long.
     maxInFlight: 2 * indexWaiting,
     niceness: LIMITS.engines.niceness.other,
     youngHeapMb: indexYoungHeapMb,

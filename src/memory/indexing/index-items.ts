@@ -64,7 +64,7 @@ type Batch = { readonly items: ClaimedItem[]; readonly pieces: Piece[] };
 async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
   let open: Batch = { items: [], pieces: [] };
   for (const item of items) {
-    // A long document takes some milliseconds to cut.
+    // Cutting a long document takes some milliseconds, so that the event loop gets a turn between items.
     await turnForLongWork();
     const { id: itemId, type } = item;
     const pieces = splitItem(item).map((content) => ({ itemId, type, content }));

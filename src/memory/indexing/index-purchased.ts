@@ -39,7 +39,7 @@ export async function indexPurchased(
   const { indexed, onChunks, onStep, shop, sql } = deps;
   assert(shop !== undefined, 'what must be bought has a seller');
   const { agentId, id, metadata, spaceId } = item;
-  // The request that brought the item was answered before: a trace of its own.
+  // The request that brought the item is over, so that indexing has its own trace.
   const span = shop.tracer?.start('memory indexing', {
     attributes: { 'svc.agent.id': agentId },
   });
@@ -105,7 +105,7 @@ async function cut(deps: Deps, claim: string, item: ClaimedItem): Promise<Cut> {
   }
 }
 
-/** Why the fixed rules draw the facts in place of a model; undefined: the item is to be tried again instead. */
+/** Returns the reason why fixed rules extract the facts instead of a model. Undefined when the item must be tried again. */
 function whyLocal(error: unknown): string | undefined {
   if (!(error instanceof ApiError || error instanceof ModelRefused)) return undefined;
   const setback = indexingFailureOf(error);
@@ -120,7 +120,7 @@ function drawFacts({ shop, span, sql }: Deps, claim: string, item: ClaimedItem, 
   return buyOnce({ ...shop, sql }, wanted, (workId, keep) =>
     shop.models.answer(
       { spender, workId, signal: NEVER, span, model, system: FACTS_SYSTEM, prompt, maxTokens },
-      // An answer without facts is one as well: texts could have models answer for free else, again and again.
+      // An answer without facts is paid for too. Otherwise a text could make models answer free of charge again and again.
       async (answer) => keep(readFacts(answer)),
     ),
   );
@@ -145,7 +145,7 @@ async function embed(
     { claim, item, kind: 'vectors', model, codec },
     (workId, keep) =>
       shop.models.embed({ spender, workId, signal: NEVER, span, model, texts }, async (vectors) => {
-        // Vectors that no index takes, or that cannot be compared with those there are, are not paid for.
+        // Vectors that the index refuses, or that cannot be compared with the namespace's vectors, are not paid for.
         const fits = dims === 0 || vectors[0]?.length === dims;
         if (!fits || !areSearchable(vectors, texts.length)) throw new ModelRefused(422);
         if (unsold !== undefined) await keepUnsold(deps, claim, item, unsold);

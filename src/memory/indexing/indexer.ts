@@ -27,9 +27,9 @@ export class Indexer {
   /** Work in progress by namespace. A namespace has one piece of work at a time. */
   readonly #busy = new Map<number, Work>();
   readonly #running = new Set<Promise<void>>();
-  /** The last agent that was looked at: the next look begins behind it. */
+  /** Id of the last agent that was examined. The next search begins after it. */
   #after = 0;
-  /** The last namespace that was looked at, by agent. An agent without an entry begins at its first namespace. */
+  /** Id of the last examined namespace, by agent. An agent without an entry begins at its first namespace. */
   readonly #places = new Map<number, number>();
   #claiming: Promise<void> | undefined;
   #isWanted = false;
@@ -147,7 +147,7 @@ export class Indexer {
     this.#busy.set(spaceId, { claim, agentId, ids: items.map(({ id }) => id) });
     const running = indexItems(this.#deps, { claim, items, isOver: () => this.#isStopped })
       .catch((error: unknown) => {
-        // The claim ends by itself, and the items are claimed again.
+        // The claim expires by itself. Then the items are claimed again.
         this.#deps.log.error({ err: error, spaceId }, 'memories were not indexed');
       })
       .finally(() => {

@@ -10,7 +10,7 @@ import type { OnChunks } from './indexing-store.ts';
 /** Models that indexing buys from, and the means to buy once. */
 export type IndexingShop = Pick<BuyOnceDeps, 'random' | 'works'> & {
   readonly models: Models;
-  /** The chat model that draws facts out of texts with `infer`; undefined: fixed rules do. */
+  /** Chat model that extracts facts from texts with `infer`. Undefined when fixed rules extract them. */
   readonly inferModel: string | undefined;
   readonly tracer?: Tracer | undefined;
 };
@@ -26,7 +26,7 @@ export type IndexItemsDeps = {
   readonly shop?: IndexingShop | undefined;
   /** Counts items by the outcome of their indexing: `completed`, `failed`, or `busy` when the engine had no room. */
   readonly indexed: Counter;
-  /** Called in the commit that writes chunks, with the version that it gives their space. */
+  /** Called in the commit that writes chunks, with the new version of their space. */
   readonly onChunks?: OnChunks | undefined;
   readonly onStep?: ((step: IndexingStep) => Promise<void> | void) | undefined;
 };

@@ -5,13 +5,13 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
 import { forgetPurchases } from '../purchase/purchase-store.ts';
 
-/** An item that this process indexes now; no other does until its claim has ended. */
+/** Item that this process is indexing. No other process works on it until the claim expires. */
 export type ClaimedItem = {
   readonly id: string;
   readonly spaceId: number;
   readonly agentId: number;
   readonly model: string;
-  /** Numbers of the vectors of its namespace; 0: there are none yet. */
+  /** Number of dimensions of its namespace's vectors; 0 while there are none. */
   readonly dims: number;
   readonly type: ItemType;
   readonly text: string;
@@ -27,15 +27,15 @@ export type ClaimedItem = {
   readonly spender: Spender;
 };
 
-/** A namespace with items to index. */
+/** Namespace that has items to index. */
 export type Queue = {
   readonly agentId: number;
   readonly spaceId: number;
-  /** Some of its items may be claimed now. */
+  /** True when some of its items can be claimed now. */
   readonly isDue: boolean;
 };
 
-/** The agents that were looked at, in their order, with their namespaces in order: none behind the place is an empty list. */
+/** Examined agents in ascending order, each with its next namespaces in ascending order. The list may be empty. */
 export type Looked = ReadonlyMap<number, readonly Queue[]>;
 
 /**
@@ -87,7 +87,7 @@ export async function lookForWork(
   return looked;
 }
 
-/** Claims items of namespaces that are due, some of each: a namespace with thousands of items waits for itself alone. */
+/** Claims up to `itemsPerClaim` due items of each namespace, so that a namespace with thousands of items delays only itself. */
 export async function claimItems(
   sql: Sql,
   { claim, queues }: { readonly claim: string; readonly queues: readonly Queue[] },
@@ -113,7 +113,7 @@ export async function claimItems(
       coalesce(i.spender, jsonb_build_object('agentId', i.agent_id)) as spender`;
 }
 
-/** Extends claims whose items their processes still work on. */
+/** Extends the claims on items that are still being indexed. */
 export async function renewClaims(sql: Sql, claims: readonly string[], ids: readonly string[]) {
   await sql`
     with held as (
@@ -154,8 +154,8 @@ class OtherSpace extends Error {
 }
 
 /**
- * Writes the chunks of items and completes the items, in one commit. Items that were deleted meanwhile, or whose claim
- * has passed to another process, are left out with their chunks. Returns how many were completed.
+ * Writes the chunks of items and completes the items in one commit. Leaves out items that were deleted meanwhile or whose
+ * claim has passed to another process. Returns the number of completed items.
  */
 export async function completeItems(
   sql: Sql,
@@ -178,7 +178,7 @@ export async function completeItems(
         and claim = ${claim} and status = 'processing' order by id for update`;
     if (held.length === 0) return 0;
     const mine = new Set(held.map(({ id }) => id));
-    // The lock on this row orders the commits of a space: a reader of version n finds the chunks of every version up to n.
+    // The lock on this row orders the commits of a space: a reader of version n finds the chunks of all versions up to n.
     const [risen] = await tx<{ version: string; dims: number }[]>`
       update memory_spaces set version = version + 1,
         dims = case when dims = 0 then ${dims} else dims end
@@ -241,9 +241,9 @@ export async function releaseItems(
 }
 
 /**
- * Gives an item back for which something was not sold: to be claimed again later, each time after longer, or as soon as
- * its agent has the balance. After too many refusals, or where `isOver`, it has failed for good: its purchases are
- * forgotten, and `spentRaw` is added to its cost.
+ * Puts an item whose purchase was refused back into the queue. The wait grows with each refusal, and ends early when the agent
+ * has enough balance. After too many refusals, or with `isOver`, the item fails for good: its purchases are deleted, and
+ * `spentRaw` is added to its cost.
  */
 export async function refuseItem(
   sql: Sql,
@@ -286,7 +286,7 @@ export async function wakeAffordable(sql: Sql): Promise<void> {
     from affordable a where i.id = a.id`;
 }
 
-/** Forgets removals that every process has followed long ago. */
+/** Deletes records of removals that every process has long applied. */
 export async function forgetRemovals(sql: Sql): Promise<void> {
   const { removalsKeptMs } = LIMITS.memory;
   await sql`

@@ -5,14 +5,17 @@ import type { IndexedChunk } from './indexing-store.ts';
 /** A chunk before it has its vector. */
 export type Piece = Omit<IndexedChunk, 'vector'>;
 
-/** Throws EngineMissing where no engine here makes vectors of the model. */
+/** Returns the engine that computes vectors of the model. Throws EngineMissing when this server has none. */
 export function engineOf(embedders: Embedders, model: string): Embedder {
   const embedding = embedders.of(model);
   if (embedding?.kind === 'local') return embedding.embedder;
   throw new EngineMissing(`no engine for ${model}`);
 }
 
-/** Throws where the engine left a piece without a vector: a namespace with an empty one could not be loaded. */
+/**
+ * Adds its vector to each piece. Throws when the engine left a piece without one, because such a namespace could not be
+ * loaded.
+ */
 export const withVectors = (
   pieces: readonly Piece[],
   vectors: readonly Float32Array[],

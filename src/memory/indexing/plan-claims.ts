@@ -2,9 +2,9 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Looked, Queue } from './indexing-store.ts';
 
 export type ClaimPlan = {
-  /** To claim of now: one namespace of each agent before a second one of any. */
+  /** Namespaces to claim items from, one of each agent before the second of any agent. */
   readonly queues: readonly Queue[];
-  /** The last agent that this look is done with. */
+  /** Id of the last agent that this search has examined. */
   readonly after: number;
   /** The last examined namespace by agent. Undefined when the next look begins at the agent's first namespace. */
   readonly places: ReadonlyMap<number, number | undefined>;
@@ -34,7 +34,7 @@ export function planClaims(
     places.set(agentId, placeBehind(queues, mine));
   }
   const queues = rounds.flat().slice(0, room);
-  // A second namespace that found no room is looked at again.
+  // A second namespace for which `room` did not suffice is examined again next time.
   for (const left of rounds.flat().slice(room)) places.set(left.agentId, left.spaceId - 1);
   return { queues, after, places };
 }

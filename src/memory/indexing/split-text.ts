@@ -64,7 +64,7 @@ function joined(parts: readonly string[], most: number): string[] {
   return packed(parts, Math.ceil((2 * chars) / (most - 1)));
 }
 
-/** Words that say nothing by themselves: a sentence of nothing else is no fact. */
+/** Words without meaning of their own. A sentence of only such words is not a fact. */
 const FILLER = new Set(
   `a ah alright and anyway bye cheers cool course day dear er fine good goodbye great haha have hello hey hi hmm how
   i im is it just lol maybe much nice no of oh ok okay please pleasure really right see so sorry sounds sure thank
@@ -73,7 +73,7 @@ const FILLER = new Set(
     /\s+/,
   ),
 );
-/** An opening word ends with a mark and a space: that of "no-code" or of "No. 5" is none. */
+/** Matches opening words, which end with a mark and a space. The "no" of "no-code" and of "No. 5" does not match. */
 const OPENING =
   /^(?:(?:hi|hello|hey|oh|ah|ok|okay|well|so|um|uh|hmm|yeah|yes|no|sure|thanks|thank you|please|anyway|by the way|fyi)(?:\s+(?:there|again|everyone|all))?(?:\s*[,!.:;—–]+|\s+-+)(?:\s+|$)(?!\d))+/i;
 
@@ -112,6 +112,6 @@ function goingOn(sentences: string[], next: string): string[] {
 function stripped(sentence: string): string {
   const rest = sentence.replace(OPENING, '').trim();
   if (rest === '') return sentence;
-  // A word such as "iPhone" keeps its letters.
+  // A word such as "iPhone" keeps its lower-case first letter.
   return /^\p{Ll}+(?!\p{Lu})\b/u.test(rest) ? rest.charAt(0).toUpperCase() + rest.slice(1) : rest;
 }

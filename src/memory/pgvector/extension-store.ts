@@ -4,9 +4,9 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 const SETUP_LOCK = 4_021_411;
 
 export type Extension = {
-  /** The version that the server could install. */
+  /** Version of pgvector that the database server can install. */
   readonly available: string;
-  /** The version that this database has. */
+  /** Version of pgvector that this database has; null when it is not installed. */
   readonly installed: string | null;
 };
 
@@ -33,14 +33,14 @@ export async function seesTypes(sql: Queryable): Promise<boolean> {
 }
 
 /**
- * Creates the tables of the index where they are missing. They have a schema of their own: migrations must run where there
- * is no pgvector, and a backup leaves out what can be made again from memory_chunks.
+ * Creates the missing tables of the index. They have their own schema, because migrations must run without pgvector and
+ * because a backup leaves out data that can be rebuilt from memory_chunks.
  */
 export async function createTables(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${SETUP_LOCK})`;
     await tx`create schema if not exists memory_index`;
-    // A vector of up to 2,000 numbers stays in its row. Elsewhere each comparison would be a look-up of its own.
+    // A vector of up to 2,000 numbers is stored in its row. Stored out of line (TOAST), each comparison would need a look-up.
     await tx`
       create table if not exists memory_index.vectors (
         chunk_id bigint primary key references public.memory_chunks (id) on delete cascade,

@@ -13,9 +13,9 @@ import {
 const { rowsPerFill } = LIMITS.memory.pgvector;
 
 /**
- * Puts the chunks that a sql transaction has just written, at this version of their space, into the index of the database.
- * Nothing is done where earlier ones are missing or another process is filling the space: they follow in the order of
- * their versions, by `fillSpace`.
+ * Adds the chunks that this sql transaction has written, at this version of their space, to the index in the database. Does
+ * nothing when chunks of earlier versions are missing or another process fills the space; `fillSpace` then adds them in the
+ * order of their versions.
  */
 export async function fillInCommit(
   tx: Queryable,

@@ -30,7 +30,7 @@ export async function findUselessGraphs(sql: Queryable): Promise<readonly number
     .map(({ spaceId }) => spaceId);
 }
 
-/** Counts the rows of a space, and keeps the count. */
+/** Counts the rows of a space and saves the count. */
 export async function countRows(sql: Queryable, spaceId: number): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
     update memory_index.spaces set row_count =
@@ -39,7 +39,7 @@ export async function countRows(sql: Queryable, spaceId: number): Promise<number
   return row?.rows ?? 0;
 }
 
-/** Carries work out on a connection of its own, unless a process of any kind is at such work. */
+/** Runs graph work on a reserved connection. Does nothing while this or another process runs graph work. */
 export async function alone(sql: Sql, work: (own: ReservedSql) => Promise<void>): Promise<void> {
   const own = await sql.reserve();
   try {
@@ -56,7 +56,9 @@ export async function alone(sql: Sql, work: (own: ReservedSql) => Promise<void>)
   }
 }
 
-/** Makes the graph of a space while rows are read and written. The statement may take minutes, and can be cancelled. */
+/**
+ * Builds the graph index of a space while its rows are read and written. The statement may take minutes and can be cancelled.
+ */
 export const makeGraph = (
   own: ReservedSql,
   { dims, spaceId }: { readonly spaceId: number; readonly dims: number },

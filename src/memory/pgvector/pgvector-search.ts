@@ -10,7 +10,7 @@ import { compareAll, readState, type SpaceState, searchGraph } from './vectors-s
 
 export type PgvectorSearchDeps = {
   readonly sql: Sql;
-  /** The index in memory. It searches the spaces that the database has not indexed yet, and loads no others. */
+  /** Index in memory. It serves the spaces that the database has not indexed yet, and loads no other spaces. */
   readonly packed: VectorSearch;
   /** Queue of the agents that wait for the database. */
   readonly line: FairQueue;
@@ -24,7 +24,7 @@ type Way = 'compare' | 'graph' | 'packed';
 
 type Answer = { readonly found: Found[]; readonly isAll: boolean };
 
-/** Searches vectors in the database, by pgvector. */
+/** Creates a vector search that runs in the database with pgvector. */
 export function createPgvectorSearch(deps: PgvectorSearchDeps): VectorSearch {
   const { keeper, line, packed, sql } = deps;
   const comparedRows = deps.comparedRows ?? LIMITS.memory.pgvector.comparedRows;
@@ -37,7 +37,7 @@ export function createPgvectorSearch(deps: PgvectorSearchDeps): VectorSearch {
     if (way === 'packed') return undefined;
     if (way === 'compare') return { found: await compareAll(sql, space.id, query), isAll: true };
     const found = await searchGraph(sql, space, query);
-    // A graph gives up at some point behind rows that have another tag or are deleted.
+    // A graph search may stop early when many rows have another tag or are deleted.
     return { found, isAll: found.length >= query.k };
   }
 
@@ -48,12 +48,12 @@ export function createPgvectorSearch(deps: PgvectorSearchDeps): VectorSearch {
       try {
         return await packed.search(space, query);
       } catch (error) {
-        // Too few results are better than a refusal.
+        // An incomplete result is better for the client than a refusal.
         if (error instanceof ApiError && answer !== undefined) return answer.found;
         throw error;
       }
     },
-    // The rows of the database go with the chunks, in their commit.
+    // Rows in the database are deleted in the commit that deletes the chunks, so that only the index in memory follows.
     follow: (space) => packed.follow(space),
     followAll: () => packed.followAll(),
     drop: (spaceId) => packed.drop(spaceId),

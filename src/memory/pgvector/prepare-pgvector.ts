@@ -2,15 +2,15 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { errorCode } from '../../platform/postgres/transient.ts';
 import { createTables, findExtension, installExtension, seesTypes } from './extension-store.ts';
 
-/** Older ones cannot search on behind a filter, and give fewer results than there are. */
+/** Oldest supported version of pgvector. Earlier versions stop at a filter and return fewer rows than exist. */
 const OLDEST = [0, 8] as const;
 
-/** Error codes of PostgreSQL: the role lacks a right, or the files of the extension cannot be read. */
+/** Error codes of PostgreSQL for a role without the right, or for extension files that cannot be read. */
 const REFUSALS = new Set(['42501', '58P01', '0A000', 'F0000']);
 
 /**
- * Installs pgvector in this database and creates the tables of its index, where that is possible. Returns why it is not;
- * undefined: everything is there. Rejects where the database does not answer.
+ * Installs pgvector in this database and creates the tables of its index. Returns the reason when that is not possible;
+ * undefined when all is ready. Rejects when the database does not answer.
  */
 export async function preparePgvector(sql: Sql): Promise<string | undefined> {
   const found = await findExtension(sql);

@@ -27,9 +27,9 @@ export class VectorKeeper {
   readonly #comparedRows: number;
   /** Spaces to be filled: spaces that a search requested, and spaces that the regular check has found. */
   readonly #behind = new Set<number>();
-  /** Spaces that may need a graph, with their dimensions. */
+  /** Dimensions of the spaces that may need a graph, by space id. */
   readonly #large = new Map<number, number>();
-  /** The last space that the regular check has examined. */
+  /** Id of the last space that the regular check has examined. */
   #after = 0;
   #isStopped = false;
   #making: { cancel(): void } | undefined;
@@ -67,7 +67,7 @@ export class VectorKeeper {
     if (left > 0 && !this.#isStopped) await this.#lookAround();
   }
 
-  /** Makes one graph that is missing, or drops what need not be there. */
+  /** Drops graphs that are not needed, and builds one missing graph. */
   async keepGraphs(): Promise<void> {
     if (this.#isStopped) return;
     const found = await listGraphs(this.#sql);
@@ -89,7 +89,7 @@ export class VectorKeeper {
     const [spaceId, dims] = next;
     this.#large.delete(spaceId);
     if ((await countRows(own, spaceId)) <= this.#comparedRows) return;
-    // Another process may have made it meanwhile.
+    // Another process may have built the graph meanwhile.
     if ((await listGraphs(own)).some((graph) => graph.spaceId === spaceId)) return;
     const making = makeGraph(own, { spaceId, dims });
     this.#making = making;

@@ -3,7 +3,7 @@ import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { IndexedRow } from '../index/pack-rows.ts';
 import type { Found, SpaceQuery } from '../index/space-query.ts';
 
-/** As pgvector reads it. */
+/** Returns a vector in pgvector's text format. */
 const vectorText = (vector: Float32Array): string => `[${vector.join(',')}]`;
 
 /** The last chunk of a space that is in the table, and its version. */
@@ -11,9 +11,9 @@ type Progress = { readonly version: number; readonly chunkId: number };
 
 /** State of a space, read before a search. */
 export type SpaceState = {
-  /** About how many rows the space has. */
+  /** Approximate number of rows in the space. */
   readonly rows: number;
-  /** Chunks of the space that are not in the table yet. */
+  /** True when chunks of the space are missing from the table. */
   readonly isBehind: boolean;
   readonly hasGraph: boolean;
   /** Number of rows with the search's tag, counted up to one more than `upTo`. */
@@ -41,7 +41,7 @@ export async function readState(
   return state;
 }
 
-/** Compares every row of a space that the query lets, exactly. */
+/** Compares the query's vector exactly with every row of a space that the query's filters allow. */
 export async function compareAll(
   sql: Queryable,
   spaceId: number,

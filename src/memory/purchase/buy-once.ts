@@ -14,7 +14,7 @@ import {
 
 /** The ledger's outcomes for the holds of one piece of work. */
 interface Works {
-  /** From now on the work can hold no money, unless it has done so already. */
+  /** Forbids the work to hold money from now on. A hold that it already has stays. */
   forbid(workId: string, agentId: number): Promise<void>;
   fateOf(
     workId: string,
@@ -29,14 +29,14 @@ export class PurchaseOpen extends Error {
   override readonly name = 'PurchaseOpen';
 }
 
-/** Another process has claimed the item. */
+/** Thrown when another process has claimed the item. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
 export type BuyOnceDeps = { readonly sql: Sql; readonly random: Random; readonly works: Works };
 
-/** Stores a result as bytes. `decode` returns undefined where the result no longer fits its item. */
+/** Converts a result to bytes and back. `decode` returns undefined when the result no longer fits its item. */
 export type Codec<T> = {
   encode(result: T): Buffer;
   decode(bytes: Buffer): T | undefined;
@@ -85,7 +85,7 @@ export async function buyOnce<T>(
   } catch (error) {
     // The ledger decides whether it was charged. A delivered result is stored for the next attempt.
     if (delivered !== undefined) throw new PurchaseOpen('a purchase ended oddly', { cause: error });
-    // After these errors nothing is held. After others something may be, so that the purchase is kept.
+    // A clean error means that no money is held. After other errors a hold may exist, so that the purchase is kept.
     if (isClean(error)) await forgetPurchase(sql, item.id, workId);
     throw error;
   }
@@ -102,7 +102,7 @@ export async function findBought<T>(
   const begun = await findPurchase(sql, item.id, kind);
   if (begun === undefined) return undefined;
   const costRaw = await chargedFor(works, begun.workId, item.agentId);
-  // A slow process may have stored its result and settled after the row was read, so that the row is read again.
+  // A slow process may have stored its result and settled after the row was read, so the row is read again.
   const last = begun.result === null ? await findPurchase(sql, item.id, kind) : begun;
   const bytes = last?.result ?? null;
   const result = bytes === null ? undefined : codec.decode(bytes);

@@ -30,7 +30,7 @@ export function vectorCodec(of: {
         ),
       ]),
     decode(bytes) {
-      // The item may be cut into other pieces than before, by another version of this server or with other facts.
+      // Another version of this server, or other facts, may cut the item into other pieces.
       if (!bytes.subarray(0, HEAD_BYTES).equals(whole)) return undefined;
       // A copy begins at a multiple of four bytes, which the bytes of a row may not.
       const all = new Float32Array(new Uint8Array(bytes.subarray(HEAD_BYTES)).buffer);
@@ -41,7 +41,7 @@ export function vectorCodec(of: {
   };
 }
 
-/** Facts as a list, or an object that says why there are none. */
+/** Encodes facts as a list. When there are no facts, encodes an object with the reason. */
 export const factsCodec: Codec<FactsOutcome> = {
   encode: ({ facts, inferError }) =>
     Buffer.from(JSON.stringify(inferError === null ? facts : { inferError })),

@@ -6,18 +6,18 @@ import { ModelRefused } from './models.ts';
 
 /** Consequence of a failed indexing for its item. */
 export type IndexingFailure =
-  /** The item is not at fault, and is tried again soon. */
+  /** The item did not cause the failure. It is tried again soon. */
   | { readonly kind: 'busy' }
-  /** The setback counts as a failure of the item. */
+  /** The failure counts as a failed attempt of the item. */
   | { readonly kind: 'fault' }
-  /** A purchase was refused: the item waits for longer each time, or until its agent has the balance. */
+  /** A purchase was refused. The item waits, longer each time, or until its agent has enough balance. */
   | { readonly kind: 'refused'; readonly reason: string; readonly needsRaw: bigint | null }
-  /** The item fails for good, since every later attempt would fail in the same way. */
+  /** The item fails for good, because every later attempt would fail in the same way. */
   | { readonly kind: 'hopeless'; readonly reason: string };
 
-/** Statuses by which a provider refuses the request itself: its key or its time make no difference. */
+/** HTTP statuses by which a provider refuses the request itself, so that another key or a later attempt does not help. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
-/** The key that brought the item buys nothing any more. */
+/** HTTP status that is returned when the agent key that brought the item was revoked or deleted. */
 const KEY_GONE = 401;
 
 export function indexingFailureOf(error: unknown): IndexingFailure {

@@ -5,12 +5,12 @@ import type { Spender } from '../../ledger/rules/requests.ts';
 /** Spender of a purchase, and the fields that every purchase needs. */
 export type Purchase = {
   readonly spender: Spender;
-  /** The id of its hold. */
+  /** Id of the purchase's hold. */
   readonly workId?: string | undefined;
   readonly signal: StopSignal;
   /** Counts the request as a request to the pool. Throws the 429. */
   readonly admitPooled?: (() => Promise<void> | undefined) | undefined;
-  /** The span of the work that the purchase is for; undefined: that work is not traced. */
+  /** Trace span of the work that the purchase is for. Undefined when that work is not traced. */
   readonly span?: Span | undefined;
 };
 
@@ -19,13 +19,13 @@ export type PurchaseCost = {
   readonly costRaw: bigint;
   /** Payment of the provider: by the pool, or by the developer's own provider key. */
   readonly payment: 'gateway' | 'byok';
-  /** The receipt; names in lower case. */
+  /** Headers of the receipt. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds that upstreams took. */
+  /** Milliseconds that the upstreams took to answer. */
   readonly upstreamMs: number;
 };
 
-/** The upstream of a model refused the request itself. Nothing was charged. */
+/** Thrown when a model's upstream refused the request itself. Nothing was charged. */
 export class ModelRefused extends Error {
   override readonly name = 'ModelRefused';
   readonly status: number;

@@ -41,7 +41,7 @@ export async function findByWords(
 ): Promise<Found[]> {
   const { candidates, rankedMatches } = LIMITS.memory;
   const words = wordQuery(query);
-  // The namespace is a word of every chunk: the index meets the words within it alone.
+  // Each chunk's text index contains its namespace as a word, so that the search reads only words of the namespace.
   const space = `'space ${scope.spaceId}'`;
   const matching = (which: 'every_word' | 'any_word') => sql`
     select c.id, c.words from asked join memory_chunks c
@@ -133,7 +133,7 @@ export async function hasMoreChunks(
   return rows.length > 0;
 }
 
-/** Does a piece of work when its turn has come. */
+/** Runs a piece of work when it is the caller's turn. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**

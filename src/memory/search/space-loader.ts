@@ -34,11 +34,11 @@ const TRIES = 3;
  */
 export class SpaceLoader implements VectorSearch {
   readonly #deps: SpaceLoaderDeps;
-  /** Spaces that were loaded here and may still be. */
+  /** Ids of the spaces that this process has loaded. Some may have been evicted since. */
   readonly #loaded = new Set<number>();
   /** The change in progress of each space. A space has one change at a time. */
   readonly #changes = new Map<number, Promise<void>>();
-  /** Spaces that did not fit, and when they are tried again. */
+  /** Spaces that did not fit into memory, with the time of the next attempt in monotonic milliseconds. */
   readonly #tooLarge = new Map<number, number>();
 
   constructor(deps: SpaceLoaderDeps) {
@@ -71,7 +71,7 @@ export class SpaceLoader implements VectorSearch {
     await this.#ensure(space).catch(() => this.drop(space.id));
   }
 
-  /** Follows what other processes have deleted. */
+  /** Removes chunks and spaces that other processes have deleted from the loaded spaces. */
   async followAll(): Promise<void> {
     for (const id of this.#loaded) {
       if (this.#deps.index.versionOf(id) === undefined) this.#loaded.delete(id);
@@ -94,7 +94,10 @@ export class SpaceLoader implements VectorSearch {
     this.#loaded.delete(spaceId);
   }
 
-  /** Resolves when the space is loaded at this version or a later one. Rejects as the index and the database do. */
+  /**
+   * Resolves when the space is loaded at this version or a later version. Rejects with the errors of the index and the
+   * database.
+   */
   async #ensure(space: SpaceVersion): Promise<void> {
     while (!this.#isCurrent(space)) {
       const running = this.#changes.get(space.id);

@@ -2,7 +2,7 @@ import { EngineBusy } from '../../engines/engine.ts';
 import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import { errors } from '../../kernel/errors.ts';
 
-/** Asks the database when the agent's turn has come. Throws `vendor_unavailable` where too many wait. */
+/** Runs a database search when it is the agent's turn. Throws `vendor_unavailable` when too many searches wait. */
 export async function turnOf<T>(
   line: FairQueue,
   agentId: number,

@@ -12,6 +12,6 @@ export interface VectorSearch {
   follow(space: SpaceVersion): Promise<void>;
   /** Removes this process's copies of everything that other processes have deleted. */
   followAll(): Promise<void>;
-  /** Nothing of the space stays in the memory of this process. */
+  /** Removes all data of a space from the memory of this process. */
   drop(spaceId: number): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { LIMITS } from '../../kernel/limits.ts';
 
 /**
- * Marks between the words of a path, a file name, an address or a type. PostgreSQL's parser takes such a text for one
- * word, so that the column `words` has a space for each mark. A point between digits stays.
+ * Separators in a path, file name, address or type. PostgreSQL's parser takes such a text for one word, so that the column
+ * `words` has a space in place of each separator. A point between digits stays.
  */
 const BETWEEN_WORDS = /[/\\_@<>:=?#~]|(?<![0-9])\.|\.(?![0-9])/g;
 
-/** Bound of a text without spaces, which may have many words. */
+/** Characters per word in the bound of a query's length. A text without spaces may contain many words. */
 const CHARS_A_WORD = 16;
 
 /**
