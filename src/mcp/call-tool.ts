@@ -16,16 +16,16 @@ import { costOf, isRelayed, refusedResult, thrownResult } from './tool-result.ts
 
 export type McpToolCall = {
   readonly tool: Tool;
-  /** As the client sent them. */
+  /** Arguments of the call as the client sent them, before validation. */
   readonly args: unknown;
-  /** The work of the call, under which it is paid for at most once. */
+  /** Idempotency key of the call, under which it is paid for at most once. Undefined when it has none. */
   readonly key: string | undefined;
-  /** The bytes that all results of the HTTP request may have together. */
+  /** Budget of bytes for all tool results of the HTTP request together. */
   readonly budget: ResultBudget;
   readonly ask: AskRoute;
-  /** Fires when the client goes away. */
+  /** Fires when the client disconnects. */
   readonly signal: StopSignal;
-  /** Time limit of the call; by default that of MCP. */
+  /** Time limit of the call in milliseconds. Absent: the limit of MCP calls. */
   readonly callMs?: number;
   readonly log: Log;
 };
@@ -93,7 +93,7 @@ const askingFor =
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
     onAnswer(answer);
-    // The result is made and written in one turn of the event loop, which starts anew for a long answer.
+    // The result is built and serialized in one turn of the event loop. A long answer gets a new turn for that.
     if (isLongJson(answer.bytes)) await turnForLongWork();
     if (answer.status >= 400 && !isRelayed(answer)) throw new RouteRefused(answer);
     return answer;

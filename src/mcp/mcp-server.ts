@@ -42,7 +42,7 @@ const INSTRUCTIONS =
   'Tools of a server that sells models, speech and paid HTTP calls to agents, from one prepaid balance. ' +
   'Every paid result has its cost. Send `_meta.idempotencyKey` with a paid call to be able to repeat it without paying twice.';
 
-/** All tools, in the order in which they are listed. */
+/** Returns all tools in the order in which they are listed. */
 export const createTools = (memory: Memory | undefined): readonly Tool[] => [
   balance,
   estimate,
@@ -55,7 +55,7 @@ export const createTools = (memory: Memory | undefined): readonly Tool[] => [
 
 /** Serves MCP without sessions: each request gets a protocol server of its own, made by the SDK, with the same tools. */
 export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): McpServer {
-  // The SDK makes its schemas when they are first used, which would hold the first request up for 70 ms.
+  // The SDK builds its schemas at their first use. Building them now saves the first request 70 ms.
   preloadSchemas();
   const tools = createTools(memory);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -103,7 +103,7 @@ export function createMcpServer({ clock, log, memory, publicUrl }: McpDeps): Mcp
       }
       const handler = createMcpHandler(() => protocolOf(request, budget), {
         legacy: 'reject',
-        // Nothing ever changes that a client could listen for.
+        // No resource or list ever changes, so that clients have nothing to subscribe to.
         maxSubscriptions: 0,
         onerror,
       });
@@ -136,7 +136,10 @@ function requireTool(byName: ReadonlyMap<string, Tool>, name: string): Tool {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** Revisions that begin with `initialize`. Every message of theirs is served as it comes, in JSON. */
+/**
+ * Answers a request of the protocol revisions that begin with `initialize`. Every message is handled by itself and answered in
+ * JSON.
+ */
 async function answerLegacy(
   server: Server,
   asked: Request,

@@ -7,7 +7,7 @@ export type RouteAnswer = {
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
   readonly bytes: Buffer;
-  /** The body was longer than the bound, or broke off. */
+  /** True when the body was longer than the bound or ended early. */
   readonly isCut: boolean;
 };
 

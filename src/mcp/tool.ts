@@ -4,7 +4,10 @@ import type { AnyRoute } from '../http/route/route.ts';
 import type { Json } from '../kernel/json.ts';
 import type { RouteAnswer } from './route-answer.ts';
 
-/** Asks a route under the key of the call. Throws RouteRefused unless the route, or a vendor behind it, has answered. */
+/**
+ * Sends a request to a route under the key of the tool call. Throws RouteRefused unless the route, or a vendor behind it, has
+ * answered.
+ */
 export type AskTool = (
   route: AnyRoute,
   options?: { readonly body?: unknown; readonly maxBytes?: number },
@@ -38,7 +41,7 @@ export type Tool = ToolSpec<ZodType>;
 export const present = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-/** Declares a tool. */
+/** Declares a tool. The type of its input is known in `spec` alone. */
 export const tool = <I extends ZodType>(spec: ToolSpec<I>): Tool => spec as unknown as Tool;
 
 /** Returns a tool's entry in the list for clients. */

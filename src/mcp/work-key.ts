@@ -4,16 +4,16 @@ import { canonicalJson } from '../kernel/json/canonical-json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 
-/** The parts of a call that distinguish it from others. */
+/** Parts of a tool call that distinguish it from other calls. */
 export type CallName = {
-  /** `_meta.idempotencyKey` of the call. */
+  /** Value of `_meta.idempotencyKey` in the call. */
   readonly metaKey: unknown;
-  /** The `Idempotency-Key` of the request, which clients set once for all of their requests. */
+  /** Value of the request's `Idempotency-Key` header. Clients set it once for all of their requests. */
   readonly headerKey: string | undefined;
-  /** The id of the JSON-RPC message. */
+  /** Id of the JSON-RPC message. */
   readonly id: string | number;
   readonly tool: string;
-  /** As the client sent them. */
+  /** Arguments of the call as the client sent them. */
   readonly args: unknown;
 };
 

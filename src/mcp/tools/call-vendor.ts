@@ -27,8 +27,8 @@ export const callVendor = tool({
     };
     return {
       ...(status >= 400 && { isError: true }),
-      // The body is in `content` alone: some clients show a model only the structured content, some never do, and twice the
-      // body would be too long.
+      // The body is in `content` alone: some clients show the model only the structured content, others never do, and sending
+      // the body twice would be too long.
       content: [
         { type: 'text', text: body },
         { type: 'text', text: JSON.stringify(receipt) },
@@ -37,7 +37,7 @@ export const callVendor = tool({
   },
 });
 
-/** Text as it is. Base64 where it is none, or has control characters, which are six times as long in JSON. */
+/** Returns the body as text, or in base64 when it is not text or has control characters, which JSON makes six times as long. */
 function readable({ bytes, isCut }: RouteAnswer): { body: string; encoding: 'utf8' | 'base64' } {
   // The cut may have split a character, which has at most four bytes.
   const isText = [0, 1, 2, 3].some(

@@ -28,7 +28,7 @@ const Input = z
     { path: ['text'], error: `has at most ${plainSpeechChars} characters in this format` },
   );
 
-/** A text as sound, in base64. */
+/** Tool that synthesizes speech from a text and returns it in base64. */
 export const speak = tool({
   name: 'speak',
   title: 'Text to speech',

@@ -31,7 +31,7 @@ const FileBody = z.object({
   fileName: z.string(),
 });
 
-/** The route of files, which it takes from memory here and from a form there. All else is as the route declares it. */
+/** Transcription route that takes the file from memory instead of from a form. Everything else is as the route declares it. */
 const fromMemory: AnyRoute = {
   ...createTranscription,
   body: FileBody,
@@ -74,7 +74,7 @@ export const transcribe = tool({
   },
 });
 
-/** Some vendors go by the name of a file. */
+/** Returns a file name extension for the audio, by its first bytes. Some vendors recognise the format only by the name. */
 function extensionOf(bytes: Buffer): string {
   const head = bytes.toString('latin1', 0, 12);
   if (head.startsWith('RIFF')) return 'wav';
