@@ -46,7 +46,7 @@ export class AddressBuckets {
     return 0;
   }
 
-  /** Returns a token that was taken for work which proved to be a known caller's. */
+  /** Returns the token of a request that turned out to come from a known caller. */
   giveBack(network: string): void {
     const fullAtMs = this.#fullAtMs.get(network);
     if (fullAtMs !== undefined) this.#fullAtMs.set(network, fullAtMs - this.#tokenMs);

@@ -2,7 +2,9 @@ import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { type Allowance, allowanceOf } from './rate-limit.ts';
 
-/** Requests a minute of all parties together, and the least that one party may send however many parties there are. */
+/**
+ * `perMinute`: requests per minute of all parties together. `least`: requests per minute that each party may send in any case.
+ */
 export type Shared = { readonly perMinute: number; readonly least: number };
 
 type Party = { taken: number };
@@ -16,7 +18,7 @@ export class FairShares {
   readonly #clock: Clock;
   readonly #shared: Shared;
   readonly #parties = new Map<string, Party>();
-  /** Parties of this minute. A party that was forgotten and comes back counts twice. */
+  /** Number of parties in this minute. A party that was evicted and comes back counts twice. */
   #seen = 0;
   #taken = 0;
   #endsMs = Number.NEGATIVE_INFINITY;
@@ -26,7 +28,10 @@ export class FairShares {
     this.#shared = shared;
   }
 
-  /** Counts a request of a party and returns undefined. A refused request is not counted: the party's share is returned. */
+  /**
+   * Counts a request of a party and returns undefined. When all requests are taken and the party has had its share: counts
+   * nothing and returns the refusal.
+   */
   take(name: string): Allowance | undefined {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#endsMs) this.#begin(nowMs);

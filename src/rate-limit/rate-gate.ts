@@ -45,13 +45,13 @@ export type RatedRequest = {
 
 export interface RateGate {
   /**
-   * Takes this request's tokens and adds the rate headers to `earned`, or throws the 429, which has headers of its own.
-   * Undefined means it was decided at once.
+   * Takes the request's tokens and adds the rate headers to `earned`. Throws the 429 with its own rate headers. Undefined when
+   * the decision needed no wait.
    */
   admit(request: RatedRequest, caller: Caller, earned: HeaderLine[]): Promise<void> | undefined;
   /**
-   * Counts a request that was admitted for the caller's own provider key as one that the pool serves; throws the 429.
-   * Every other request is counted already.
+   * Counts a request that was admitted as one with the caller's own provider key, but that the pool serves. Throws the 429. All
+   * other requests were counted by `admit`.
    */
   admitPooled(request: RatedRequest, caller: Caller): Promise<void> | undefined;
 }

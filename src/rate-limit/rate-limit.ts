@@ -8,14 +8,14 @@ export type Allowance = {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Unix seconds at which the bucket is whole again. */
+  /** Unix seconds at which the bucket is full again. */
   readonly resetAtSec: number;
   readonly retryAfterSeconds: number;
 };
 
-/** Counts requests. A limiter that must ask elsewhere answers with a promise, which never rejects. */
+/** Counts requests against limits. A limiter that reads shared counts returns a promise, which never rejects. */
 export interface RateLimiter {
-  /** Takes one token of a bucket that has `perMinute`; a refused request takes none. */
+  /** Takes one token of a bucket with `perMinute` tokens a minute. A refused request takes no token. */
   take(bucket: string, perMinute: number): Allowance | Promise<Allowance>;
 }
 

@@ -1,20 +1,20 @@
 import type { Sql } from '../platform/postgres/sql.ts';
 
-/** Tokens that a process asks for, of one bucket. */
+/** Number of tokens that a process claims from one bucket. */
 export type TokenClaim = { readonly bucket: string; readonly tokens: number };
 
-/** A bucket's shared window after a claim. */
+/** Window of a bucket, shared by all processes, after a claim. */
 export type SharedWindow = {
   /** Identifies one window of the bucket. */
   readonly windowId: string;
-  /** By all processes together, this claim included; more than the limit where claims came in vain. */
+  /** Tokens that all processes have claimed, including this claim. Exceeds the limit after claims beyond it. */
   readonly taken: number;
   readonly leftMs: number;
 };
 
-/** Reads and writes the windows that all processes count in. */
+/** Store of the windows that all processes share. */
 export interface RateWindows {
-  /** Counts the claims, each on its bucket's window or on a new one where that is over. Buckets are distinct. */
+  /** Claims tokens of distinct buckets. A bucket whose window has ended gets a new window. */
   claim(claims: readonly TokenClaim[]): Promise<ReadonlyMap<string, SharedWindow>>;
 }
 
@@ -50,7 +50,7 @@ export const createRateWindows = (sql: Sql, windowMs: number): RateWindows => ({
   },
 });
 
-/** Removes at most `limit` windows that are long over. Answers how many went. */
+/** Removes at most `limit` windows older than `olderThanMs`. Returns the number of removed windows. */
 export async function pruneRateWindows(
   sql: Sql,
   olderThanMs: number,

@@ -8,7 +8,7 @@ import { isRateHeader } from './rate-limit.ts';
 import { refusal } from './refuse.ts';
 import type { SignInNetworks } from './sign-in-networks.ts';
 
-/** Requests a minute to `/v1` that one party keeps while all parties of its kind together send more than `perMinute`. */
+/** Requests per minute to `/v1` that each party of a kind may send even when the kind as a whole exceeds `perMinute`. */
 export type LeastShares = {
   readonly funded: number;
   readonly free: number;
@@ -54,7 +54,7 @@ export function createFairShares(
    */
   return (request: Counted, caller: Caller, earned: HeaderLine[]): void => {
     const { path, credential, envelope } = request.route;
-    // A carrier signs what it sends, and neither a health probe nor the operator is refused because others are busy.
+    // Not counted: requests of carriers, which are signed, health probes, and requests of the operator.
     const isShared = path.startsWith('/v1/') && !isProbe(path) && credential !== 'carrier';
     if (!isShared || caller.kind === 'admin') return;
     const beyond = takeOf(request, caller);

@@ -10,7 +10,7 @@ import { TokenShare } from './token-share.ts';
 type Bucket = {
   readonly share: TokenShare;
   readonly waiting: ((allowance: Allowance) => void)[];
-  /** A claim is queued or under way. */
+  /** True while a claim of the bucket is queued or in progress. */
   isAsking: boolean;
 };
 
@@ -66,13 +66,13 @@ const newBucket = (name: string, perMinute: number): Bucket => ({
 });
 
 type Claims = {
-  /** Asks for more of a bucket's window, unless that is being done. */
+  /** Queues a claim of more tokens for the bucket, unless a claim is already queued or in progress. */
   ask(bucket: Bucket): void;
   /** True when the last claim failed, and no claim has succeeded since. */
   readonly isAway: boolean;
 };
 
-/** Claims of all buckets that ask, gathered into one statement at a time. */
+/** Creates the claims. The claims of several buckets go into one statement, and one statement runs at a time. */
 function createClaims(
   { windows, clock, log }: Parameters<typeof createSharedRateLimiter>[0],
   allowance: (bucket: Bucket, allowed: boolean, nowMs: number) => Allowance,
@@ -115,7 +115,7 @@ function createClaims(
     if (asking.size > 0) soon(() => void claim());
   }
 
-  /** Requests that came while the claim was under way may have to wait for the next. */
+  /** Answers waiting requests after a claim. Requests that the claim does not cover wait for the next claim. */
   const serve = (bucket: Bucket, nowMs: number) => {
     const { share, waiting } = bucket;
     let served = 0;
