@@ -2,9 +2,9 @@ import type { Node } from '../ledger/rules/node.ts';
 import { paymentHoldId } from '../ledger/rules/payment.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 
-/** A key that is to be taken, and the work that is to be done under it. */
+/** A claim on a key, and the work that would run under the key. */
 export type KeyClaim = {
-  /** `agent:<id>` or `account:<id>`. */
+  /** Owner of the key: `agent:<id>` or `account:<id>`. */
   readonly owner: string;
   readonly key: string;
   readonly method: string;
@@ -16,13 +16,13 @@ export type KeyClaim = {
 /** Owner, key and work that identify a stored key. */
 export type KeyWork = Pick<KeyClaim, 'owner' | 'key' | 'workId'>;
 
-/** A key that an earlier request claimed. */
+/** A key that an earlier request has claimed. */
 export type StandingKey = {
   readonly method: string;
   readonly path: string;
   readonly workId: string;
   readonly state: 'in_flight' | 'done';
-  /** Null while in flight, and where the answer was not kept. */
+  /** Stored answer. Null while the work is in flight, and when the answer was not kept. */
   readonly answer: Uint8Array | null;
   /** True while the process that has the work holds its lease. */
   readonly ownerLives: boolean;
@@ -32,7 +32,7 @@ export type StandingKey = {
 export type TakeVerdict =
   | { readonly kind: 'taken' }
   | { readonly kind: 'standing'; readonly standing: StandingKey }
-  /** Another request took or freed it in the same instant: look again. */
+  /** Another request took or freed the key at the same moment: take the key again. */
   | { readonly kind: 'raced' }
   /** The lease of this process has run out, so its claims would look orphaned. Nothing was taken. */
   | { readonly kind: 'lease_lost' };
@@ -45,17 +45,17 @@ export type WorkFate =
   | {
       readonly kind: 'charged';
       readonly chargedRaw: bigint;
-      /** The payment to a vendor that it was. */
+      /** Reservation of the work's payment to a vendor; null when the charge paid no vendor on the chain. */
       readonly reservation: { readonly nonce: string; readonly validBefore: number } | null;
     };
 
-/** Idempotency keys as rows. Time is the database's; each function is one statement. */
+/** Store of idempotency keys in the database. Uses the database's clock; each function is one statement. */
 export interface IdempotencyKeys {
-  /** Takes a key that is free: unknown, or over and done. */
+  /** Takes a key that is free: unknown, or finished and past its time. */
   take(claim: KeyClaim): Promise<TakeVerdict>;
   /**
-   * Sees to it that work which has set no money aside never does: its ids are taken in the ledger. A process that only
-   * looked dead finds them taken.
+   * Makes sure that work without a hold never gets a hold, by taking the work's hold ids in the ledger. A process that only
+   * seemed dead then finds the ids taken.
    */
   forbid(workId: string, agentId: number): Promise<void>;
   fateOf(workId: string): Promise<WorkFate>;
@@ -66,7 +66,7 @@ export interface IdempotencyKeys {
    * to other work.
    */
   finish(work: KeyWork, answer: Uint8Array | null, keepMs: number): Promise<boolean>;
-  /** Frees the key of work that is in flight. */
+  /** Frees the key of work in flight. */
   free(work: KeyWork): Promise<void>;
 }
 

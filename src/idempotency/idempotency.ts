@@ -2,13 +2,13 @@ import type { HttpAnswer } from '../http/route/answer.ts';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import type { ApiError } from '../kernel/api-error.ts';
 
-/** A request that came with an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key`. */
 export type KeyedRequest = {
   readonly caller: AgentCaller | DeveloperCaller;
   readonly key: string;
   readonly method: string;
   readonly path: string;
-  /** A refusal as this request's route shows it. */
+  /** Renders a refusal in the format of the request's route. */
   readonly render: (refusal: ApiError) => HttpAnswer;
   /** Returns the answer of lost work, as the request's route renders it. Undefined: only the ledger knows the work. */
   readonly recall?: ((workId: string) => Promise<HttpAnswer | undefined>) | undefined;
@@ -26,13 +26,16 @@ export type IdempotencyVerdict =
   | { readonly kind: 'replay'; readonly answer: HttpAnswer }
   | FreshWork;
 
-/** The key is this request's. One of the two must be called; neither rejects, nor waits for long. */
+/**
+ * Verdict for a request that got the key. The caller must call `store` or `abandon` once; neither function rejects or waits for
+ * long.
+ */
 export type FreshWork = {
   readonly kind: 'fresh';
   /** Id of the work. Its holds have this id, so that they are found if this process dies. */
   readonly workId: string;
   /** Keeps the answer and returns it; a streamed answer is kept while it is read. */
   store(answer: HttpAnswer): Promise<HttpAnswer>;
-  /** Nothing was decided: the key is free again. */
+  /** Frees the key again, because nothing was decided. */
   abandon(): Promise<void>;
 };

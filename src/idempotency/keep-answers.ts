@@ -25,7 +25,7 @@ export type AnswerKeeperDeps = {
   readonly lease: Pick<LeaseKeeper, 'mayReap' | 'tick'>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when an answer is stored and not sent yet; its promise is awaited. */
+  /** Called after an answer was stored and before it is sent; the promise is awaited. */
   readonly onKept?: () => Promise<void> | undefined;
 };
 
@@ -109,7 +109,7 @@ async function fateOf(
   standing: StandingKey,
 ): Promise<WorkFate> {
   if (caller.kind === 'agent') await keys.forbid(standing.workId, caller.agentId);
-  // Work that holds no money leaves no trace of whether it was done.
+  // A developer's work has no hold, so the ledger does not show if it was done.
   else if (!standing.isOver) return { kind: 'undecided' };
   return keys.fateOf(standing.workId);
 }

@@ -21,11 +21,14 @@ export type OutcomeKeeper = {
    * a retry.
    */
   write(outcome: WorkOutcome): Promise<void>;
-  /** A claim was given up without an answer. It may still be carried out: the key is freed, and after a while again. */
+  /**
+   * Frees the key of a claim that was abandoned without an answer. The claim may still be written later, so the key is freed a
+   * second time after a delay.
+   */
   doubt(work: KeyWork): void;
   /** Retries the outcomes that could not be written. */
   tick(): Promise<void>;
-  /** Outcomes that are not written yet. */
+  /** Number of outcomes that are not written yet. */
   readonly size: number;
 };
 

@@ -42,12 +42,12 @@ function recording(
       }
       bytes += step.value.byteLength;
       if (bytes > maxBytes) chunks = undefined;
-      // The source may use its memory again.
+      // Copied, because the source may reuse the chunk's memory.
       chunks?.push(Buffer.from(step.value));
       return step;
     },
     async return() {
-      // A source that hangs in the middle of its work must not keep the key.
+      // Reported without waiting for the source's cleanup: a source that hangs there must not keep the key.
       await Promise.all([report(null), source.return?.()]);
       return { done: true, value: undefined };
     },
