@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
 import { address, optional } from './variable-kinds.ts';
 
-/** The chain and its contracts, as published. */
+/** Id and contract addresses of the Base main network, as published. */
 export const MAINNET = {
   chainId: 8_453,
   usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   weth: '0x4200000000000000000000000000000000000006',
   matcher: '0x17946cD3e180f82e632805e5549EC913330Bb175',
-  /** Feeds of Chainlink's: they answer AggregatorV3's `latestRoundData()`. */
+  /** Addresses of Chainlink feeds, which answer AggregatorV3's `latestRoundData()`. */
   oracle: '0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70',
   sequencerFeed: '0xBCF85224fc0756B9Fa45aA7892530B47e10b6433',
 } as const;
@@ -16,7 +16,7 @@ export const MAINNET = {
 /** Description of an address as the value of a variable, for docs/configuration.md. */
 export const ADDRESS = '`0x` and 40 hex digits';
 
-/** The variables of the chain. */
+/** Environment variables of the chain. */
 export const CHAIN_SECTION = {
   RPC_URL: optional(z.url()).meta({
     description: 'The RPC endpoint of the chain.',

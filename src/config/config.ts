@@ -15,7 +15,10 @@ import { assembleTracing } from './tracing-section.ts';
 
 export type Config = ReturnType<typeof assemble>;
 
-/** Reads the environment once. Throws ConfigError, naming the variable, before anything has started. */
+/**
+ * Reads the configuration from the environment. Throws ConfigError with the name of the faulty variable, before anything has
+ * started.
+ */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Environment.safeParse(withoutIdleThresholds(environment));
   if (!parsed.success) {
@@ -132,7 +135,9 @@ function parseTreasury(treasury: string | undefined, usdc: string): string | und
   throw new ConfigError(`Invalid TREASURY_ADDRESS "${treasury}": USDC cannot be sent there`);
 }
 
-/** Tests travel in time and wait for no block; with real money that is not allowed. */
+/**
+ * Throws ConfigError for settings of the chain that only tests may use: no confirmations, or other periods than the limits'.
+ */
 function keepChainNumbers(env: z.output<typeof Environment>): void {
   if (env.CHAIN_CONFIRMATIONS === 0) {
     throw new ConfigError('Invalid CHAIN_CONFIRMATIONS "0": production needs at least 1');
@@ -172,7 +177,9 @@ function refuseLocalTargets({ SSRF_ALLOW_LOCALHOST: isSet }: z.output<typeof Env
   );
 }
 
-/** Half of a certificate is a mistake, and serving without one would hide it. */
+/**
+ * Returns the files of the TLS certificate and its key; undefined when neither is set. Throws ConfigError when only one is set.
+ */
 function parseTls({
   TLS_CERT_FILE: certFile,
   TLS_KEY_FILE: keyFile,
@@ -208,7 +215,7 @@ function parseDatabase(text: string | undefined, environment: string) {
     return { kind: 'directory', path: DEFAULT_DATABASE_PATH } as const;
   }
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'url', url: text } as const;
-  // `file:` is how other databases spell a path; here it would make a directory of that name.
+  // A `file:` URL would create a directory of that name, so it is refused like all other URLs.
   if (/^([a-z][a-z0-9+.-]*:\/\/|file:)/i.test(text)) {
     throw new ConfigError('DATABASE_URL must be a postgres:// URL or a directory');
   }
@@ -220,7 +227,7 @@ function parseDatabase(text: string | undefined, environment: string) {
   return { kind: 'directory', path: text } as const;
 }
 
-/** uWebSockets.js reads its header limit from the environment when it loads; its own 4 KiB is too small. */
+/** Sets the header limit that uWebSockets.js reads from the environment when it loads. Its default of 4 KiB is too small. */
 export function raiseHeaderLimit(): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headerBlockBytes);
 }

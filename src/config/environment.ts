@@ -9,13 +9,13 @@ import { TRACING_SECTION } from './tracing-section.ts';
 import { address, flag, list, optional, share, text, unlessEmpty } from './variable-kinds.ts';
 import { WALLETS_SECTION } from './wallets-section.ts';
 
-/** The embedded database of a development server; production must name its own place. */
+/** Path of a development server's embedded database. Production must set its own database. */
 export const DEFAULT_DATABASE_PATH = './.data/db';
 export const DEFAULT_PORT = 3001;
 
 const SWITCH = '`1` or `true`';
 
-/** Every variable that the server reads, under the heading that `docs/configuration.md` gives it. */
+/** All variables that the server reads, by their headings in `docs/configuration.md`. */
 export const SECTIONS = {
   Server: {
     NODE_ENV: unlessEmpty(

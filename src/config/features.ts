@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 
-/** A feature that this configuration leaves off: its routes answer 503 until the variables are set. */
+/** A feature that is off. Its routes answer 503 until the variables in `set` are set. */
 export type FeatureOff = { readonly feature: string; readonly set: string };
 
 type Configured = Pick<
@@ -20,7 +20,7 @@ function missingForWallets({ managedWallet }: Configured): string[] {
   return needsAddress ? [...unset, 'MANAGED_WALLET_BASE_URL'] : unset;
 }
 
-/** Every feature that is off, in words, with the variables that turn it on. */
+/** Returns all features that are off, each with the variables that turn the feature on. */
 export function featuresOff(config: Configured): readonly FeatureOff[] {
   const wallets = missingForWallets(config);
   const creation = config.facilitatorPrivateKey === undefined ? ['FACILITATOR_PRIVATE_KEY'] : [];

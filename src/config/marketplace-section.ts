@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { optional } from './variable-kinds.ts';
 
-/** The variables of the marketplace. The accounts with its vendors are read by the names that their vendors give them. */
+/** Environment variables of the marketplace. The vendors' own files name the variables of the accounts. */
 export const MARKETPLACE_SECTION = {
   MARKETPLACE_URL: optional(z.url({ protocol: /^https?$/ })).meta({
     description:

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text, unlessEmpty } from './variable-kinds.ts';
 
-/** The variables of the memories of agents. */
+/** Environment variables of the agents' memory. */
 export const MEMORY_SECTION = {
   MEMORY_INDEX: unlessEmpty(z.enum(['auto', 'packed', 'pgvector']).default('auto')).describe(
     "Where memories are searched by meaning: in the database by pgvector (0.8 or later), or packed in each process's memory. " +

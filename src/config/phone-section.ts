@@ -4,7 +4,7 @@ import { optional, text, unlessEmpty } from './variable-kinds.ts';
 
 const CALLS = LIMITS.phone.concurrentCalls;
 
-/** The variables of the phone service and of its carriers. */
+/** Environment variables of the phone service and its carriers. */
 export const PHONE_SECTION = {
   PHONE_CARRIER: optional(z.enum(['twilio', 'telnyx', 'loopback', 'none'])).meta({
     description: 'Who connects calls. `loopback` is a callee inside this process, for development.',

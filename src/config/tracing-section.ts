@@ -16,7 +16,7 @@ const SAMPLER_NAMES = Object.keys(SAMPLERS) as [SamplerName, ...SamplerName[]];
 
 const collector = () => optional(z.url({ protocol: /^https?$/ }));
 
-/** The variables of tracing, as OpenTelemetry names them. */
+/** Environment variables of tracing, with OpenTelemetry's names. */
 export const TRACING_SECTION = {
   OTEL_EXPORTER_OTLP_ENDPOINT: collector().meta({
     description:
@@ -75,7 +75,7 @@ export function assembleTracing(env: z.output<typeof Tracing>) {
   } as const;
 }
 
-/** A member of W3C Baggage without properties: a token, and a percent-encoded value. */
+/** Matches a member of W3C Baggage without properties: a token, and a percent-encoded value. */
 const MEMBER = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([\x21-\x7e]*)\s*$/;
 
 function readHeaders(list: string): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The kinds of values that variables take. */
+/** Kinds of values that variables have. */
 
 export const list = () =>
   z

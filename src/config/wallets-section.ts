@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { optional, privateKey, text, unlessEmpty } from './variable-kinds.ts';
 
-/** The variables of the provider that keeps the agents' wallets. */
+/** Environment variables of the provider that keeps the agents' wallets. */
 export const WALLETS_SECTION = {
   MANAGED_WALLET_APP_ID: text().meta({
     description:
