@@ -90,7 +90,7 @@ const ofPhone = group('phone', 'agent');
 const ofMarket = group('marketplace', 'agent');
 const broadcast = group('marketplace', 'platform');
 
-/** Every event that a webhook can subscribe to, in the order of the published catalogue. */
+/** All events that a webhook can subscribe to, in the order of the published catalogue. */
 export const EVENT_KINDS: readonly EventKind[] = [
   loan('loan.health_warning', 'Loan health warning', 'A loan comes close to liquidation.', {
     loanId,

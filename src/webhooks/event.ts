@@ -11,7 +11,7 @@ type NewAgent = {
   readonly delegationTxHash: string | null;
 };
 
-/** `agent.created`: the agent may spend from now on. */
+/** Builds `agent.created`. From this event on the agent may spend. */
 export function agentCreated(origin: Origin, agent: NewAgent): EventRow {
   return {
     name: 'agent.created',
@@ -39,11 +39,11 @@ export type EventKey = {
   readonly agent?: { readonly agentId: number; readonly walletAddress: string | null };
 };
 
-/** `key.created`: the prefix names the key, its secret is nowhere. */
+/** Builds `key.created`. The event names the key by its prefix, and never contains the secret. */
 export const keyCreated = (origin: Origin, key: EventKey): EventRow =>
   keyEvent('key.created', origin, key, {});
 
-/** `key.rotated`: the old key stopped working in the same instant. */
+/** Builds `key.rotated`. The old key stopped working in the same commit. */
 export const keyRotated = (origin: Origin, key: EventKey, rotatedFromKeyId: number): EventRow =>
   keyEvent('key.rotated', origin, key, { rotatedFromKeyId });
 

@@ -11,7 +11,7 @@ type SettledPayment = {
   readonly nonce: string;
 };
 
-/** `x402.first_settlement`: the first payment of an agent that the chain has settled. */
+/** Builds `x402.first_settlement`, for the first payment of an agent that the chain has settled. */
 export const paymentFirstSettled = (payment: SettledPayment): EventRow => ({
   name: 'x402.first_settlement',
   accountId: payment.accountId,
@@ -26,7 +26,7 @@ export const paymentFirstSettled = (payment: SettledPayment): EventRow => ({
   },
 });
 
-/** `marketplace.payment.settled`: a payment to a vendor that the chain has settled. */
+/** Builds `marketplace.payment.settled`, for a payment to a vendor that the chain has settled. */
 export const paymentSettled = (payment: SettledPayment): EventRow => ({
   name: 'marketplace.payment.settled',
   accountId: payment.accountId,
@@ -51,7 +51,7 @@ export const marketplaceSold = (sale: {
   readonly url: string;
   readonly host: string;
   readonly amountRaw: bigint;
-  /** The hold that it was settled from. */
+  /** Id of the hold that paid for the sale. */
   readonly reference: string;
 }): EventRow => ({
   name: 'marketplace.payment.settled',
@@ -69,7 +69,10 @@ export const marketplaceSold = (sale: {
   },
 });
 
-/** `marketplace.tripwire.triggered`: a vendor did something else than it was expected to. For information. */
+/**
+ * Builds `marketplace.tripwire.triggered`, for a difference between a vendor's delivery and the order. The event changes no
+ * charge.
+ */
 export const tripwireTriggered = (found: {
   readonly accountId: string;
   readonly wallet: string | null;
@@ -77,7 +80,7 @@ export const tripwireTriggered = (found: {
   readonly tripwire: string;
   readonly expected: string;
   readonly observed: string;
-  /** The hold of the sale that it was found in. */
+  /** Id of the sale's hold. */
   readonly reference: string;
 }): EventRow => {
   const { accountId, reference, wallet, ...departure } = found;
@@ -90,7 +93,7 @@ export const tripwireTriggered = (found: {
   };
 };
 
-/** `marketplace.job.completed`: a job of a vendor has ended, well or not. */
+/** Builds `marketplace.job.completed`, for a vendor's job that has completed or failed. */
 export const jobCompleted = (job: {
   readonly accountId: string;
   readonly wallet: string | null;
@@ -108,7 +111,7 @@ export const jobCompleted = (job: {
   };
 };
 
-/** `marketplace.spend_cap.hit`: a paid call was refused by a cap. Amounts are as the refusal shows them. */
+/** Builds `marketplace.spend_cap.hit`, for a paid call that a cap refused. The amounts are the refusal's. */
 export const spendCapHit = (hit: {
   readonly accountId: string;
   readonly agentId: number;

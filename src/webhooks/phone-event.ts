@@ -7,7 +7,7 @@ type RentedNumber = {
   readonly phoneNumber: string;
 };
 
-/** `phone.number.grace`: a month could not be paid; the number works until `graceUntil`. */
+/** Builds `phone.number.grace`, for a number whose monthly rent could not be paid. The number works until `graceUntil`. */
 export const numberInGrace = (
   number: RentedNumber & { readonly monthlyRentalRaw: bigint },
   graceUntil: Date,
@@ -17,7 +17,7 @@ export const numberInGrace = (
     monthlyRentalRaw: number.monthlyRentalRaw.toString(),
   });
 
-/** `phone.number.released`: the number is given back, and why. */
+/** Builds `phone.number.released`, for a number that was given back, with the reason. */
 export const numberReleased = (number: RentedNumber, releaseReason: string): EventRow =>
   numberEvent('phone.number.released', number, { releaseReason });
 
@@ -40,7 +40,7 @@ const numberEvent = (
 
 /** Difference between a carrier's record and the amount that a call was billed by. */
 export type CarrierTripwire = {
-  /** `carrier_price`: raw USDC of its line; `carrier_duration`: seconds. */
+  /** `carrier_price`: price of the call in raw USDC. `carrier_duration`: duration of the call in seconds. */
   readonly tripwire: 'carrier_price' | 'carrier_duration';
   /** Value that the call was billed by. */
   readonly expected: string;
@@ -48,7 +48,7 @@ export type CarrierTripwire = {
   readonly observed: string;
 };
 
-/** `marketplace.tripwire.triggered` of a call: for information, since nothing is charged for it later. */
+/** Builds `marketplace.tripwire.triggered` for a call. The event changes no charge. */
 export const carrierTripped = (
   call: {
     readonly callId: string;

@@ -10,11 +10,11 @@ type StoredKey = {
   readonly enabled: boolean;
 };
 
-/** `provider_key.created`: calls to the provider are made with this key from now on. */
+/** Builds `provider_key.created`. From this event on, calls to the provider use the key. */
 export const providerKeyCreated = (origin: Origin, key: StoredKey): EventRow =>
   providerKeyEvent('provider_key.created', origin, key);
 
-/** `provider_key.updated`: another key in the same place, or the same one switched on or off. */
+/** Builds `provider_key.updated`, for a stored key that was replaced, enabled or disabled. */
 export const providerKeyUpdated = (origin: Origin, key: StoredKey): EventRow =>
   providerKeyEvent('provider_key.updated', origin, key);
 

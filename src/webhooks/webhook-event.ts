@@ -1,8 +1,8 @@
 import type { EventRow } from '../ledger/rules/companion.ts';
 
 /**
- * `webhook.deactivated`: the server switched an endpoint off. It is no member of the catalogue, so that only endpoints of
- * the account which subscribed to `*`, with the scope `global`, receive it.
+ * Builds `webhook.deactivated`, for an endpoint that the server switched off. The event is not in the catalogue, so only the
+ * account's endpoints with the scope `global` and a subscription to `*` receive it.
  */
 export const webhookDeactivated = (endpoint: {
   readonly id: number;

@@ -15,7 +15,7 @@ export type DeliverDeps = {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The database's time, in Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
   readonly send: SendDelivery;
   readonly openSecrets: OpenSecrets;
@@ -26,7 +26,7 @@ export class EventDelivery {
   readonly #deps: DeliverDeps;
   readonly #outcomes: OutcomeWriter;
   readonly #attempts: Counter;
-  /** Attempts under way by endpoint, and of all. */
+  /** Number of attempts in progress by endpoint id; `#active` is their sum. */
   readonly #busy = new Map<number, number>();
   #active = 0;
   #claiming: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class EventDelivery {
     await this.#claim();
   }
 
-  /** Resolves when nothing is under way here. */
+  /** Resolves when no claim and no attempt is in progress in this process. */
   async idle(): Promise<void> {
     while (this.#active > 0 || this.#claiming !== undefined) {
       await this.#claiming;
@@ -123,7 +123,7 @@ export class EventDelivery {
         this.#outcomes.add(outcome);
       },
       (error: unknown) => {
-        // A fault of this server: the claim ends by itself, and the delivery is tried again.
+        // A bug of this server, not a failed attempt: the claim expires, and the delivery is attempted again.
         this.#deps.log.error({ err: error, deliveryId }, 'a webhook attempt broke');
         this.#free([webhookId]);
       },

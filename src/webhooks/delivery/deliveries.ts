@@ -18,7 +18,7 @@ export type DeliveriesDeps = {
   readonly random: Random;
   readonly send: SendDelivery;
   readonly now: () => number;
-  /** Undefined: this server keeps no webhooks. */
+  /** Opens sealed signing secrets. Undefined when webhooks are off on this server. */
   readonly openSecrets: OpenSecrets | undefined;
 };
 
@@ -31,7 +31,7 @@ export type WebhookTries = ReturnType<typeof createWebhookTries>;
 export type WebhookRecoveries = ReturnType<typeof createWebhookRecoveries>;
 export type WebhookLog = ReturnType<typeof createWebhookLog>;
 
-/** Deliveries that are sent once, while their owner waits. */
+/** Creates the deliveries that a developer requests by hand: each is attempted once, while the developer waits. */
 export function createWebhookTries(deps: DeliveriesDeps) {
   const { now, sql } = deps;
   return {
@@ -45,7 +45,7 @@ export function createWebhookTries(deps: DeliveriesDeps) {
       return tryOnce(deps, webhook, { ...none, event: 'test', payload }, body);
     },
 
-    /** Sends a delivery that is over once more, under an id of its own. */
+    /** Sends a finished delivery once more, under a new delivery id. */
     async retry(place: Place, deliveryId: string): Promise<ManualDelivery> {
       const webhook = await requireWebhook(sql, place);
       const before = await findDelivery(sql, place.accountId, deliveryId);
@@ -72,10 +72,10 @@ export function createWebhookTries(deps: DeliveriesDeps) {
   };
 }
 
-/** Deliveries that failed, sent again in the background. */
+/** Creates the recoveries, which send failed deliveries again in the background. */
 export function createWebhookRecoveries({ sql }: Pick<DeliveriesDeps, 'sql'>) {
   return {
-    /** Begins to send again what has failed since a time, in the background. */
+    /** Starts a recovery of the deliveries that failed between `since` and `until`. They are sent again in the background. */
     async recover(place: Place, span: { readonly since: Date; readonly until: Date }) {
       const webhook = await requireWebhook(sql, place);
       if (!webhook.active) throw errors.webhooks.inactive();
@@ -117,7 +117,9 @@ export function createWebhookLog({ sql }: Pick<DeliveriesDeps, 'sql'>) {
       return found;
     },
 
-    /** The account's events behind a position, oldest first, as webhooks of the scope `global` receive them. */
+    /**
+     * Reads the account's events after a position, oldest first, with the content that webhooks of the scope `global` receive.
+     */
     feed: (accountId: string, page: { readonly after: bigint; readonly limit: number }) =>
       readFeed(sql, accountId, page),
 

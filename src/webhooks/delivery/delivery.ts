@@ -1,11 +1,11 @@
 import type { DeliveryStatus } from '../../../machines/webhook-delivery.ts';
 
-/** A delivery as its owner reads it. */
+/** A delivery in the log of its account. */
 export type LoggedDelivery = {
   readonly id: bigint;
   readonly deliveryId: string;
   readonly webhookId: number;
-  /** Null: the webhook is deleted. */
+  /** URL of the webhook; null when the webhook was deleted. */
   readonly webhookUrl: string | null;
   readonly event: string;
   readonly agentWallet: string | null;
@@ -17,7 +17,7 @@ export type LoggedDelivery = {
   readonly createdAt: Date;
 };
 
-/** One delivery with what was sent and what came back. */
+/** A delivery with the event that was sent and the response of the endpoint. */
 export type DeliveryDetail = LoggedDelivery & {
   readonly eventId: bigint | null;
   readonly responseBody: string | null;
@@ -35,9 +35,9 @@ export type LogFilter = {
   readonly status?: DeliveryStatus | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** A delivery id or a correlation id. */
+  /** Id of a delivery, or correlation id of its event. */
   readonly id?: string | undefined;
-  /** Older than this row. */
+  /** Upper bound, exclusive, of the rows' ids: only older rows are returned. */
   readonly beforeId?: bigint | undefined;
 };
 
@@ -57,13 +57,13 @@ export type TriedDelivery = {
   readonly responseBody: string | null;
 };
 
-/** A request to send again what has failed at an endpoint in a span of time, and how far it has come. */
+/** A request to send an endpoint's failed deliveries of a period again, and its progress. */
 export type Recovery = {
   readonly id: number;
   readonly webhookId: number;
   readonly since: Date;
   readonly until: Date;
-  /** Deliveries that were put into the queue again. */
+  /** Number of failed deliveries that were queued again. */
   readonly requeued: number;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 
-/** Makes the one row that hands out positions, in a database that has none yet. */
+/** Inserts the only row of the counter of positions, in a database that does not have the row yet. */
 export async function ensurePositions(sql: Sql): Promise<void> {
   await sql`insert into event_positions (last) values (0) on conflict do nothing`;
 }
@@ -55,7 +55,7 @@ export async function dispatchEvents(sql: Sql, limit: number): Promise<Dispatche
   return row ?? { events: 0, deliveries: 0 };
 }
 
-/** An event of an account as its owner reads it by position. */
+/** An event at its position in the account's feed. */
 export type FeedRow = {
   readonly position: bigint;
   readonly name: string;
@@ -84,7 +84,9 @@ export async function readLastPosition(sql: Sql): Promise<bigint> {
   return row?.last ?? 0n;
 }
 
-/** Removes what is older than it is kept, a bounded number of rows. Returns whether there was as much. */
+/**
+ * Deletes expired deliveries, events and recoveries, a bounded number of rows each. Returns true when more rows may be left.
+ */
 export async function pruneOld(sql: Sql): Promise<boolean> {
   const { keptDays, prunedPerStep } = LIMITS.webhooks;
   const removed = await Promise.all([

@@ -11,7 +11,7 @@ const columns = (sql: Queryable) => sql`d.id, d.delivery_id as "deliveryId",
 const kept = (sql: Queryable) =>
   sql`d.created_at > now() - ${LIMITS.webhooks.keptDays} * interval '1 day'`;
 
-/** Deliveries of an account, newest first. */
+/** Reads deliveries of an account that match a filter, newest first. */
 export async function findDeliveries(
   sql: Queryable,
   accountId: string,
@@ -33,7 +33,7 @@ export async function findDeliveries(
     order by d.id desc limit ${limit} offset ${offset}`;
 }
 
-/** Undefined where the account has no such delivery any more. */
+/** Reads one delivery. Undefined when the account has no such delivery, or it has expired. */
 export async function findDelivery(
   sql: Queryable,
   accountId: string,
@@ -49,7 +49,7 @@ export async function findDelivery(
   return row;
 }
 
-/** Deliveries of the last days by their status. */
+/** Counts the stored deliveries of a webhook by their status. */
 export async function countDeliveries(
   sql: Queryable,
   webhookId: number,

@@ -3,7 +3,7 @@ import { openSealed } from '../../kernel/seal.ts';
 import type { SigningSecrets } from './sign-delivery.ts';
 import { secretPlace } from './webhook.ts';
 
-/** The secrets of a webhook as its row has them. */
+/** Sealed secrets of a webhook, as stored in its row. */
 type Sealed = {
   readonly accountId: string;
   readonly sealedSecret: Buffer;
@@ -15,7 +15,10 @@ export type OpenSecrets = (sealed: Sealed) => SigningSecrets | undefined;
 
 const SECRETS_REMEMBERED = 10_000;
 
-/** Opens secrets, and remembers the latest by their sealed bytes. */
+/**
+ * Creates the function that decrypts a webhook's secrets. It caches the latest `SECRETS_REMEMBERED` secrets by their sealed
+ * bytes.
+ */
 export function createOpenSecrets(sealingSecret: string): OpenSecrets {
   const opened = new RecentMap<string, string>(SECRETS_REMEMBERED);
   const open = (accountId: string, sealed: Buffer): string => {

@@ -55,7 +55,7 @@ export class OutcomeWriter {
     if (!this.#isWriting) void this.#writeAll();
   }
 
-  /** Never rejects. */
+  /** Writes the queued outcomes in batches, and repeats a batch that failed. Never rejects. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {

@@ -5,7 +5,7 @@ import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 
-/** A delivery that this process sends now; no other does until `dueAt`. */
+/** A delivery that only this process may send, until `dueAt`. */
 export type ClaimedDelivery = {
   readonly id: bigint;
   readonly deliveryId: string;
@@ -13,7 +13,7 @@ export type ClaimedDelivery = {
   readonly accountId: string;
   readonly url: string;
   readonly status: DeliveryStatus;
-  /** Attempts that were made before. */
+  /** Number of attempts made before this claim. */
   readonly attempt: number;
   readonly dueAt: Date;
   readonly event: string;
@@ -41,9 +41,9 @@ const queues = (sql: Sql) => sql`
   from queues q where q.webhook_id is not null`;
 
 /**
- * Claims what is due, `limit` rows at most and of each endpoint as many as it has free, fewer where it fails: an endpoint
- * that does not answer holds its own queue alone. Endpoints with a limit a second are claimed for once a second, by one process. It takes
- * no longer where a queue is long.
+ * Claims due deliveries: at most `limit` in all, and from each endpoint up to its free slots, which are fewer while it fails.
+ * Thus an endpoint that does not answer delays only its own queue. An endpoint with `maxPerSecond` is claimed from once a
+ * second, by one process. The length of a queue does not slow the query.
  */
 export async function claimDue(
   sql: Sql,
@@ -104,7 +104,7 @@ export type AttemptOutcome = {
   readonly nextAt: Date | null;
 };
 
-/** An endpoint that was switched off with these outcomes. */
+/** An endpoint that these outcomes switched off. */
 export type Deactivated = {
   readonly id: number;
   readonly accountId: string;
@@ -171,7 +171,10 @@ export async function recordOutcomes(
   }) as Promise<readonly Deactivated[]>;
 }
 
-/** Ends what waits for endpoints that are switched off or deleted, a bounded number of rows. Returns how many. */
+/**
+ * Fails queued deliveries of endpoints that are off or deleted, a bounded number of rows. Returns the number of failed
+ * deliveries.
+ */
 export async function failStranded(sql: Sql): Promise<number> {
   const rows = await sql`
     update webhook_deliveries d set status = 'failed', due_at = null,

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { Webhook } from './webhook.ts';
 import { findWebhook } from './webhook-store.ts';
 
-/** Throws the refusal of a webhook that the account does not have. */
+/** Returns a webhook of the account. Throws the refusal when the account has no such webhook. */
 export async function requireWebhook(
   sql: Queryable,
   place: Pick<Webhook, 'accountId' | 'id'>,

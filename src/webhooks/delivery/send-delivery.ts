@@ -13,7 +13,7 @@ import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 export type Attempt = {
   readonly statusCode: number | null;
   readonly error: string | null;
-  /** The beginning of the answer, without control characters. */
+  /** Beginning of the response body, without control characters; null when the response has no text. */
   readonly responseBody: string | null;
 };
 
@@ -26,8 +26,8 @@ export type SendDelivery = (
 const DESTINATIONS_REMEMBERED = 2_000;
 
 /**
- * Posts a delivery once. The guard looks the name up again every few seconds, and every connection goes to an address that
- * it has checked. A redirect is a failure like every status that is no 2xx.
+ * Creates the function that posts a delivery once. The guard resolves a host name again after a few seconds, and every
+ * connection uses an address that the guard has checked. Every status other than 2xx is a failure, including redirects.
  */
 export function createSendDelivery(deps: {
   readonly client: GuardedClient;
@@ -52,7 +52,7 @@ export function createSendDelivery(deps: {
     if (known !== undefined && nowMs - known.atMs < checkedMs) return known.place;
     const place = client.open(url);
     checked.set(url, { place, atMs: nowMs });
-    // A refusal is not remembered: it may have passed at the next attempt.
+    // A refused destination is not cached, since the next attempt may be allowed.
     place.catch(() => checked.delete(url));
     return place;
   }
@@ -94,7 +94,7 @@ async function readBeginning(answer: GuardedAnswer): Promise<string | null> {
     if (!(error instanceof BodyTooLarge || error instanceof SendFailed)) throw error;
   }
   const bytes = Buffer.concat(chunks).subarray(0, LIMITS.webhooks.shownAnswerBytes);
-  // Control characters could move the cursor of a terminal that shows the log.
+  // Control characters are removed, since they could move the cursor of a terminal that shows the log.
   const text = bytes.toString('utf8').replace(/[\p{Cc}\p{Cf}]/gu, '');
   return text === '' ? null : text;
 }

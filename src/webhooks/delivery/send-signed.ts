@@ -14,7 +14,7 @@ const NOT_SENT: Attempt = {
   responseBody: null,
 };
 
-/** Sends a delivery once, signed now. Without a secret that can be opened nothing is sent. */
+/** Signs a delivery with the current time and sends it once. Sends nothing when no secret can be decrypted. */
 export async function sendSigned(
   { now, openSecrets, send }: SignedSendDeps,
   webhook: Parameters<OpenSecrets>[0] & { readonly url: string },

@@ -39,7 +39,9 @@ export type NewWebhook = Pick<
   'accountId' | 'url' | 'events' | 'scope' | 'scopeValue' | 'description' | 'maxPerSecond'
 > & { readonly sealedSecret: Uint8Array };
 
-/** Undefined: the account has as many as it may. The account's row is locked by the caller. */
+/**
+ * Inserts a webhook. Undefined when the account has its limit of webhooks. The caller must hold the lock of the account's row.
+ */
 export async function insertWebhook(
   tx: Queryable,
   webhook: NewWebhook,
@@ -63,7 +65,7 @@ export async function findWebhooks(sql: Queryable, accountId: string): Promise<W
   return rows.map(toWebhook);
 }
 
-/** Undefined where the account has no such webhook. */
+/** Reads a webhook. Undefined when the account has no such webhook. */
 export async function findWebhook(
   sql: Queryable,
   { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
@@ -77,7 +79,10 @@ export type WebhookChange = Partial<
   Pick<Webhook, 'url' | 'events' | 'active' | 'description' | 'maxPerSecond'>
 >;
 
-/** Members that are undefined stay. A webhook that is switched on begins without failures. */
+/**
+ * Changes the members that are defined. A defined `active` clears the failures and the reason of a deactivation. Undefined when
+ * the account has no such webhook.
+ */
 export async function updateWebhook(
   sql: Queryable,
   { accountId, id }: Pick<Webhook, 'accountId' | 'id'>,
@@ -109,8 +114,8 @@ export async function deleteWebhook(
 }
 
 /**
- * Puts another secret in the place of the one before, which signs as well for a while unless it is to end at once.
- * Whether the webhook was there.
+ * Replaces the signing secret. The previous secret also signs for `previousMs`; 0 ends it at once. Returns false when the
+ * account has no such webhook.
  */
 export async function replaceSecret(
   sql: Queryable,

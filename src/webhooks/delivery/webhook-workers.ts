@@ -10,7 +10,7 @@ import { stepRecovery } from './recovery-store.ts';
 const STEP_MS = 1_000;
 const SWEEP_MS = 5_000;
 const PRUNE_MS = 60_000;
-/** Steps that one run takes at the most; the next run goes on. */
+/** Most steps in one run of a worker. The next run goes on from there. */
 const STEPS = 20;
 
 /** Creates the background workers of webhooks. Every process runs them, and each task is claimed by one process. */

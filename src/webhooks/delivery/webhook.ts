@@ -11,7 +11,7 @@ export type Webhook = {
   readonly scopeValue: string | null;
   readonly description: string | null;
   readonly active: boolean;
-  /** Why the server switched it off. */
+  /** Reason why the server switched the webhook off; null for a webhook that is on or was switched off by its owner. */
   readonly inactiveReason: string | null;
   readonly maxPerSecond: number | null;
   readonly createdAt: Date;

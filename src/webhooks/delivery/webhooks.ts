@@ -55,7 +55,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 
 const Patterns = z.array(z.string().max(128)).min(1).max(LIMITS.webhooks.patterns);
 
-/** Endpoints of developers that receive events, and their secrets. */
+/** Creates the management of an account's webhooks and their secrets. */
 export function createWebhooks(deps: WebhooksDeps) {
   const { sql } = deps;
 
@@ -81,7 +81,7 @@ export function createWebhooks(deps: WebhooksDeps) {
 
     list: (accountId: string) => findWebhooks(sql, accountId),
 
-    /** With its deliveries by status. */
+    /** Returns a webhook, and the number of its deliveries by status. */
     async read(place: Place) {
       const webhook = await requireWebhook(sql, place);
       return { webhook, stats: await countDeliveries(sql, webhook.id) };
@@ -106,7 +106,10 @@ export function createWebhooks(deps: WebhooksDeps) {
       if (!(await deleteWebhook(sql, place))) throw errors.webhooks.notFound();
     },
 
-    /** Returns the new secret. The old one goes on signing the Standard Webhooks header for a day, unless it is to end at once. */
+    /**
+     * Replaces the signing secret and returns the new one. The old secret also signs the Standard Webhooks header for a day,
+     * unless `isImmediate`.
+     */
     async rotateSecret(place: Place, isImmediate: boolean): Promise<string> {
       await requireWebhook(sql, place);
       const { sealed, secret } = sealNewSecret(deps, place.accountId);
