@@ -8,17 +8,17 @@ export class AudioAllowance {
   /** Two fractions in one array, which V8 stores unboxed (docs/decisions/0109). */
   readonly #state: [aheadMs: number, atMs: number];
 
-  /** Times come from the monotonic clock. */
+  /** Starts the allowance. `nowMs` is a time of the monotonic clock. */
   constructor(nowMs: number) {
     this.#state = [0, nowMs];
   }
 
-  /** When audio last arrived, refused audio included; at first, when this was made. */
+  /** Time when audio last arrived, refused audio included; before any audio, the time of construction. */
   get lastAtMs(): number {
     return this.#state[AT_MS];
   }
 
-  /** Returns false for audio that is too far ahead. It then counts for nothing. */
+  /** Counts `ms` of audio. Returns false, and does not count it, when the audio is too far ahead of real time. */
   take(ms: number, nowMs: number): boolean {
     const state = this.#state;
     const aheadMs = Math.max(0, state[AHEAD_MS] - (nowMs - state[AT_MS]));

@@ -22,8 +22,8 @@ export type BillingDeps = {
 
 export interface TurnBilling {
   /**
-   * Journals a turn's charges (of speech alone without an answer), sends the client its receipt and, if `isNext`, holds
-   * the next turn with as long an answer as fits. Resolves to the event for the session's machine.
+   * Journals a turn's charges (of speech alone when there is no answer) and sends the client its receipt. With `isNext`, holds
+   * the next turn with the longest answer that can be held. Resolves to the event for the session's machine.
    */
   bill(
     finished: FinishedAnswer | undefined,
@@ -70,7 +70,7 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
     const journalFromMs = clock.monotonicMs();
     tally.heard(heardMs);
     if (finished !== undefined) tally.turnEnded();
-    // The client learns of a turn only when its charge can no longer be lost.
+    // The client receives the turn's end only when its charge can no longer be lost.
     if (bills.length > 0 && (await sessionHolds.journal(bills)) === 'lost') return LOST;
     const journalMs = clock.monotonicMs() - journalFromMs;
     finished?.trace?.billed({
@@ -106,7 +106,7 @@ export function createTurnBilling(deps: BillingDeps): TurnBilling {
   }
 }
 
-/** Splits charges by the hold that pays them, without the holds that owe nothing. */
+/** Groups charges by the hold that pays them. Holds without an amount due are left out. */
 function billsOf(bought: readonly TurnCharge[]): SessionCharge[] {
   const shares = new Map<string, TurnCharge[]>();
   for (const one of bought) {

@@ -21,7 +21,7 @@ export type HeldFor = {
   readonly booking?: Booking;
 };
 
-/** The lines of a hold that pays for the legs of a call. */
+/** Ledger entries of a hold that pays for the legs of a call. */
 export type Booking = {
   readonly target: string;
   readonly destination: Destination;
@@ -33,7 +33,7 @@ export type Booking = {
   readonly ending: (reason: string, claim: SessionClaim) => Promise<void>;
   /** Called once this process has settled the hold. */
   readonly settled: (chargedRaw: bigint, reason: string) => void;
-  /** Called where this process has not settled the hold: the ledger did not answer, or the hold stays open. */
+  /** Called when this process has not settled the hold: the ledger did not answer, or the hold stays open. */
   readonly undecided: (reason: string) => void;
   /**
    * Returns the usage to journal when the session has ended here and its hold stays open for another worker to settle.
@@ -45,7 +45,7 @@ export type Booking = {
 export type SettleOutcome = {
   readonly reason: string;
   readonly status: ChargeRow['status'];
-  /** Returns the session's summary, once everything before the settlement is done. */
+  /** Returns the session's summary. Called once everything before the settlement is done. */
   readonly summary?: () => SessionSummary;
   /** Called for each hold with the amount that the ledger charged. */
   readonly charged?: ((raw: bigint) => void) | undefined;
@@ -91,7 +91,7 @@ export async function closeClaim(
     billableRaw: spentRaw,
     account: booking?.account ?? accountOf(owner.source),
     source: owner.source.provider,
-    // A session without charges leaves no line.
+    // A session without charges has no charge row.
     ...(spentRaw > 0n && { charges }),
     ...(booking && { events: booking.events(minRaw(spentRaw, claim.hold.amountRaw), reason) }),
   });

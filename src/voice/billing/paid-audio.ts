@@ -47,23 +47,23 @@ export type PaidAudioOptions = {
   readonly bytesPerSecond: number;
   /** Takes paid audio; `heardUpTo` reports how much of it is billed. The bytes are a view that is reused after the call. */
   readonly hear: (bytes: Uint8Array) => void;
-  /** Less than half a slice is left: `extend` should be called, off the audio path. */
+  /** Called when less than half a slice is left. `extend` should then be called, off the audio path. */
   readonly low: () => void;
   /** Called when the ledger refuses a further slice and the last slice is used up or a smaller slice would be refused, too. */
   readonly spent: (refusal: HoldRefusal) => void;
-  /** The ledger did not answer whether there is a further slice. */
+  /** Called when the ledger did not answer the request for a further slice. */
   readonly unheld: (error: unknown) => void;
-  /** Another process has settled this session. */
+  /** Called when another process has settled this session. */
   readonly lost: () => void;
-  /** The journal could not be written, or the reaction to the ledger's answer failed. */
+  /** Called when the journal could not be written, or handling the ledger's answer failed. */
   readonly away: (error: unknown) => void;
-  /** As `away`, but after a stop: the charges are settled nevertheless. */
+  /** Called instead of `away` after `stop`. The charges are settled nevertheless. */
   readonly awayLate: (error: unknown) => void;
 };
 
 /**
- * Lets through exactly the audio that the session's hold covers. Audio that arrives while the next slice is being held
- * waits in order; the caller bounds it.
+ * Passes on exactly the audio that the session's hold covers. Audio that arrives while the next slice is being held is queued
+ * in order; the caller bounds the queue.
  */
 export class PaidAudio {
   readonly #options: PaidAudioOptions;
@@ -95,12 +95,12 @@ export class PaidAudio {
     });
   }
 
-  /** Seconds of audio that are billed, or will be. */
+  /** Seconds of audio that are billed or will be billed. */
   get seconds(): number {
     return this.#meter.seconds;
   }
 
-  /** Audio that arrived and is dropped, in seconds. */
+  /** Seconds of audio that arrived and were dropped. */
   get droppedSeconds(): number {
     const bytes = this.#isStopped ? this.#cameBytes - this.#letThroughBytes : 0;
     return bytes / this.#options.bytesPerSecond;
@@ -110,7 +110,7 @@ export class PaidAudio {
     if (this.#isStopped) return;
     this.#cameBytes += bytes.length;
     const rest = this.#backlog.bytes > 0 ? bytes : this.#take(bytes);
-    // Hearing it may have ended the stream.
+    // `hear` may have ended the stream.
     if (this.#isStopped) return;
     this.#backlog.push(rest);
     if (this.#backlog.bytes > 0) this.extend();
@@ -129,7 +129,7 @@ export class PaidAudio {
     holdLargestCount({
       least: 1,
       most: SLICE,
-      // A refusal is harmless while the last slice lasts.
+      // A refusal has no consequence while the last slice lasts.
       isNeeded: isLast,
       priceRaw: (seconds) => sliceRaw(source, seconds),
       hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
@@ -147,20 +147,23 @@ export class PaidAudio {
       .catch((error: unknown) => this.#away(error));
   }
 
-  /** Counts audio as heard up to `seconds`. What a report claims beyond the audio let through is not charged. */
+  /** Counts audio as heard up to `seconds`. A report beyond the audio passed on is not charged. */
   heardUpTo(seconds: number): void {
     if (Number.isFinite(seconds)) this.#disown(seconds);
     this.#meter.hearUpTo(seconds);
     if (this.#meter.sliceIsDue) this.journal();
   }
 
-  /** Calls back after all audio so far and before any later audio; never after a stop. The caller bounds how often. */
+  /**
+   * Calls `callback` after all audio up to now and before any later audio; never after a stop. The caller bounds the number of
+   * calls.
+   */
   whenHeard(callback: () => void): void {
     if (this.#backlog.bytes === 0) callback();
     else this.#waiting.push({ behindBytes: this.#passedBytes + this.#backlog.bytes, callback });
   }
 
-  /** Drops the audio that waits, which is not billed, and lets no more through. */
+  /** Drops the queued audio, which is not billed, and passes no more audio on. */
   stop(): void {
     this.#isStopped = true;
     this.#backlog.clear();
@@ -185,7 +188,7 @@ export class PaidAudio {
     const sentSeconds = this.#letThroughBytes / bytesPerSecond;
     if (reportedSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
     const priceOf = (seconds: number) => sessionPrice(source, { audio_second: seconds });
-    // A report may name any number. Beyond what any upstream hears, no price is exact.
+    // A report may contain any number. Prices are exact only up to the longest audio that an upstream transcribes.
     const pricedSeconds = Math.min(reportedSeconds, LIMITS.upstreamAudioSeconds);
     const beyondRaw = priceOf(pricedSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
     if (beyondRaw <= 0n) return;
@@ -205,7 +208,7 @@ export class PaidAudio {
     else away(error);
   }
 
-  /** Lets paid bytes through and returns the rest. */
+  /** Passes on the bytes that are paid for, and returns the rest. */
   #take(bytes: Uint8Array): Uint8Array {
     const admitted = this.#meter.admit(bytes.length);
     this.#letThroughBytes += admitted;
@@ -227,7 +230,7 @@ export class PaidAudio {
     const [first] = this.#waiting;
     const next = first ? block.subarray(0, first.behindBytes - this.#passedBytes) : block;
     const passed = next.length - this.#take(next).length;
-    // Hearing it may have ended the stream.
+    // `hear` may have ended the stream.
     if (this.#isStopped) return;
     this.#backlog.unshift(block.subarray(passed));
     this.#passedBytes += passed;

@@ -29,7 +29,7 @@ export type SessionHoldDeps = {
   readonly breaker?: Pick<CircuitBreaker, 'distrusted'>;
 };
 
-/** The amount for each hold of a session, by its name. */
+/** Amounts to hold, by the name of the session's hold. */
 export type Reserves = Readonly<Record<string, bigint>>;
 
 export type SessionHoldOwner = HeldFor & {
@@ -50,7 +50,7 @@ export type OpenedSessionHold =
   | { readonly kind: 'opened'; readonly sessionHold: SessionHold }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal };
 
-/** A session's money: its hold and charges. Calls run one after another, so the settlement includes everything. */
+/** The hold of a session and the charges to it. Calls run one after another, so the settlement includes all charges. */
 export interface SessionHold {
   readonly heldRaw: bigint;
   readonly spentRaw: bigint;
@@ -71,14 +71,14 @@ export interface SessionHold {
   ): Promise<'given' | 'short' | 'lost'>;
   /** Runs work that lends from this hold or returns money to it. `keptRaw` of the unspent amount is not lent. */
   use<T>(work: ReserveWork<T>, keptRaw: bigint): Promise<T>;
-  /** Journals a charge. `lost`: the session is settled, here or by another process, without this charge. */
+  /** Journals a charge. Resolves to `lost` when the session was settled, here or by another process, without this charge. */
   journal(costRaw: bigint, usage: Readonly<Record<string, number>>): Promise<'written' | 'lost'>;
   /**
    * Books the usage that an upstream reports beyond the possible usage. The agent never pays for it: it is a shortfall of the
    * source, which is not tried for a while when `isImpossible`.
    */
   disown(beyondRaw: bigint, isImpossible: boolean): void;
-  /** Settles the hold to all charges, with one charge row, unless its booking leaves it open. Safe to call twice. */
+  /** Settles the hold to its charges, with one charge row, unless the booking leaves the hold open. Safe to call twice. */
   settle(outcome: SettleOutcome): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export async function openSessionHold(
   return { kind: 'opened', sessionHold: new OpenHold(deps, owner, opened.claim) };
 }
 
-/** Opens a hold for as many seconds or tokens as fit, from `most` down to `least`. Refused where not even `least` fit. */
+/** Opens a hold for the largest count of seconds or tokens, from `most` down to `least`. Refused when `least` cannot be held. */
 export async function openLargestHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
@@ -126,7 +126,7 @@ export async function openLargestHold(
   return verdict;
 }
 
-/** Goes on with the hold of a session that this process has taken over. */
+/** Continues the hold of a session that this process has taken over. */
 export const resumeSessionHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
@@ -151,7 +151,7 @@ class OpenHold implements SessionHold {
    * extension.
    */
   #unansweredRaw = 0n;
-  /** Each call waits for the one before it, however that ends. */
+  /** Outcome of the latest call. The next call waits for it, whether it resolves or rejects. */
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -231,7 +231,7 @@ class OpenHold implements SessionHold {
   journal(costRaw: bigint, bought: Readonly<Record<string, number>>): Promise<'written' | 'lost'> {
     return this.#inOrder(async () => {
       if (this.#isSettled) return 'lost';
-      // Counted before the write: a charge whose append got no answer is still settled at the end.
+      // Counted before the write, so that a charge whose write got no answer is still settled at the end.
       this.#spentRaw += costRaw;
       this.#seq += 1;
       addUsage(this.#usage, bought);

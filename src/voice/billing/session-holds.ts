@@ -4,7 +4,7 @@ import type { Reserve, ReserveWork } from '../../ledger/rules/requests.ts';
 import type { SettleOutcome } from './close-session-hold.ts';
 import type { Extension, OpenedSessionHold, Reserves, SessionHold } from './session-hold.ts';
 
-/** The hold that a session is opened with. */
+/** Name of the hold that a session is opened with. */
 export const MAIN_HOLD = '';
 
 /** A charge to one hold. */
@@ -30,7 +30,7 @@ export class SessionHolds implements Reserve {
   readonly #open: OpenNamed;
   readonly #sessionHolds = new Map<string, SessionHold>();
   readonly #opening = new Map<string, Promise<Extension>>();
-  /** Another process has taken a hold over, and ends the session: nothing more is held. */
+  /** True once another process has taken a hold over and ends the session. Nothing more is held then. */
   #isTaken = false;
   #ending: Pick<SettleOutcome, 'reason' | 'status'> | undefined;
   #settlement: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class SessionHolds implements Reserve {
     open: OpenNamed,
     options: {
       readonly hasOneReserve?: boolean;
-      /** The ids of the holds in the ledger, of a session with one reserve. */
+      /** Returns the ledger's id of a hold, for sessions with one reserve. */
       readonly holdIdOf?: (name: string) => string;
     } = {},
   ) {
@@ -59,7 +59,7 @@ export class SessionHolds implements Reserve {
     this.#holdIdOf = options.holdIdOf;
   }
 
-  /** Begins with a main hold that is open already. */
+  /** Sets the main hold, which is already open. */
   adopt(main: SessionHold): void {
     this.#sessionHolds.set(MAIN_HOLD, main);
   }
@@ -88,7 +88,7 @@ export class SessionHolds implements Reserve {
     return sumRaw;
   }
 
-  /** Holds `totalRaw` for unbilled charges in one of the holds. */
+  /** Tops one hold up, so that it covers unbilled charges of `totalRaw`. */
   hold(name: string, totalRaw: bigint, isQuiet = false): Promise<Extension> {
     return this.makeWhole({ [name]: totalRaw }, isQuiet);
   }
@@ -116,7 +116,7 @@ export class SessionHolds implements Reserve {
   #fill(name: string, totalRaw: bigint, isQuiet: boolean): Promise<Extension> {
     const sessionHold = this.#sessionHolds.get(name);
     if (sessionHold === undefined) return this.#openOnce(name, totalRaw, isQuiet);
-    // Computed in its turn, after the charges and extensions before it.
+    // Computed when the queued charges and extensions before it are done.
     const missingRaw = () => totalRaw - (sessionHold.heldRaw - sessionHold.spentRaw);
     return this.#extend(sessionHold, missingRaw, isQuiet);
   }
@@ -230,7 +230,7 @@ export class SessionHolds implements Reserve {
     };
   }
 
-  /** Journals all bills at once. `lost`: a hold was settled before its bill; the other bills are written. */
+  /** Journals all bills at once. Resolves to `lost` when a hold was settled before its bill; the other bills are written. */
   async journal(bills: readonly SessionCharge[]): Promise<'written' | 'lost'> {
     for (const { beyondRaw = 0n, sessionHold } of bills) {
       if (beyondRaw > 0n) this.#sessionHolds.get(sessionHold)?.disown(beyondRaw, false);
@@ -281,7 +281,7 @@ export class SessionHolds implements Reserve {
     }
     const opening = this.#openNow(name, reserveRaw, isQuiet);
     this.#opening.set(name, opening);
-    // After a rejection the name stays taken: the hold may still be opened, and is released then.
+    // After a rejection the name stays in `#opening`: the hold may still be opened, and is then released.
     const verdict = await opening;
     this.#opening.delete(name);
     return verdict;

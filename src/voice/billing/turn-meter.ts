@@ -2,14 +2,14 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { priceRaw, UNITS, type Usage } from '../../kernel/price.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 
-/** A token of sound is 100 ms heard or 50 ms spoken. */
+/** Milliseconds of audio per audio token: heard from the caller, and spoken by the model. */
 export const HEARD_TOKEN_MS = 100;
 export const SPOKEN_TOKEN_MS = 50;
 
 /** Usage of one turn, before it is converted to the units of a rate card. */
 export type TurnUse = {
   readonly textIn: number;
-  /** The part of `textIn` that the upstream had cached. */
+  /** The part of `textIn` that the upstream read from its cache. */
   readonly cachedIn?: number;
   readonly textOut: number;
   readonly heardMs: number;
@@ -17,7 +17,7 @@ export type TurnUse = {
   readonly spokenChars: number;
 };
 
-/** The bounds that every turn keeps, so that a reserve can cover it. */
+/** Upper bounds of one turn, from which its reserve is computed. */
 export type TurnCap = {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -28,16 +28,16 @@ export type TurnCap = {
   readonly countsSound: boolean;
 };
 
-/** More than the average length of a token in any language. */
+/** Upper bound of the average number of characters per token, in any language. */
 const CHARS_PER_TOKEN = 8;
 
 /** Returns the maximum number of characters in an answer of `tokens`. */
 export const charsOf = (tokens: number): number => tokens * CHARS_PER_TOKEN;
 
-/** A cap with its current answer length, which is shorter while less is held. */
+/** A cap with the length of the next answer, which is shorter than the longest answer while less is held. */
 export type TurnRoom = Omit<TurnCap, 'outputTokens'> & {
   outputTokens: number;
-  /** The models' longest answer. */
+  /** Upper bound in tokens of the models' longest answer. */
   readonly mostOutputTokens: number;
 };
 
@@ -136,7 +136,7 @@ export function turnReserveRaw(
 /** Audio tokens of a turn. */
 export type SoundTokens = { readonly heard: number; readonly spoken: number };
 
-/** For a speech-to-speech model: by the length of the audio. */
+/** Returns the audio tokens of a turn of a speech-to-speech model, computed from the duration of its audio. */
 export const soundTokens = ({ heardMs, spokenMs }: TurnUse): SoundTokens => ({
   heard: heardTokens(heardMs),
   spoken: spokenTokens(spokenMs),

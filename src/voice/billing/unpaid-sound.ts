@@ -1,9 +1,9 @@
-/** Milliseconds of ended utterances that are not billed yet. */
+/** Counts the milliseconds of ended utterances that are not billed yet. */
 export class UnpaidSound {
   #unbilledMs = 0;
   /** The part of `#unbilledMs` in utterances that wait for a transcript. Their price is not known yet. */
   #pendingMs = 0;
-  /** Being billed, until the hold is topped up. */
+  /** Milliseconds that are being billed. They count as unbilled until the hold is topped up. */
   #billingMs = 0;
 
   get ms(): number {

@@ -1,6 +1,6 @@
 const BLOCK_BYTES = 65_536;
 
-/** A queue of audio that waits for a hold. The writer bounds it by how far ahead of real time audio may be. */
+/** Queue of audio that waits for a hold. The writer bounds it: audio may be only a limited time ahead of real time. */
 export class AudioBacklog {
   readonly #blocks: { readonly bytes: Uint8Array; filled: number }[] = [];
   #bytes = 0;
@@ -9,7 +9,7 @@ export class AudioBacklog {
     return this.#bytes;
   }
 
-  /** Appends a copy of the audio. */
+  /** Appends a copy of `audio`. */
   push(audio: Uint8Array): void {
     this.#bytes += audio.length;
     for (let at = 0; at < audio.length; ) {
@@ -25,7 +25,7 @@ export class AudioBacklog {
     }
   }
 
-  /** Removes the oldest block. */
+  /** Removes and returns the oldest block. */
   shift(): Uint8Array {
     const block = this.#blocks.shift();
     if (block === undefined) return new Uint8Array();
@@ -33,7 +33,7 @@ export class AudioBacklog {
     return block.bytes.subarray(0, block.filled);
   }
 
-  /** Puts the unused rest of the last block back in front. */
+  /** Puts the unused rest of the last removed block back at the front. */
   unshift(rest: Uint8Array): void {
     if (rest.length === 0) return;
     this.#blocks.unshift({ bytes: rest, filled: rest.length });

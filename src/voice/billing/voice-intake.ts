@@ -2,7 +2,10 @@ import { type SoundCoding, SoundReader } from '../../../media/coding.ts';
 import { frameSamples, lineHzOf } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
 
-/** Samples that each stream uses during one call. All streams share them, since memory of its own would be out of the cache. */
+/**
+ * Buffers that a stream uses during one call. All streams share them, since separate buffers would not stay in the processor's
+ * cache.
+ */
 class SharedSamples {
   #all = new Int16Array(8_192);
   #first = new Int16Array();
@@ -36,7 +39,7 @@ export class VoiceIntake {
   /** Undefined when the stream has the rate of its line. */
   readonly #resampler: Resampler | undefined;
   readonly #listener: FrameListener;
-  /** Samples of padding in a frame, which the client did not send. */
+  /** Number of padding samples in a frame, which the client did not send. */
   readonly #heldBack: number;
   readonly #frameSamples: number;
   /** The partly filled next frame; undefined until audio arrives that is not cut into whole frames. */

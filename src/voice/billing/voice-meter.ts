@@ -1,6 +1,6 @@
 import type { Usage } from '../../kernel/price.ts';
 
-/** Counts a stream's audio against its hold, to the byte. Only audio that was heard is billed. */
+/** Counts a stream's audio against its hold, to the byte. Only heard audio is billed. */
 export class AudioMeter {
   readonly #bytesPerSecond: number;
   readonly #sliceBytes: number;
@@ -14,9 +14,9 @@ export class AudioMeter {
   constructor(options: {
     readonly bytesPerSecond: number;
     readonly sliceSeconds: number;
-    /** The whole seconds held at first; by default a slice. */
+    /** Whole seconds held at first (default: one slice). */
     readonly heldSeconds?: number;
-    /** The price of all usage so far; must not fall as usage grows. */
+    /** Returns the price of all usage up to now. It must not fall as usage grows. */
     readonly price: (usage: Usage) => bigint;
     /** Usage that the first audio buys in addition to its seconds. */
     readonly once?: Usage;
@@ -28,14 +28,14 @@ export class AudioMeter {
     this.#heldBytes = options.bytesPerSecond * (options.heldSeconds ?? options.sliceSeconds);
   }
 
-  /** Returns how many of the bytes the hold covers, and counts those as used. */
+  /** Returns the number of bytes that the hold covers, and counts them as used. */
   admit(bytes: number): number {
     const admitted = Math.min(bytes, this.#heldBytes - this.#usedBytes);
     this.#usedBytes += admitted;
     return admitted;
   }
 
-  /** Adds `seconds` to the hold. */
+  /** Adds `seconds` to the held audio. */
   grant(seconds: number): void {
     this.#heldBytes += this.#bytesPerSecond * seconds;
   }
@@ -49,7 +49,7 @@ export class AudioMeter {
     return this.#usedBytes === this.#heldBytes;
   }
 
-  /** Seconds of audio that are billed, or will be. */
+  /** Seconds of audio that are billed or will be billed. */
   get seconds(): number {
     return this.#heardBytes / this.#bytesPerSecond;
   }
@@ -87,7 +87,7 @@ export class AudioMeter {
     return seconds === 0 ? 0n : this.#price({ audio_second: seconds, ...this.#once });
   }
 
-  /** In whole milliseconds, the precision of a price. */
+  /** Returns the seconds of audio in `bytes`, rounded to the millisecond, as prices are. */
   #secondsAt(bytes: number): number {
     return Math.round((bytes / this.#bytesPerSecond) * 1_000) / 1_000;
   }

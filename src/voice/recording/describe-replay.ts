@@ -5,7 +5,7 @@ import type { SentRecord, Tape } from './tape.ts';
 /** Number of characters shown around the place where a frame differs. */
 const SHOWN_CHARS = 80;
 
-/** Describes the result of a replay. Quotes speech only where frames differ. */
+/** Describes the result of a replay in text. Quotes speech only of frames that differ. */
 export function describeReplay({ header, isFull }: Tape, { difference, frames }: Replay): string {
   if (difference !== undefined) return describeDifference(difference);
   const extent = isFull ? '; the recording was full before the session was over' : '';

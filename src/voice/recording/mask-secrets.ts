@@ -1,13 +1,13 @@
 import { parseBoundedJson } from '../../kernel/json/parse-json.ts';
 
-/** Member names of credentials, which a session may carry for its tools. */
+/** Pattern of the names of members that hold credentials, which a session may contain for its tools. */
 const NAMES = '(?:x-)?(?:authorization|api[-_]?key|(?:access_|client_)?(?:token|secret)|password)';
 const NAME = new RegExp(`^${NAMES}$`, 'i');
 const NAMED = new RegExp(`("${NAMES}"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
 const USER_OF_URL = /^([a-z][a-z\d+.-]*:\/\/)[^/?#\s]*@/i;
 const MASK = '***';
 
-/** Masks the credentials in the text or bytes of an event. Masking twice changes nothing. */
+/** Replaces the credentials in the text or bytes of an event by a mask. Masking twice changes nothing. */
 export function maskSecrets<T>(value: T): T | string | Buffer {
   if (typeof value === 'string') return maskText(value);
   if (!(value instanceof Uint8Array) || value[0] !== OPENING) return value;
@@ -24,12 +24,12 @@ function maskText(text: string): string {
     const event = parseBoundedJson(text);
     return mask(event) ? JSON.stringify(event) : text;
   } catch {
-    // Not JSON, or nested too deeply to parse.
+    // The text is not JSON, or nested too deeply to parse.
     return text.replace(NAMED, `$1"${MASK}"`);
   }
 }
 
-/** Masks credentials in `value`, and returns whether there were any. */
+/** Masks the credentials in `value` in place. Returns true when there were any. */
 function mask(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   let found = false;

@@ -18,7 +18,7 @@ import { Recorder } from './recorder.ts';
 import type { RecordingStage } from './stage.ts';
 import type { TapedInput } from './tape.ts';
 
-/** Opens a session on this server's engines, recorded where this process records. */
+/** Opens a session on this server's engines. Records it when this process records sessions. */
 export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): SocketSession {
   const { pipeline: _pipeline, sessionHolds: _holds, release: _release, ...begun } = input;
   const hasGates = deps.speechGates !== undefined;
@@ -27,7 +27,7 @@ export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): SocketS
   return recorder.driven(stageRealtime(recorder, deps, input));
 }
 
-/** Opens a relayed session, recorded where this process records. */
+/** Opens a relayed session. Records it when this process records sessions. */
 export function openRelayed(
   deps: RelayDeps & Pick<VoiceDeps, 'tapes'>,
   input: RelayInput,
@@ -38,7 +38,7 @@ export function openRelayed(
   return recorder.driven(stageRelayed(recorder, deps, input));
 }
 
-/** Opens a live session on this server's engines, recorded where this process records. */
+/** Opens a live session on this server's engines. Records it when this process records sessions. */
 export function openLive(
   deps: VoiceDeps,
   input: VoiceSessionInput,
@@ -51,7 +51,7 @@ export function openLive(
   return recorder.driven(stageLive(recorder, deps, input, start));
 }
 
-/** Opens a live session at an upstream, recorded where this process records. */
+/** Opens a live session at an upstream. Records it when this process records sessions. */
 export function openLiveRelay(
   deps: RelayDeps & Pick<VoiceDeps, 'tapes'>,
   input: LiveRelayInput,
@@ -62,7 +62,7 @@ export function openLiveRelay(
   return recorder.driven(stageLiveRelay(recorder, deps, input));
 }
 
-/** Opens a live transcription, recorded where this process records. */
+/** Opens a live transcription. Records it when this process records sessions. */
 export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): TranscriptionStream {
   const { heardBy, sessionHold: _hold, ...input } = parts;
   const hasGates = deps.speechGates !== undefined;

@@ -19,7 +19,7 @@ import type { Arrival, Failure, SentRecord, Tape } from './tape.ts';
 export type ReplayDifference =
   | {
       readonly kind: 'frame';
-      /** Counted from 1, over everything that the session sent. */
+      /** Number of the frame among all that the session sent, from 1. */
       readonly frame: number;
       readonly atMs: number;
       readonly expected: SentRecord | undefined;
@@ -42,7 +42,7 @@ type Call = {
 type Method = (...args: readonly unknown[]) => unknown;
 type Methods = Readonly<Record<string, Method>>;
 
-/** The result of a call that is not in the recording: it can be called and awaited, and never resolves. */
+/** Result of a call that is not in the recording. It can be called and awaited, and never resolves. */
 const NEVER: object = new Proxy(() => {}, {
   get: (_, key) => (key === Symbol.toPrimitive ? () => 0 : NEVER),
   apply: () => NEVER,
@@ -88,13 +88,13 @@ export class Player implements RecordingStage {
     return this.#sent;
   }
 
-  /** Ends the replay: a recorded frame that was not sent is a difference. */
+  /** Ends the replay. A recorded frame that the session has not sent is a difference. */
   finish(): void {
     const expected = this.#tape.sent[this.#sent];
     if (expected !== undefined) this.#differs(expected, undefined);
   }
 
-  /** Ignores the target: its results are recorded. */
+  /** Returns a stand-in that answers calls with the recorded results. The target itself is not used. */
   between<T extends object>(name: string, _target: T): T {
     return new Proxy({} as T, {
       get: (_, key) => {
@@ -114,7 +114,7 @@ export class Player implements RecordingStage {
     });
   }
 
-  /** Delivers one arrival to the session. */
+  /** Delivers one recorded arrival to the session. */
   deliver(arrival: Arrival, session: Driven): void {
     this.#nowMs = arrival[1];
     switch (arrival[0]) {
@@ -175,7 +175,7 @@ export class Player implements RecordingStage {
 
   #send(actual: SentRecord): true {
     const expected = this.#tape.sent[this.#sent];
-    // The tape was full before the last arrival was handled.
+    // A full tape may have stopped before the last arrival was handled.
     if (expected === undefined && this.#tape.isFull) return true;
     if (expected !== undefined && isSame(expected, actual)) this.#sent++;
     else this.#differs(expected, actual);
@@ -207,7 +207,7 @@ export class Player implements RecordingStage {
   }
 
   #astray(expected: string, actual: string): void {
-    // The tape was full before the last arrival was handled.
+    // A full tape may have stopped before the last arrival was handled.
     if (this.#tape.isFull && this.#answered > this.#tape.answers.length) return;
     const place = { afterFrame: this.#sent, atMs: this.#sinceMs };
     this.#difference ??= { kind: 'course', ...place, expected, actual };
@@ -236,7 +236,7 @@ function revived(arg: unknown): unknown {
   return isFailure ? errorOf(arg.failure as Failure) : arg;
 }
 
-/** Rebuilds the error class that the session checks for. */
+/** Rebuilds a recorded error with the class that the session checks for. */
 function errorOf({ cause, code, name, message, retryAfterSeconds }: Failure): Error {
   if (cause !== undefined) return new UtteranceLost(message, { cause: errorOf(cause) });
   if (code !== undefined) return new StageFailed(code, message);

@@ -70,7 +70,7 @@ export class Recorder implements RecordingStage {
     this.#put(encodeHeader({ seed, epochMs, monotonicMs, ...taped }));
   }
 
-  /** Wraps the session for its socket: each call is recorded and delivered in its turn. */
+  /** Wraps the session for its socket. Each call is recorded, and delivered after the calls before it. */
   driven<T extends Driven & { readonly settled: Promise<void> }>(session: T): T {
     void session.settled.then(() => this.#end('settled'));
     return new Proxy(session, {
@@ -221,7 +221,7 @@ export class Recorder implements RecordingStage {
     try {
       this.#put(encodeRecord(record));
     } catch (err) {
-      // The session matters more than its recording.
+      // The session goes on when its recording fails.
       this.#log.error({ err }, 'a recording ends early: an answer cannot be written');
       this.#end('full');
     }
@@ -238,7 +238,9 @@ export class Recorder implements RecordingStage {
   }
 }
 
-/** Records an error for a listener by its fields, which the replay rebuilds it from. */
+/**
+ * Returns the value that is recorded for a listener's argument. An error becomes its fields, from which the replay rebuilds it.
+ */
 const recordable = (value: unknown): unknown =>
   value instanceof Error ? { failure: failureOf(value) } : maskSecrets(value);
 

@@ -21,7 +21,7 @@ import type { Driven, RecordingStage } from './stage.ts';
 import type { Tape, TapeHeader } from './tape.ts';
 
 export type Replay = {
-  /** The number of frames sent as recorded. */
+  /** Number of frames that the replay sent as recorded. */
   readonly frames: number;
   readonly difference: ReplayDifference | undefined;
 };
@@ -45,7 +45,7 @@ export async function replayTape(tape: Tape, stageCall: StageCall = noCalls): Pr
 
 export type CallHeader = Extract<TapeHeader, { kind: 'call' }>;
 
-/** Builds a recorded phone call behind a stage. An argument, since this domain knows no phone calls. */
+/** Builds a recorded phone call behind a stage. Passed as an argument, because this folder does not depend on phone calls. */
 export type StageCall = (
   stage: RecordingStage,
   deps: VoiceSessionDeps,
@@ -56,7 +56,7 @@ const noCalls: StageCall = () => {
   throw new Error('This is the recording of a phone call, which is not replayed here.');
 };
 
-/** Lets all work run that waits for nothing outside. */
+/** Resolves after all pending work that waits for nothing outside the session. */
 const pause = (): Promise<void> => new Promise(soon);
 
 /** Placeholder for a dependency whose results the player replays. */

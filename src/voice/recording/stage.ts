@@ -2,8 +2,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Random } from '../../kernel/random.ts';
 
 /**
- * Stands between a session and everything outside it: the recorder, or the player. Time stands still while one arrival
- * is handled, so that a session's behaviour follows from its arrivals alone.
+ * Layer between a session and everything outside it: the recorder or the player. The clock stands still while one arrival is
+ * handled, so that the session's behaviour follows from its arrivals alone.
  */
 export interface RecordingStage {
   readonly clock: Clock;
@@ -22,10 +22,10 @@ const SENT: ReadonlySet<string> = new Set([
 /** Returns true when a call is a session's output: sent frames, and events of a phone call. A replay must repeat them. */
 export const isOutput = (path: string): boolean => SENT.has(path) || path.startsWith('events.');
 
-/** Calls that run their argument at once, and are not recorded. */
+/** Paths of calls that run their argument at once. The calls themselves are not recorded. */
 export const PASSED_ON: ReadonlySet<string> = new Set(['client.batch']);
 
-/** A session as its socket drives it. */
+/** The methods of a session that its socket calls. */
 export type Driven = {
   socketClosed(): void;
   /**
@@ -36,7 +36,7 @@ export type Driven = {
 };
 export type ClosableSocket = { close(code: number, reason?: string): void };
 
-/** Calls a method of a session for its socket. Closes a session that throws, as the socket would. */
+/** Calls a method of a session in place of its socket. Closes the session when the method throws, as the socket would. */
 export function drive(
   session: Driven,
   call: {
@@ -56,7 +56,7 @@ export function drive(
   }
 }
 
-/** Replaces the arguments that are called back later: members named `listener`, and the argument of a `listen`. */
+/** Replaces the arguments that will be called back: members named `listener`, and the argument of a `listen` call. */
 export function replaceListeners(
   path: string,
   args: readonly unknown[],

@@ -8,9 +8,9 @@ import type { VoiceSessionInput } from '../session/voice-session-input.ts';
 
 /** Start of the recorded session: seed, clocks and input. */
 export type TapeHeader = {
-  /** The seed of all random values of the session. */
+  /** Seed of all random values of the session. */
   readonly seed: Uint8Array;
-  /** When the session began: since the Unix epoch, and on the monotonic clock of the tape. */
+  /** Time when the session began: since the Unix epoch, and on the monotonic clock of the tape. */
   readonly epochMs: number;
   readonly monotonicMs: number;
 } & TapedInput;
@@ -57,7 +57,7 @@ export type Failure = {
   readonly cause?: Failure | undefined;
 };
 
-/** Something that reached the session from outside, with its time. Everything else follows from the arrivals. */
+/** An input of the session from outside, with its time. Everything else in a session follows from its arrivals. */
 export type Arrival =
   | readonly ['in', atMs: number, method: string, args: readonly unknown[]]
   | readonly ['timer', atMs: number, timer: number]
@@ -110,7 +110,7 @@ export type Tape = {
   readonly isFull: boolean;
 };
 
-/** Reads a whole tape. Throws TapeError where it is cut short or no tape. */
+/** Parses a whole tape. Throws TapeError when the bytes are cut short or are no tape. */
 export function readTape(bytes: Buffer): Tape {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw new TapeError('This is no recording of a session, or one of another format.');

@@ -48,7 +48,7 @@ export type Relays<R = RealtimeRail> = {
   readonly providerKeys: StoredKeys;
 };
 
-/** A kind of relayed session: how to hold its money and how to connect to a source. */
+/** Operations that differ between kinds of relayed session: how its amount is held and how a source is connected. */
 export type RelayKind<R> = {
   readonly modality: Modality;
   readonly kind: SessionHoldOwner['kind'];
@@ -68,7 +68,7 @@ export type RelayKind<R> = {
   ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 };
 
-/** A speech-to-speech session, billed by the turn or by time. */
+/** The kind of speech-to-speech sessions, billed by the turn or by time. */
 export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
   modality: 'realtime',
   kind: 'realtime',
@@ -81,7 +81,7 @@ export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
     rail.connect({ agentId, model: source.upstreamModel, ownKey }, signal),
 };
 
-/** A live session, billed by the seconds that its upstream reports. */
+/** The kind of live sessions, billed by the seconds that the upstream reports. */
 export const LIVE_RELAY: RelayKind<RealtimeRail> = {
   ...REALTIME_RELAY,
   reserveRaw: (_, source) => heldSecondsRaw(source),
@@ -139,8 +139,8 @@ type Deps<R> = Pick<VoiceDeps, 'ledger' | 'clock' | 'random' | 'log'> & {
 };
 
 /**
- * Holds the reserve and connects to the first upstream of the plan that accepts. Throws the refusal when none does,
- * with nothing held and nothing charged.
+ * Holds the reserve and connects to the first upstream of the plan that accepts. When none accepts, throws the refusal; then
+ * nothing is held or charged.
  */
 export async function connectRelay<R>(
   deps: Deps<R>,

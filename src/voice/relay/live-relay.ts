@@ -19,11 +19,11 @@ import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
 import { SecondsMeter } from './seconds-meter.ts';
 
 export type LiveRelayInput = RelayInput & {
-  /** The settings of the session, as its client has them. */
+  /** Settings of the session, in the form that its client sees. */
   readonly session: Json;
-  /** The client's own id of its `session.start`. */
+  /** The client's own event id of its `session.start`. */
   readonly eventId: string | null;
-  /** Bytes of the session's audio in a millisecond. */
+  /** Bytes per millisecond of the session's audio. */
   readonly bytesPerMs: number;
 };
 
@@ -42,13 +42,13 @@ export class LiveRelay {
   readonly #core: RelayCore;
   readonly #sender: LiveSender;
   readonly #meter: SecondsMeter;
-  /** The session as the upstream described it last, by the catalogue's name of its model. */
+  /** The session as the upstream described it last, under the catalogue's model id. */
   #session: Json;
   #hungUpAtMs: number | undefined;
   #heardAtMs: number;
-  /** The upstream has reported the end of the session. */
+  /** True once the upstream has reported the end of the session. */
   #isClosed = false;
-  /** The client has received that report. */
+  /** True once the client has received the upstream's report of the end. */
   #isCloseTold = false;
   #upstreamEnding: Ending | undefined;
 
@@ -76,7 +76,7 @@ export class LiveRelay {
     return this.#core.life.settled;
   }
 
-  /** Starts the session at the upstream, and listens. */
+  /** Starts the session at the upstream, and relays its events to `client`. */
   attach(client: RelayClient): void {
     const { eventId, owner, session, upstream } = this.#input;
     this.#sender.attach(client);
@@ -93,7 +93,9 @@ export class LiveRelay {
     upstream.send(startEvent(session, owner.source.upstreamModel, eventId), false);
   }
 
-  /** Takes one event as bytes, since the protocol is text only. The caller may reuse them after this returns. */
+  /**
+   * Handles one event of the client, passed as bytes since the protocol has text frames only. The caller may reuse the bytes.
+   */
   frame(bytes: Uint8Array): void {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#core.admits(nowMs) || this.#upstreamEnding !== undefined) return;
@@ -116,13 +118,13 @@ export class LiveRelay {
     this.#core.checkUpstream();
   }
 
-  /** The client's send buffer has room again. */
+  /** Called when the client's send buffer has room again. */
   drained(): void {
     this.#sender.drained();
     this.#core.drained();
   }
 
-  /** Ends the session: it has no turns that could be finished. */
+  /** Ends the session because the server shuts down. A live session has no turns to finish first. */
   drain(): void {
     this.#core.fail(DRAINING);
   }
@@ -205,7 +207,7 @@ export class LiveRelay {
     this.#core.downlink.send({ bytes: Buffer.from(JSON.stringify(event)), isBinary: false });
   }
 
-  /** Frames from before the close are handled first. */
+  /** Reports the upstream's close to the session's machine, once all frames from before the close are handled. */
   #lookOver(): void {
     const ending = this.#upstreamEnding;
     if (ending === undefined || this.#isClosed || this.#core.downlink.hasWaiting) return;

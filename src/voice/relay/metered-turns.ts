@@ -12,11 +12,11 @@ type MeteredTurnsDeps = {
   readonly tally: Pick<SessionTally, 'interrupted' | 'stage' | 'turnEnded'>;
   /** Undefined when the session is not traced. */
   readonly trace?: SessionTrace | undefined;
-  /** The session is hung up: it holds nothing for further turns. */
+  /** Returns true once the session is hung up. Then nothing is held for further turns. */
   readonly isOver: () => boolean;
-  /** More turns are in progress than a session may have. */
+  /** Called when more turns are in progress than a session may have. */
   readonly tooMany: () => void;
-  /** Runs work that no caller waits for, and fails the session where it throws. */
+  /** Runs work that no caller awaits, and ends the session with an error when the work throws. */
   readonly guard: (work: () => void) => void;
 };
 
@@ -44,7 +44,7 @@ const cancelOf = (response_id?: string): Uint8Array =>
 export class MeteredTurns {
   readonly #deps: MeteredTurnsDeps;
   readonly #open = new OpenTurns();
-  /** The traces of the turns in progress that have an id. */
+  /** Traces of the turns in progress, by turn id. A turn without an id has no trace. */
   readonly #traces = new Map<string, TurnTrace>();
 
   constructor(deps: MeteredTurnsDeps) {
@@ -56,7 +56,7 @@ export class MeteredTurns {
     return this.#open.size;
   }
 
-  /** Resolves when the turn that this event ends is journaled; undefined where it ends none. */
+  /** Handles an event. Resolves when the turn that the event ends is journaled; returns undefined when it ends no turn. */
   take(event: MeteredEvent): Promise<void> | undefined {
     const { isOver, meter, tooMany } = this.#deps;
     switch (event.kind) {
@@ -75,7 +75,7 @@ export class MeteredTurns {
     }
   }
 
-  /** Holds the cost of the next turn, or of all in progress. */
+  /** Tops the hold up to the cost of all turns in progress, or of the next turn when none is. */
   makeWhole(): void {
     const { isOver, meter } = this.#deps;
     if (!isOver()) meter.makeWhole(this.#open.size);

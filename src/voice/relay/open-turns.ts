@@ -4,7 +4,7 @@ import { RecentMap } from '../../kernel/recent-map.ts';
 /** The turns of a relayed session as the upstream reports them: turns in progress and turns that ended. */
 export class OpenTurns {
   readonly #open = new Set<string>();
-  /** Turns in progress of an upstream that sends no turn ids. */
+  /** Number of turns in progress whose upstream sends no turn ids. */
   #nameless = 0;
   readonly #over = new RecentMap<string, true>(LIMITS.relayKnownTurns);
 
@@ -21,14 +21,14 @@ export class OpenTurns {
     return this.#nameless > 0;
   }
 
-  /** Returns false when more turns are in progress than a session may have. */
+  /** Records the beginning of a turn. Returns false when more turns are in progress than a session may have. */
   begin(id: string | null): boolean {
     if (id === null) this.#nameless++;
     else if (this.#over.get(id) === undefined) this.#open.add(id);
     return this.size <= LIMITS.relayResponses;
   }
 
-  /** Returns false for a turn that has already ended and must not be billed again. */
+  /** Records the end of a turn. Returns false when the turn had ended before and must not be billed again. */
   end(id: string | null): boolean {
     if (id === null) {
       this.#nameless = Math.max(0, this.#nameless - 1);

@@ -38,8 +38,8 @@ type CoreOptions<F extends SocketFrame> = {
 };
 
 /**
- * The parts of a relayed session that do not depend on its protocol: the order of its frames, what its client may send,
- * its machine and its settlement.
+ * The parts of a relayed session that do not depend on its protocol: the order of frames, the client's allowance, the session's
+ * state machine and its settlement.
  */
 export class RelayCore<F extends SocketFrame = SocketFrame> {
   readonly life: VoiceLife;
@@ -74,7 +74,7 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     this.#actor = new SessionActor(actor, { effects, life: this.life });
   }
 
-  /** Starts the machine, whose effects may use all parts of the session. */
+  /** Starts the state machine, whose effects may use all parts of the session. */
   start(): void {
     this.#actor.start();
   }
@@ -84,7 +84,7 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     return this.#isHungUp;
   }
 
-  /** Relays to `client` what `arrived` makes of the upstream's frames. */
+  /** Starts to relay upstream frames to `client`, after `arrived` has converted them. */
   attach(
     client: RelayClient,
     upstream: {
@@ -111,7 +111,9 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     return false;
   }
 
-  /** Ends the session where the upstream takes the client's frames too slowly. */
+  /**
+   * Ends the session when the upstream reads the client's frames too slowly: more than `LIMITS.relayUntakenBytes` are unsent.
+   */
   checkUpstream(): void {
     if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.fail(UPSTREAM_SLOW);
   }
@@ -129,7 +131,7 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
     this.guard(() => this.downlink.abandon());
   }
 
-  /** Catches errors in upstream frames, since no caller would. */
+  /** Runs work on upstream frames, whose errors no caller would catch. */
   guard(work: () => void): void {
     try {
       work();

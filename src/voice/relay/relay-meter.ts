@@ -20,9 +20,9 @@ type Heard = Extract<MeteredEvent, { kind: 'heard' }>;
 
 export type CarriedFrame = {
   readonly bytes: number;
-  /** Set for client frames only. */
+  /** True when the frame carries audio. Set for client frames only. */
   readonly isSound?: boolean;
-  /** About how many tokens it adds to the conversation. */
+  /** Approximate number of tokens that the frame adds to the conversation. */
   readonly tokens: number;
   /** Set for upstream frames only: the most that the frame adds of audio, text and conversation items. */
   readonly spokenTokens?: number;
@@ -32,26 +32,26 @@ export type CarriedFrame = {
 
 /** Meters a relayed session the way its source bills: by tokens or by time. */
 export interface RelayMeter {
-  /** The relay forwarded a frame from the client (`up`) or from the upstream (`down`). */
+  /** Called when the relay forwarded a frame of the client (`up`) or of the upstream (`down`). */
   carried(direction: 'up' | 'down', frame: CarriedFrame): void;
-  /** A turn began; `underWay` turns are now in progress. */
+  /** Called when a turn began. `underWay` is the number of turns in progress, including the new turn. */
   began(underWay: number): void;
   /**
    * Bills a turn that ended. Returns undefined when nothing is charged. The promise never rejects: it resolves to the journaled
    * amount, or to undefined when the ledger has not journaled it.
    */
   done(turn: Done): Promise<bigint | undefined> | undefined;
-  /** The upstream transcribed caller audio. Resolves as `done` does. */
+  /** Bills a transcript that the upstream made of caller audio. Resolves as `done` does. */
   heard(transcript: Heard): Promise<bigint | undefined> | undefined;
-  /** Holds the cost of the next turn, or of all turns in progress. */
+  /** Tops the hold up to the cost of the turns in progress, or of the next turn when none is. */
   makeWhole(underWay: number): void;
-  /** The upstream closed: time is billed up to here. */
+  /** Called when the upstream closed. Time is billed up to this call. */
   stopped(): void;
   /** Bills the remaining usage. `unreported` is the number of turns in progress whose usage the upstream will not report. */
   end(unreported: number): void;
 }
 
-/** Ends a session whose ledger does not answer. */
+/** Ends a session because the ledger does not answer. */
 export function ledgerAway(
   { life, send }: Pick<RelayMeterDeps, 'life' | 'send'>,
   error: unknown,

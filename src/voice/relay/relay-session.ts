@@ -23,7 +23,7 @@ import {
   writtenTokens,
 } from './turn-signs.ts';
 
-/** Close codes that mean the upstream failed or ended. A client can cause any other code. */
+/** Close codes that show that the upstream failed or ended. Other codes may be the client's fault. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);
 
 /** An upstream frame, with its arrival time on the monotonic clock. */
@@ -38,17 +38,17 @@ export class RelaySession {
   readonly #upstream: UpstreamSocket;
   /** The model's name in the catalogue (`here`) and at the upstream (`there`). */
   readonly #names: { readonly here: string; readonly there: string };
-  /** The upstream bills the client, who may have all that it offers. */
+  /** True when the client pays the upstream with its own key, and may therefore use all that the upstream offers. */
   readonly #isOwnKey: boolean;
   readonly #core: RelayCore<Arrived>;
   readonly #signs: TurnSigns;
   readonly #sender: EventSender;
   readonly #turns: MeteredTurns;
   readonly #meter: RelayMeter;
-  /** A turn is being journaled. */
+  /** True while a turn is being journaled. */
   #isBilling = false;
   #upstreamEnding: Ending | undefined;
-  /** The upstream failed by itself: it did not deliver the turns in progress, which are not billed. */
+  /** True when the upstream failed by itself. The turns in progress were not delivered and are not billed. */
   #isBrokenDown = false;
 
   constructor(deps: RelayDeps, input: RelayInput) {
@@ -108,7 +108,7 @@ export class RelaySession {
   frame(bytes: Uint8Array, isBinary: boolean): void {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#core.admits(nowMs)) return;
-    // The upstream has closed, and its last frames may still wait for the client.
+    // The upstream has closed, though its last frames may still wait to be sent to the client.
     if (this.#upstreamEnding !== undefined) return;
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     // Most frames are sound alone, with nothing to judge or to rename.
@@ -197,7 +197,7 @@ export class RelaySession {
       this.#core.guard(() => {
         this.#isBilling = false;
         this.#forward(frame, type);
-        // A waiting frame may begin the next turn, or end it.
+        // A queued frame may begin the next turn or end it.
         this.#core.downlink.release();
         this.#turnIsOver();
       }),
@@ -209,7 +209,7 @@ export class RelaySession {
     this.#lookOver();
   }
 
-  /** Waiting frames may belong to a turn. */
+  /** True while a turn is in progress or being billed, or frames are queued that may belong to a turn. */
   get #isInTurn(): boolean {
     return this.#isBilling || this.#turns.size > 0 || this.#core.downlink.hasWaiting;
   }
@@ -228,7 +228,7 @@ export class RelaySession {
     if (type !== undefined) this.#signs.down(type, frame.bytes, frame.arrivedAtMs);
   }
 
-  /** Frames from before the close are handled first. */
+  /** Reports the upstream's close to the session's machine, once all frames from before the close are handled. */
   #upstreamClosed(ending: Ending): void {
     this.#upstreamEnding = ending;
     if (this.#isBilling || this.#core.downlink.hasWaiting) return;

@@ -36,7 +36,7 @@ export const heldSecondsRaw = (source: Source): bigint | undefined =>
     ? undefined
     : secondsRaw(source, MOST_SECONDS);
 
-/** Holds `MOST_SECONDS`, or as many as the balance and every cap allow. Refused where not even `LEAST_SECONDS` fit. */
+/** Holds `MOST_SECONDS`, or fewer when the balance or a cap allows no more. Refused when `LEAST_SECONDS` cannot be held. */
 export const openSecondsHold = (
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,
@@ -59,12 +59,12 @@ export type BilledSeconds = { readonly seconds: number; readonly costRaw: bigint
 export class SecondsMeter {
   readonly #deps: SecondsMeterDeps;
   readonly #openedAtMs: number;
-  /** When the upstream had started the session. */
+  /** Time at which the upstream had started the session, on the monotonic clock. */
   #startedAtMs: number | undefined;
   #billed: number | undefined;
   /** The part of the billed usage whose journal entry is known to be written. */
   #journaled: BilledSeconds = { seconds: 0, costRaw: 0n };
-  /** The latest journal entry. The ledger answers them in order. */
+  /** The latest journal write. Writes are answered in order. */
   #lastEntry: Promise<void> = Promise.resolve();
   #mostReported = 0;
   #isImpossible = false;
@@ -87,7 +87,7 @@ export class SecondsMeter {
     return { seconds: this.#billed ?? 0, costRaw: this.#costRaw };
   }
 
-  /** Resolves, and never rejects, once the ledger has answered to all that is billed. */
+  /** Resolves, and never rejects, once the ledger has answered all journal writes. */
   get entered(): Promise<void> {
     return this.#lastEntry;
   }
@@ -136,7 +136,7 @@ export class SecondsMeter {
     return this.#billed === undefined ? 0n : secondsRaw(this.#deps.owner.source, this.#billed);
   }
 
-  /** Seconds, to the millisecond. */
+  /** Returns the seconds since `ms`, rounded to the millisecond. */
   #passedSince(ms: number): number {
     return Math.round(this.#deps.clock.monotonicMs() - ms) / 1_000;
   }
@@ -170,7 +170,7 @@ export class SecondsMeter {
     return (fits(ms) ? ms : (largestFitting({ least: 0, most: ms }, fits) ?? 0)) / 1_000;
   }
 
-  /** Holds `MOST_SECONDS` from now on, once less than half of that is held. */
+  /** Tops the hold up to `MOST_SECONDS` from now on when less than half of that is held. */
   async #check(): Promise<void> {
     const { owner, sessionHold } = this.#deps;
     const passed = this.#passedSince(this.#openedAtMs);

@@ -5,14 +5,14 @@ import { leadingType } from '../../models/providers/realtime/metered-event.ts';
 const FROM_UPSTREAM: ReadonlySet<string> = new Set(['session.created', 'session.updated']);
 const FROM_CLIENT: ReadonlySet<string> = new Set(['session.update']);
 
-/** The depth to start at: the model is a member of `session`, which is a member of the event. */
+/** Nesting depth at which the search starts: the model is a member of `session`, which is a member of the event. */
 const OUTSIDE = -1;
 
-/** Puts the catalogue's model name into an upstream frame that describes the session. */
+/** Replaces the model id in an upstream frame that describes the session by the catalogue's id. */
 export const nameForClient = (frame: Buffer, type: string | undefined, name: string): Buffer =>
   isOneOf(frame, type, FROM_UPSTREAM) ? renameModel(frame, name, OUTSIDE) : frame;
 
-/** Puts the upstream's model name into a client's `session.update`, where clients repeat the name of the handshake. */
+/** Replaces the model id in a client's `session.update` by the upstream's id. Clients repeat the id of the handshake there. */
 export function nameForUpstream(bytes: Uint8Array, name: string): Uint8Array {
   const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return isOneOf(frame, leadingType(frame), FROM_CLIENT)

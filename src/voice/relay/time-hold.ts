@@ -23,7 +23,7 @@ export async function extendTimeHold(
   const { verdict } = await holdLargestCount({
     least,
     most,
-    // A refusal is harmless while the hold covers the time until the next check.
+    // A refusal has no consequence while the hold covers the time until the next check.
     isNeeded: isLast,
     priceRaw: missingRaw,
     hold: (raw, isQuiet) => sessionHold.extend(raw, isQuiet),
@@ -33,7 +33,7 @@ export async function extendTimeHold(
   send({ type: 'budget.spent', ending: turnRefused(verdict.refusal) });
 }
 
-/** Runs `check` every `everyMs`, one after another, until the returned function is called. */
+/** Calls `check` every `everyMs`, never two at a time, until the returned function is called. */
 export function repeatCheck(
   deps: Pick<RelayMeterDeps, 'clock' | 'life' | 'send'>,
   everyMs: number,

@@ -10,7 +10,7 @@ import { journalBought, type RelayMeter, type RelayMeterDeps } from './relay-met
 import { extendTimeHold, repeatCheck } from './time-hold.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
-/** The next slice, plus a second in which the ledger bills it. */
+/** Smallest hold in seconds: the next slice, and one second for the ledger to bill it. */
 const LEAST_SECONDS = LIMITS.relaySliceSeconds + 1;
 
 /** Returns the amount held for a session that is billed by time. */
@@ -21,8 +21,8 @@ const timeRaw = ({ source }: Pick<SessionHoldOwner, 'source'>, seconds: number):
   sessionPrice(source, { audio_second: seconds });
 
 /**
- * Opens the hold of a session that is billed by time: `MOST_SECONDS`, or as many as the balance and every cap allow.
- * Refused where not even `LEAST_SECONDS` fit.
+ * Opens the hold of a session that is billed by time: `MOST_SECONDS`, or fewer when the balance or a cap allows no more.
+ * Refused when not even `LEAST_SECONDS` can be held.
  */
 export const openTimeHold = (
   deps: SessionHoldDeps,
@@ -35,8 +35,8 @@ export const openTimeHold = (
   });
 
 /**
- * Bills session time to the millisecond, slice by slice; all slices add up to the price of the whole. Ends the session
- * when the hold does not cover another slice.
+ * Creates a meter that bills session time to the millisecond, slice by slice; the slices add up to the price of the whole time.
+ * Ends the session when the hold does not cover another slice.
  */
 export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
   const { clock, owner, sessionHold } = deps;

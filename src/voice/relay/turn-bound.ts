@@ -58,7 +58,7 @@ export class TurnBound {
     this.#conversationTokens += itemBytes;
   }
 
-  /** Bounds the report of a turn. */
+  /** Cuts the upstream's report of a turn to the possible tokens, and counts the turn. */
   turn(reported: RealtimeTokens): ClampedTurn {
     const { answered, heard } = LIMITS.relayUncarriedTokens;
     const read = this.#conversationTokens + LIMITS.unaskedTokens;
@@ -78,7 +78,7 @@ export class TurnBound {
     this.#answered(tokens);
   }
 
-  /** Bounds the report of a transcript: all transcripts together cover no more than the audio sent. */
+  /** Cuts the upstream's report of a transcript: all transcripts together cover no more than the audio sent. */
   heard(reported: RealtimeTokens): ClampedTurn {
     const input = Math.ceil(this.#soundTokens) + LIMITS.unaskedTokens - this.#heardTokens;
     const output = 2 * input;

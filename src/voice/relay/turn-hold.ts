@@ -13,15 +13,15 @@ import { turnRefused } from '../live/voice-endings.ts';
 import { ledgerAway, type RelayMeterDeps } from './relay-meter.ts';
 import { relayTurnRaw, sizeOf, type TurnSize } from './turn-price.ts';
 
-/** Tokens of the shortest useful answer, and of the model's longest. */
+/** Returns the tokens of the shortest useful answer (`least`) and of the model's longest answer (`most`). */
 function answersOf(model: Model): { readonly least: number; readonly most: number } {
   const { outputTokens: most } = turnCap(model);
   return { least: Math.min(LIMITS.relayLeastTurn.outputTokens, most), most };
 }
 
 /**
- * Opens the hold of a session that is billed by tokens: one turn with the longest answer that the model has and that
- * the balance and every cap allow. Refused where not even the smallest turn fits.
+ * Opens the hold of a session that is billed by tokens: one turn, with the longest answer that the model, the balance and every
+ * cap allow. Refused when not even the smallest turn can be held.
  */
 export const openTurnHold = (
   deps: SessionHoldDeps,
@@ -44,12 +44,12 @@ export class TurnHold {
   #conversationTokens = 0;
   #turns = 1;
   #held: TurnSize;
-  /** Tokens that the client sent (`up`) and the upstream answered (`down`) since the last turn ended. */
+  /** Tokens that the client (`up`) and the upstream (`down`) sent since the last turn ended. */
   readonly #carried = { up: 0, down: 0 };
   /** The refusal that kept the hold below a full turn; undefined while a full turn is held. */
   #short: HoldRefusal | undefined;
   #isAsking = false;
-  /** `makeWhole` was called again before the ledger answered. */
+  /** True when `makeWhole` was called again before the ledger answered. */
   #isWanted = false;
 
   constructor(deps: RelayMeterDeps) {
@@ -66,7 +66,7 @@ export class TurnHold {
     return this.#turnRaw(this.#held);
   }
 
-  /** Counts carried tokens, and ends the session where they exceed a hold of less than a full turn. */
+  /** Counts forwarded tokens. Ends the session when they exceed a hold that is smaller than a full turn. */
   carried(direction: 'up' | 'down', tokens: number): void {
     this.#carried[direction] += tokens;
     if (this.#short === undefined) return;
@@ -79,8 +79,8 @@ export class TurnHold {
   }
 
   /**
-   * Restarts the count when a turn ends. `conversationTokens` is the upstream's count of the whole conversation, which
-   * the next turn reads again; without it, the carried tokens are added to the count before.
+   * Restarts the count of forwarded tokens when a turn ends. `conversationTokens` is the upstream's count of the whole
+   * conversation, which the next turn reads again; without it, the forwarded tokens are added to the previous count.
    */
   turnEnded(conversationTokens?: number): void {
     const { up, down } = this.#carried;
@@ -90,7 +90,7 @@ export class TurnHold {
     this.#carried.down = 0;
   }
 
-  /** Holds the cost of the turns in progress. Asks the ledger once at a time. */
+  /** Tops the hold up to the cost of the turns in progress. Has one request to the ledger in flight at a time. */
   makeWhole(underWay: number): void {
     this.#turns = Math.max(1, underWay);
     if (this.#isAsking) {
@@ -110,7 +110,7 @@ export class TurnHold {
 
   async #extend(): Promise<void> {
     const { model, sessionHold, send } = this.#deps;
-    // Read once: a turn that ends during the ledger call calls `makeWhole` after its client has received
+    // Read once: a turn that ends during the ledger call makes another call of `makeWhole`, after its client has received
     // `response.done`.
     const turns = BigInt(this.#turns);
     const conversationTokens = this.#conversationTokens;

@@ -36,7 +36,7 @@ export const heardTokens = (seconds: number): RealtimeTokens => ({
   audioIn: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
 });
 
-/** Estimates a turn that the upstream did not report: counts all bytes carried as audio. */
+/** Estimates the tokens of a turn that the upstream did not report, as if all forwarded bytes were audio. */
 export const carriedTokens = (carried: {
   readonly upBytes: number;
   readonly downBytes: number;
@@ -50,7 +50,7 @@ const NO_TOKENS = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOu
 
 const secondsOf = (bytes: number): number => bytes / LIMITS.relaySoundBytesPerSecond;
 
-/** The most tokens of new input and of answer that the hold of a turn covers. */
+/** Upper bounds of the new input and the answer of one turn that its hold covers, in tokens. */
 export type TurnSize = { readonly inputTokens: number; readonly outputTokens: number };
 
 /** Returns the turn size for an answer of `outputTokens`. A shorter answer also leaves less room for new input. */

@@ -8,7 +8,7 @@ import type { SessionTally } from '../live/session-tally.ts';
 import type { SessionTrace } from '../live/session-trace.ts';
 import { parseAudioFormat } from '../protocols/openai-realtime/audio-format.ts';
 
-/** Longer descriptions of a session are not read. */
+/** Upper bound of a session event in bytes. Longer events are not parsed. */
 const MOST_SESSION_BYTES = 65_536;
 /** Bytes of base64 per millisecond of audio of 24 kHz and 16 bits, the format in which a session begins. */
 const USUAL_BYTES_PER_MS = 64;
@@ -24,7 +24,7 @@ const SOUNDS = [
 const COMMITS = ['{"type":"input_audio_buffer.commit"', '{"type": "input_audio_buffer.commit"'].map(
   (lead) => Buffer.from(lead),
 );
-/** The bytes of an `append` frame around its base64. */
+/** Bytes of an `append` frame without its base64. */
 const APPEND_FRAME_BYTES = '{"type":"input_audio_buffer.append","audio":""}'.length;
 /** Event types of an answer's audio: the current type and its predecessor. */
 const SOUND_TYPES: ReadonlySet<string> = new Set([
@@ -68,7 +68,7 @@ export class TurnSigns {
   readonly #trace: SessionTrace | undefined;
   #inBytesPerMs = USUAL_BYTES_PER_MS;
   #outBytesPerMs = USUAL_BYTES_PER_MS;
-  /** When the answer began; undefined once its audio has begun. */
+  /** Time when the answer began, on the monotonic clock; undefined once its audio has begun. */
   #begunAtMs: number | undefined;
 
   constructor({ clock, tally, trace }: TurnSignsDeps) {
@@ -183,7 +183,7 @@ function deltaBytes(frame: Buffer): number {
   return at === -1 ? 0 : Math.max(0, frame.lastIndexOf(QUOTE) - at - DELTA.length);
 }
 
-/** Base64 characters per millisecond of audio. */
+/** Returns the base64 characters per millisecond of audio in a format. */
 function charsPerMs(format: unknown): number {
   const known = parseAudioFormat(format);
   if (known === undefined) return USUAL_BYTES_PER_MS;
