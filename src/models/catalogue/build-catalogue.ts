@@ -8,7 +8,7 @@ import { byokSource } from './byok-source.ts';
 import type { Catalogue, Model, Provider, Source } from './catalogue.ts';
 import { retirementOf } from './retirement.ts';
 
-/** A large and ordinary amount of every kind of work, to put the sources of one model in an order. */
+/** Sample usage of every unit, by whose price the sources of a model are sorted. */
 const YARDSTICK: Usage = {
   text_input_token: 3_000_000,
   text_output_token: 1_000_000,
@@ -28,7 +28,7 @@ export const ratesOf = (texts: RateTexts): Rates =>
     }),
   );
 
-/** Written out, so that V8 knows all sources by one hidden class (docs/decisions/0075). */
+/** Builds a source. All members are written out, so that V8 gives all sources one hidden class (docs/decisions/0075). */
 const sourceOf = (entry: SourceEntry): Source => ({
   rail: entry.rail,
   provider: entry.provider,
@@ -141,7 +141,7 @@ function modelOf(entry: ModelEntry, sources: readonly Source[]): Model {
   };
 }
 
-/** Each provider once. */
+/** Returns one source for each provider at which a caller's own key can pay. */
 function ownKeySources(
   sources: readonly SourceEntry[],
   keyed: readonly string[],

@@ -3,7 +3,7 @@ import type { Rates } from '../../kernel/price.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Catalogue, Model, Source } from './catalogue.ts';
 
-/** A rate counts 10^-12 USD, a raw unit 10^-6. */
+/** Rate units in one raw unit: a rate counts 10^-12 USD, a raw unit 10^-6. */
 const RATE_PER_RAW = 1_000_000n;
 
 const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
@@ -34,6 +34,6 @@ export const byokSource = (
 export const vendorOf = (catalogue: Pick<Catalogue, 'provider'>, provider: string): string =>
   catalogue.provider(provider)?.vendor ?? provider;
 
-/** Whom a key that does not say whose it is must be meant for: the only one who takes any, or the model's maker. */
+/** Returns the source that a caller's key is for when the key names no provider: the model's only source, or its maker's. */
 export const impliedSource = ({ id, sources }: Model): Source | undefined =>
   sources.length === 1 ? sources[0] : sources.find(({ provider }) => provider === makerOf(id));

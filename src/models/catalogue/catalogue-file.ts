@@ -111,7 +111,7 @@ const ModelShape = z
     if (cascade !== undefined && sources.length > 0) {
       complain('sources', 'a cascade has none: the models that it is made of have');
     }
-    // A missing price must not make a unit free.
+    // A unit without a price must not be free.
     for (const [at, source] of sources.entries()) {
       const units = missingRates(modality, source);
       if (units.length === 0) continue;
@@ -159,7 +159,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `['models', 0, 'sources', 1, 'rates']` reads `models[0].sources[1].rates`. */
+/** Formats a path: `['models', 0, 'sources', 1, 'rates']` becomes `models[0].sources[1].rates`. */
 function pathText(path: readonly PropertyKey[]): string {
   const text = path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))

@@ -42,9 +42,9 @@ export type Surcharges = {
     | undefined;
   /** Surcharge for a prompt token that the vendor writes to its cache, in percent of the input rate. */
   readonly cacheWritePercent?: number | undefined;
-  /** The shortest prompt that it caches, in tokens, where that is not what most vendors have. */
+  /** Shortest prompt that the vendor caches, in tokens. Undefined: the usual minimum. */
   readonly cacheLeastTokens?: number | undefined;
-  /** The most tokens that it counts for one image, where that is more than others do. */
+  /** Upper bound of the tokens that the vendor counts for one image. Undefined: the usual bound. */
   readonly imageTokens?: number | undefined;
 };
 
@@ -55,9 +55,12 @@ export type Source = Surcharges & {
   readonly upstreamModel: string;
   readonly rates: Rates;
   readonly marginBps: number;
-  /** The model thinks unless `thinking` says `disabled`. Absent: it knows no such switch, or refuses to be switched off. */
+  /**
+   * True when the model thinks unless `thinking` is `disabled`. Undefined: the model has no such switch, or cannot be switched
+   * off.
+   */
   readonly thinkingSwitch?: boolean | undefined;
-  /** Absent where the rates are this server's own. */
+  /** Origin of the rates. Undefined: the rates are this server's own. */
   readonly price?: PriceNote | undefined;
   /**
    * Efforts that the model takes in a translated request. Absent: unknown or none, and the request is sent without an effort. A
@@ -68,25 +71,25 @@ export type Source = Surcharges & {
   readonly sampling?: Sampling | undefined;
 };
 
-/** The models that together make a voice session. */
+/** Models that together serve a voice session. */
 export type Cascade = { readonly stt: string; readonly llm: string; readonly tts: string };
 
 export type Model = {
-  /** `<maker>/<name>` */
+  /** Id in the form `<maker>/<name>`. */
   readonly id: string;
-  /** For people; none where the id says it all. */
+  /** Name for people. Undefined when the id is sufficient. */
   readonly displayName?: string | undefined;
   readonly modality: Modality;
   /** True when the maker is known to publish the weights. */
   readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow: number | null;
-  /** At most this many output tokens in one answer, where it is known. */
+  /** Upper bound of the output tokens of one answer. Null: not known. */
   readonly maxOutputTokens: number | null;
-  /** Set from when its vendor has said on which day it shuts the model down. */
+  /** Shutdown of the model, once its vendor has announced the date. Undefined: none is known. */
   readonly retirement?: Retirement | undefined;
-  /** Set where a realtime model is made of others: it has no sources of its own. */
+  /** Models that serve a realtime model. Undefined for a model with its own sources. */
   readonly cascade?: Cascade | undefined;
-  /** Cheapest first. */
+  /** Sources of the model, the cheapest first. */
   readonly sources: readonly Source[];
 };
 
@@ -120,7 +123,7 @@ export type Provider = {
    * signatures.
    */
   readonly signsCalls?: boolean | undefined;
-  /** The form of the ids of calls that its chat accepts. Absent: any text. */
+  /** Form of call ids that the provider's chat accepts. Undefined: any text. */
   readonly callIds?: CallIdFormName | undefined;
   /**
    * True when the provider refuses a chat in which the user speaks directly behind tool results, or in which instructions
@@ -131,18 +134,21 @@ export type Provider = {
   readonly apiKey: string | null;
 };
 
-/** Every model that some enabled source serves. */
+/** Models that at least one enabled source serves. */
 export interface Catalogue {
   readonly models: readonly Model[];
   /** Vendors at which a caller can have a key, even when this server has none. */
   readonly keyedProviders: readonly string[];
-  /** Models that a buyer's own keys can open, as `findKeyed` has them. */
+  /** Models that a buyer's own keys can pay for, in the form of `findKeyed`. */
   readonly keyedModels: readonly Model[];
-  /** By its id, or by its bare name where one maker alone has a model of that name. */
+  /** Returns a model by its id, or by its name without the maker when only one maker has a model of that name. */
   find(id: string): Model | undefined;
-  /** A model as its buyer's own keys open it, whether or not this server sells it: each source bills the fixed fee alone. */
+  /**
+   * Returns a model for payment with the buyer's own keys, also a model that this server does not sell. Each source bills only
+   * the fixed fee.
+   */
   findKeyed(id: string): Model | undefined;
   provider(id: string): Provider | undefined;
-  /** The ids that a bare name may mean. */
+  /** Returns the ids of the models that a name without its maker may mean. */
   suggest(bareName: string): readonly string[];
 }

@@ -3,15 +3,15 @@ import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Model, Source } from './catalogue.ts';
 
-/** Rates and margins of one source, as they count for a price. */
+/** Parts of a source that determine its price. */
 type Priced = Pick<Source, 'rates' | 'marginBps' | 'price'>;
 
-/** The day this surface's documentation gives for every model. */
+/** Creation time of every model in the list, as the API's documentation has it. */
 const CREATED = 1_735_689_600;
 
 const BPS = 10_000n;
 
-/** Rates count 10^-6 USD per million units. */
+/** Rate units in one USD per million units: a rate counts 10^-6 USD per million units. */
 const RATES_IN_USD = 1_000_000;
 
 /** Returns the entry of a model in the plain, OpenAI-compatible list. */
@@ -71,7 +71,10 @@ export const describeModelWithSources = (model: Model) => ({
 const certaintyOf = (source: Priced | undefined) =>
   source === undefined ? null : (source.price?.certainty ?? 'list');
 
-/** Null where the cheapest source does not bill such tokens, or bills cached ones as any other. */
+/**
+ * Returns the prices of text tokens when the pool pays. A price is null when the cheapest source does not bill such tokens, or
+ * bills cached tokens like all others.
+ */
 function fundedPrices(source: Priced | undefined) {
   const price = (rate: bigint | undefined) =>
     rate === undefined || source === undefined ? null : perMillion(rate, source.marginBps);

@@ -19,7 +19,7 @@ type Missing = {
   readonly rates: Readonly<Record<string, readonly Unit[]>>;
 };
 
-/** By model id: the day on which its vendor shuts it down, and what takes its place. */
+/** Date of the shutdown and the successor of each retiring model, by the model's id. */
 type Retiring = Readonly<Record<string, string>>;
 
 /**
@@ -46,7 +46,7 @@ export async function loadCatalogue(options: {
   const models = new Map(BUILTIN_MODELS.map((model) => [model.id, model]));
   const today = isoTime(now).slice(0, 10);
   for (const model of file.models) {
-    // The operator knows of the shutdown since now at the latest.
+    // The operator has known of the shutdown at least since today.
     const noticeDate = model.shutdownDate ? today : undefined;
     models.set(model.id, { ...model, noticeDate });
   }

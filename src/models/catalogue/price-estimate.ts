@@ -5,7 +5,7 @@ import { chatRates } from '../chat/chat-usage.ts';
 import { billedUnits, isByTheCall } from './billed-units.ts';
 import type { Catalogue, Model, Source } from './catalogue.ts';
 
-/** A source whose rates say all that it sells. */
+/** Empty set, for a source whose sold units all have a rate. */
 const NONE: ReadonlySet<Unit> = new Set();
 
 type Priced = { readonly source: Source; readonly usage: Usage; readonly costRaw: bigint };
@@ -29,7 +29,9 @@ export function estimatePrice(catalogue: Catalogue, modelId: string, asked: Usag
   };
 }
 
-/** Sources come cheapest first, which of equals is kept. */
+/**
+ * Returns the cheapest source that can price the usage; of equal prices, the first source. Throws the refusal when none can.
+ */
 function requirePriced(model: Model, asked: Usage): Priced {
   if (Object.keys(asked).length === 0) {
     throw errors.gateway.noPriceableSource('There is nothing to price: every quantity is zero.');

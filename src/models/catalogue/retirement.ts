@@ -2,7 +2,7 @@ import { assert } from '../../kernel/assert.ts';
 
 /** Shutdown of a model by its vendor. */
 export type Retirement = {
-  /** `YYYY-MM-DD`, as `GET /v1/models` lists it. */
+  /** Day of the shutdown, `YYYY-MM-DD`, as `GET /v1/models` lists it. */
   readonly shutdownDate: string;
   /**
    * Catalogue id of the model that the vendor names as the successor. Null: the vendor names none, or none that is listed here.
@@ -17,7 +17,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Returns the first millisecond of a day of the form `YYYY-MM-DD` in UTC; undefined for any other text. */
 export function dayMs(day: string): number | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
-  // Some months are shorter: the 30th of February would be read as a day of March.
+  // Not every month has every day: the 30th of February would be read as a day in March.
   return Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day) ? undefined : ms;
 }
 
@@ -50,7 +50,7 @@ export function retirementOf(shutdown: {
 
 type Retiring = { readonly id: string; readonly retirement?: Retirement | undefined };
 
-/** Days until a model shuts down, negative after that. Undefined: no date is known. */
+/** Returns the days until a model shuts down; negative after the shutdown. Undefined when no date is known. */
 function daysLeft({ retirement }: Retiring, nowMs: number): number | undefined {
   const ms = retirement && dayMs(retirement.shutdownDate);
   return ms === undefined ? undefined : Math.ceil((ms - nowMs) / DAY_MS);

@@ -12,7 +12,10 @@ import type { EmbeddingRequest } from './embedding-request.ts';
 import { boundTokens, embeddingPriceRaw, meterEmbeddings } from './embedding-usage.ts';
 
 export interface Embeddings {
-  /** Throws the gateway's refusals. Nothing was charged then, but a payment that the refusal names. */
+  /**
+   * Returns the embeddings of texts. Throws the gateway's refusals; nothing was charged then, except a payment that the refusal
+   * names.
+   */
   embed(purchase: EmbeddingPurchase): Promise<Relayed>;
 }
 
@@ -20,11 +23,11 @@ type EmbeddingPurchase = {
   readonly buyer: Buyer;
   readonly body: EmbeddingRequest;
   readonly keep?: StoreDelivered<EmbeddingList>;
-  /** The `usage` of the answer has the price as well. */
+  /** True when the `usage` of the answer also gets the price. */
   readonly tellsCost?: boolean;
 };
 
-/** Buys vectors of texts: holds a token for each of their bytes, settles to the tokens that were metered. */
+/** Creates the purchase of embeddings: holds one token for each byte of the texts, and settles the metered tokens. */
 export function createEmbeddings(deps: BuyDeps<EmbeddingRail>): Embeddings {
   return {
     async embed(purchase) {

@@ -7,7 +7,10 @@ const { embeddingInputs } = LIMITS;
 const SHAPE =
   'must be a text, a list of texts, a list of tokens or a list of such lists, and none of them empty';
 
-/** Not a union of shapes: each token of a long list would be an issue of every shape that it does not fit. */
+/**
+ * Schema of the input. Not a union of shapes, with which each token of a long list would be an issue of every shape that it
+ * does not fit.
+ */
 const Input = z
   .custom<EmbeddingInput>((value) => value !== undefined, SHAPE)
   .superRefine((value, context) => {

@@ -4,7 +4,7 @@ import { tokensOf } from '../chat/estimate-chat.ts';
 import type { EmbeddingInput } from '../providers/embedding-rail.ts';
 import { clampUsage, type Metered } from '../purchase/clamp-usage.ts';
 
-/** Tokens of an input whose texts count as `ofText` says. A list of tokens says itself how many it has. */
+/** Counts the tokens of an input: its texts by `ofText`, its lists of tokens by their length. */
 function countTokens(input: EmbeddingInput, ofText: (text: string) => number): number {
   if (typeof input === 'string') return ofText(input);
   let tokens = 0;

@@ -71,7 +71,9 @@ function relayed(
   return asked.stream === true ? rail.stream(sent, signal) : rail.complete(sent, signal);
 }
 
-/** In this dialect a request without `thinking` wants no thoughts; `adaptive` leaves them to the model. */
+/**
+ * Returns the caller's preference for reasoning. A request without `thinking` wants none; `adaptive` leaves it to the model.
+ */
 function thinkingWish({ thinking }: MessagesRequest): ThinkingPreference {
   if (thinking?.type === 'adaptive') return undefined;
   return thinking?.type === 'enabled' ? 'on' : 'off';
@@ -114,7 +116,7 @@ async function askForChat(
   const wantsThoughts = wish !== 'off' || mustShowThoughts(chat, thinker);
   const names = cutNames(asked);
   const reading = { spareId, wantsThoughts, servedAs, signsCalls: rail.signsCalls ?? false, names };
-  // The message names the model: the chat under it need not.
+  // The caller's message names the model; the chat made from it need not.
   const body = forThinker(rail.strictOrder === true ? inStrictOrder(chat) : chat, wish, thinker);
   const call = chatCall(given, { body, servedAs: undefined });
   if (asked.stream === true) {

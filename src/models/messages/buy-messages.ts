@@ -29,16 +29,16 @@ type MessagesPurchase = {
   readonly body: MessagesRequest;
   /** Headers of the caller that name the protocol's version and features, for an upstream of the same dialect. */
   readonly protocol: Readonly<Record<string, string>>;
-  /** Other models and the providers that the buyer wishes. */
+  /** Routing preferences of the buyer: other models, and providers. Undefined: none. */
   readonly wishes?: RoutingPreferences | undefined;
-  /** The `usage` of the answer, or of its last `message_delta`, has the price as well. */
+  /** True when the `usage` of the answer, or of its last `message_delta`, also gets the price. */
   readonly tellsCost?: boolean;
 };
 
 export interface MessagesGateway {
   /**
-   * Answers in the Messages dialect, whole or while the answer comes. An upstream of that dialect gets the request as it is, any
-   * other one a translation. Money is as with a chat completion. Throws the gateway's refusals.
+   * Answers in the Messages dialect, whole or as a stream. An upstream of the dialect gets the request unchanged, any other
+   * upstream a translation. Holds and charges as for a chat completion. Throws the gateway's refusals.
    */
   create(purchase: MessagesPurchase): Promise<Relayed | StreamedAnswer>;
 }

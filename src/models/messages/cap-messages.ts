@@ -2,7 +2,7 @@ import { copyDigits } from '../../kernel/json/digits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { MessagesRequest } from './messages-request.ts';
 
-/** The least that the dialect takes as a budget for thoughts (https://platform.claude.com/docs/en/build-with-claude/extended-thinking). */
+/** Lower bound of `budget_tokens` for reasoning (https://platform.claude.com/docs/en/build-with-claude/extended-thinking). */
 const LEAST_THOUGHTS = 1_024;
 
 /**

@@ -28,8 +28,8 @@ export type TokenCount =
 
 export interface MessageTokens {
   /**
-   * Counts the tokens of a prompt, which costs nothing: at an upstream of the dialect that serves the model, or here where there is
-   * none or it does not say. Throws the gateway's refusals.
+   * Counts the tokens of a prompt. The count is free. An upstream of the dialect that serves the model counts; this server
+   * estimates when there is no such upstream or it does not answer. Throws the gateway's refusals.
    */
   count(asked: {
     readonly buyer: Buyer;
@@ -101,7 +101,7 @@ function doorOf({ rails }: CountDeps, { sellers }: ModelSources): Door | undefin
   return undefined;
 }
 
-/** Asks for no longer than a count is worth waiting for. */
+/** Requests a count from an upstream, with a time limit of `LIMITS.countWaitMs`. */
 async function askUpstream(
   { clock, providerKeys }: CountDeps,
   { ownKey, rail, source }: Door,

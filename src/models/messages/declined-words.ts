@@ -8,7 +8,10 @@ import type { Outcome } from '../providers/outcome.ts';
 const CONTEXT =
   /(?:maximum context length|context (?:window|length|limit)|maximum number of tokens allowed)/i;
 
-/** Clients of the dialect shorten their conversation where the sentence of a refusal has the words of its own vendor for this. */
+/**
+ * Returns true for a refusal because of the prompt's length. It is reported in Anthropic's own wording, on which clients
+ * shorten their conversation.
+ */
 const isPromptTooLong = ({ code }: Json, message: string): boolean =>
   code === 'context_length_exceeded' || CONTEXT.test(message);
 

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
-/** The day that the vendor's own names end with: `claude-haiku-4-5-20251001`. */
+/** Date at the end of the vendor's model names: `claude-haiku-4-5-20251001`. */
 const DATED = /-20\d{6}$/;
 
 /** Returns the name under which the catalogue has a model. Clients of the dialect append the date of a version to the name. */

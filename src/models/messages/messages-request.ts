@@ -4,11 +4,11 @@ import { LIMITS } from '../../kernel/limits.ts';
 
 const ROLES = ['user', 'assistant', 'system'] as const;
 
-/** Text, or blocks. What a block may be is for the upstream to judge, or for the translation that meets it. */
+/** Schema of content: text or a list of blocks. The upstream or the translation checks the blocks. */
 const CONTENT = 'must be a string or a list of blocks';
 const content = z.union([z.string(), z.array(z.unknown())], { error: CONTENT });
 
-/** A turn of the system may change the effort alone, and says nothing then. */
+/** Schema of a turn. A system turn that only changes `output_config` may have no content. */
 const turn = z
   .looseObject({
     role: z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` }),
@@ -32,7 +32,7 @@ const PROMPT = {
   thinking: z.looseObject({ type: z.string() }).nullish(),
 };
 
-/** As much of a Messages request as the gateway itself has to understand. */
+/** Members of a Messages request that the gateway reads. */
 export const MessagesRequest = z.looseObject({
   ...PROMPT,
   max_tokens: z.number().int().positive().max(LIMITS.maxOutputTokens),
@@ -45,7 +45,7 @@ export const MessagesRequest = z.looseObject({
 
 export type MessagesRequest = z.output<typeof MessagesRequest>;
 
-/** A prompt whose tokens are to be counted. */
+/** Request to count the tokens of a prompt. */
 export const CountRequest = z.looseObject(PROMPT);
 
 export type CountRequest = z.output<typeof CountRequest>;

@@ -1,7 +1,7 @@
 import { errors } from '../../kernel/errors.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 
-/** The page that a client of Anthropic's API asks for: https://platform.claude.com/docs/en/api/models-list. */
+/** Query for a page of models in Anthropic's API: https://platform.claude.com/docs/en/api/models-list. */
 export type ModelPageQuery = {
   readonly limit?: string | undefined;
   readonly after_id?: string | undefined;
@@ -10,7 +10,7 @@ export type ModelPageQuery = {
 
 const LIMIT = { usual: 20, most: 1_000 };
 
-/** The vendor's word for a time of release that is not known. */
+/** Release time of a model whose release time is not known, as the vendor writes it. */
 const EPOCH = '1970-01-01T00:00:00Z';
 
 /** Returns a model in the form of Anthropic's list. Facts that the catalogue lacks are null. */

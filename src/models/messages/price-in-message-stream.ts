@@ -6,12 +6,15 @@ import { priceMembers } from '../purchase/price-in-usage.ts';
 import type { Price } from '../purchase/receipt.ts';
 import { messageEvent } from './message-events.ts';
 
-/** A Messages stream without its last `message_delta`, which comes at the end, with the price in its `usage`. */
+/**
+ * Relays a Messages stream but holds its last `message_delta` back, so that `last` returns that event with the price in its
+ * `usage`.
+ */
 export class PriceInMessageStream {
   readonly #stream: ChatStream;
   readonly #events = new SseEvents();
   #held: { readonly event: Buffer; readonly data: Json } | undefined;
-  /** Why the stream goes no further, once the event that was held is sent. */
+  /** Error that `next` throws after the held event was sent. */
   #broken: unknown;
 
   constructor(stream: ChatStream) {
@@ -31,7 +34,7 @@ export class PriceInMessageStream {
     this.#stream.stop();
   }
 
-  /** Nothing of a stream that has no `message_delta`. */
+  /** Returns the held `message_delta` with the price. Empty for a stream without a `message_delta`. */
   last(price: Price): Uint8Array {
     if (this.#held === undefined) return Buffer.alloc(0);
     const { type: _, usage, ...rest } = this.#held.data;
@@ -46,7 +49,7 @@ export class PriceInMessageStream {
     try {
       piece = await this.#stream.next();
     } catch (error) {
-      // A client is owed what came before the break.
+      // The client gets the events from before the break.
       if (this.#held === undefined) throw error;
       this.#broken = error;
       return this.#release();
@@ -55,7 +58,7 @@ export class PriceInMessageStream {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     const sent: Buffer[] = [];
     for (const event of this.#events.push(bytes)) {
-      // A long content is read only behind a message_delta.
+      // Content events before the first `message_delta` are not parsed.
       const isRead = event[0] !== COMMENT && (this.#held !== undefined || event.includes(DELTA));
       sent.push(isRead ? this.#take(event, await readData(event)) : event);
     }
@@ -83,7 +86,7 @@ export class PriceInMessageStream {
 }
 
 const COMMENT = 0x3a;
-/** No client expects content behind the end of its message. */
+/** Content events, which must not follow the last `message_delta`: a held one is sent before them. */
 const CONTENT: ReadonlySet<unknown> = new Set([
   'content_block_start',
   'content_block_delta',

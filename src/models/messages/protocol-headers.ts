@@ -10,7 +10,7 @@ const BETA = 'anthropic-beta';
  */
 const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 
-/** Names of features, as the vendor writes them. */
+/** List of feature names in `anthropic-beta`, as the vendor writes it. */
 const FEATURES = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
 
 /**

@@ -5,10 +5,9 @@ import type { CountRequest } from './messages-request.ts';
 import { definedTool, sourceOf } from './read-block.ts';
 
 /**
- * Members that cost no more than the tokens of their prompt and answer. Any other is refused: much that the vendor adds has a
- * price of its own (a search, a container, a faster answer), runs further models, or names what is kept in the account that
- * pays, and that account is this server's. Members of requests and messages, and types of blocks, as of
- * `@anthropic-ai/sdk` 1.14.
+ * Members that cost no more than the tokens of the prompt and the answer. Any other member is refused: many of the vendor's
+ * features have their own price (search, containers, faster answers), run further models, or name objects in the paying
+ * account, which is this server's. Members of requests and messages, and types of blocks, as of `@anthropic-ai/sdk` 1.14.
  */
 const PRICED: ReadonlySet<string> = new Set([
   'model',
@@ -72,10 +71,10 @@ const BLOCKS: ReadonlySet<unknown> = new Set([
 const OF_CALLER =
   /^(?:custom|bash|text_editor|computer|computer_toolset|memory|browser_toolset)(?:_\d+)?$/;
 
-/** Edits of the context that only leave parts of it out; a summary is written by a further run of the model. */
+/** Edits of the context that only remove parts of it. Other edits, such as a summary, need a further run of the model. */
 const LEAVES_OUT = /^clear_/;
 
-/** Throws the refusal of a request that would cost more than its tokens at the rates of the catalogue. */
+/** Throws the refusal of a request that costs more than its tokens at the catalogue's rates. */
 export function requirePricedMessages(request: CountRequest): void {
   for (const field in request) {
     const value = request[field];
@@ -112,7 +111,7 @@ const leavesOut = (edit: unknown): boolean =>
 const isOfCaller = ({ type }: Json): boolean =>
   !isSet(type) || (typeof type === 'string' && OF_CALLER.test(type));
 
-/** Blocks may stand in blocks. */
+/** Returns true when content has an unpriced block, also inside another block. */
 const holdsUnpriced = (content: unknown): boolean =>
   Array.isArray(content) && (content as unknown[]).some(isUnpriced);
 

@@ -25,9 +25,12 @@ type AnswerDeps = {
 export type Keeping = {
   readonly id: string;
   readonly agentId: number;
-  /** Keeps a response, whose JSON is `written`. Resolves with whether it was kept. */
+  /** Stores a response, whose JSON is `written`. Resolves to true when it was stored. */
   readonly keep: (response: Json, written: Buffer) => Promise<boolean>;
-  /** Set on a connection: takes the ended responses that are not kept, so that its next request can continue them. */
+  /**
+   * Remembers an ended response that is not stored, so that the next request on the connection can continue it. Undefined for
+   * HTTP.
+   */
   readonly remember?: ((response: Json) => Promise<void>) | undefined;
   /** True when the `usage` of the response gets the price. */
   readonly tellsCost: boolean;
@@ -83,10 +86,13 @@ export async function answerResponseEvents(
     },
   });
 
-  /** Charges first and keeps then: the client knows the id from the first event, so an uncharged response must not be kept. */
+  /**
+   * Charges the response, then stores it. The client knows the id from the first event, so an uncharged response must not be
+   * stored.
+   */
   async function settleAndKeep(how: Json, cause?: unknown): Promise<Uint8Array> {
     const ended = { ...events.response(), ...how };
-    // An upstream that speaks this dialect may itself end its response as failed.
+    // An upstream of this dialect may end its response as failed.
     const isFailed = ended.status === 'failed';
     const price = await bought.settle(
       isFailed ? breakTypeOf(cause ?? new ReportedError(ended.error)) : undefined,
@@ -95,7 +101,7 @@ export async function answerResponseEvents(
     const wanted = live.isRemoved(id) && said.store === true ? { ...said, store: false } : said;
     const last = await keepEnded(keeping, wanted, events.echo);
     if (keeping.remember !== undefined) {
-      // The messages of a WebSocket have no comments.
+      // WebSocket messages cannot carry the comments with the price.
       const cost = { cost_usdc: price.chargedRaw.toString() };
       return lastEvent(last, events.sequence(), cost);
     }
@@ -137,7 +143,7 @@ function asEnded(clock: Clock, ended: Record<string, unknown>, price: Price | un
   return price === undefined ? ended : withPrice(ended, price);
 }
 
-/** Keeps a response. Returns its status, and its JSON as it is shown for good, which says whether it was kept. */
+/** Stores a response. Returns its status and its final JSON, whose `store` is false when it was not stored. */
 async function keepEnded(
   { keep, remember }: Keeping,
   response: Json,

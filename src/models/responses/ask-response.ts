@@ -38,14 +38,14 @@ export type RailRequest = {
   readonly translation: Omit<Translation, 'estimate' | 'model'>;
 };
 
-/** The call that a rail makes for the request, and the cap of its answer. */
+/** Call of a rail for the request, with the cap of its answer. */
 type RailOrder = {
   readonly call: ChatCallOptions;
-  /** Tokens of the answer. Undefined: as many as the caller says. */
+  /** Cap of the answer's tokens. Undefined: the caller's own cap applies. */
   readonly outputCap: number | undefined;
 };
 
-/** Asks a rail for a response: in the caller's own words where the upstream speaks the dialect, else for a chat. */
+/** Requests a response from a rail: with the caller's request when the upstream speaks the dialect, otherwise as a chat. */
 export const askRail = (
   { rail, speaks }: AnyRail,
   asked: RailRequest,
@@ -67,7 +67,7 @@ function askInItsWords(
   const { previous_response_id: previous = null, stream } = request;
   const { id, isKept } = head;
   const given: Json = request;
-  // A copy that begins with a member of its own shares its hidden class with all others (0075).
+  // A copy that begins with its own member shares one hidden class with all other copies (0075).
   const body: Record<string, unknown> = copyDigits(given, { model, ...given });
   body.model = model;
   body.max_output_tokens = outputCap ?? request.max_output_tokens;
@@ -134,7 +134,7 @@ async function askForChat(
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
-  // The response names the model: the chat under it need not.
+  // The response names the model; the chat that it is made from need not.
   const { chatMembers, signsCalls = false } = rail;
   const own = withOwnCallIds(withTakenMembers(chat, chatMembers), signsCalls);
   const taken = fitToVendor(own, rail, asked);

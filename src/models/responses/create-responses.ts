@@ -28,11 +28,11 @@ import { translateRequest } from './translate/translate-request.ts';
 type ResponsePurchase = {
   readonly buyer: Buyer;
   readonly body: ResponsesRequest;
-  /** Other models and the providers that the buyer wishes. */
+  /** Routing preferences of the buyer: other models, and providers. Undefined: none. */
   readonly wishes?: RoutingPreferences | undefined;
   /** Memory of the connection that the request came over. Undefined: the request came over HTTP. */
   readonly memory?: ConnectionMemory | undefined;
-  /** The `usage` of the response has the price as well. */
+  /** True when the `usage` of the response also gets the price. */
   readonly tellsCost?: boolean;
 };
 
@@ -45,8 +45,8 @@ type Deps = ChatDeps<AnyRail> & {
 };
 
 /**
- * Buys responses: with the bound, the price and the sellers of a chat that says the same, and from the source as it is
- * where that speaks the dialect of Responses.
+ * Creates the purchase of responses: with the bound, price and sources of the equivalent chat. A source that speaks the
+ * Responses dialect gets the request in that dialect.
  */
 export const createBuyResponse =
   (deps: Deps): BuyResponse =>

@@ -9,11 +9,11 @@ import { typeOf } from './translate/translate-items.ts';
 
 /** Items of a conversation: those before the request, and the request's own. */
 export type ResponseConversation = {
-  /** The items of the responses that the request continues. */
+  /** Items of the responses that the request continues. */
   readonly before: readonly InputItem[];
   /** Items of the request itself. References are replaced by the items that they name. */
   readonly own: readonly InputItem[];
-  /** Bytes of `before`, as they are kept or remembered. */
+  /** Bytes of `before` in their stored or remembered form. */
   readonly beforeBytes: number;
   /** True when only the connection remembers the items before, so that no kept response holds them. */
   readonly isUnkept: boolean;
@@ -57,14 +57,17 @@ export async function readConversation(
       previous ? 'previous_response_id' : 'input',
     );
   }
-  // The bounds of the request's JSON do not see what it goes on with and refers to.
+  // The limits on the request's JSON do not cover continued and referenced items.
   if ((before.length > 0 || own !== items) && hasMoreParts([before, own], LIMITS.chatJson)) {
     throw errors.responses.conversationTooComplex(LIMITS.chatJson);
   }
   return { before, own, beforeBytes: bytes, isUnkept: remembered !== undefined };
 }
 
-/** Throws the refusal of a second reference to one item: a few bytes each would become as many whole items. */
+/**
+ * Returns the ids of referenced items. Throws the refusal of a second reference to one item: many short references would become
+ * as many whole items.
+ */
 function referencesIn(items: readonly InputItem[]): string[] {
   const ids = new Set<string>();
   for (const item of items) {
@@ -111,7 +114,7 @@ export function keptItem(item: InputItem, newItemId: (prefix: string) => string)
   return { status: 'completed', ...item, id, type, content: parts };
 }
 
-/** Thoughts without their sealed form cannot be sent back. */
+/** Returns true for reasoning without its encrypted form, which cannot be sent back to an upstream. */
 export const isUnsealed = ({ encrypted_content: sealed, type }: InputItem): boolean =>
   type === 'reasoning' && typeof sealed !== 'string';
 

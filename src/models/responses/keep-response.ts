@@ -51,6 +51,6 @@ export const rememberIn =
     const said = [...own.map((item) => keptItem(item, newItemId)), ...outputOf(response)];
     const bytes = beforeBytes + Buffer.byteLength(JSON.stringify(said));
     memory.remember(id, { items: [...before, ...said], bytes });
-    // The response is written out next.
+    // Serialising the response is the next long step.
     if (bytes > LIMITS.jsonBytesPerTurn) await turnForLongWork();
   };

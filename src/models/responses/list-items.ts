@@ -5,11 +5,11 @@ import type { InputItem } from './responses-request.ts';
 export type ItemPageQuery = {
   readonly limit?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
-  /** The page begins behind this item. */
+  /** Id of the item before the page. */
   readonly after?: string | undefined;
 };
 
-/** A page of items, as OpenAI's lists are. */
+/** Page of items, in the form of OpenAI's lists. */
 export type ItemPage = {
   readonly object: 'list';
   readonly data: readonly InputItem[];

@@ -1,20 +1,20 @@
 import type { Json } from '../../kernel/json.ts';
 
-/** A response whose stream is open in this process. */
+/** Response whose stream is open in this process. */
 type Live = {
   readonly agentId: number;
-  /** The response as it stands. */
+  /** Returns the current state of the response. */
   readonly shown: () => Json;
   readonly cancel: () => void;
 };
 
 type Entry = Live & {
-  /** Set once the upstream has ended. Resolves when the response is charged and kept. */
+  /** Resolves when the response is charged and stored. Undefined while the upstream is still sending. */
   ending: Promise<unknown> | undefined;
   isRemoved: boolean;
 };
 
-/** The responses that are on their way to clients of this process: one for each open stream. */
+/** Responses that are being streamed to clients of this process, one for each open stream. */
 export class LiveResponses {
   readonly #live = new Map<string, Entry>();
 
@@ -56,8 +56,8 @@ export class LiveResponses {
   }
 
   /**
-   * Keeps a response from being stored; its stream goes on. Resolves with false where the agent has no such stream here. Waits
-   * for a row that is being written, which the caller deletes then.
+   * Prevents a response from being stored, while its stream continues. Resolves to false when the agent has no such stream in
+   * this process. Waits for a row that is being written, which the caller then deletes.
    */
   async remove(agentId: number, id: string): Promise<boolean> {
     const live = this.#of(agentId, id);

@@ -9,10 +9,10 @@ import {
 } from '../routing/unpriced-features.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 
-/** Members that name what is in the account of this server at the upstream, or cost more than tokens of this request. */
+/** Members that name objects in this server's account at the upstream, or cost more than the tokens of the request. */
 const UNPRICED = ['prompt', 'context_management', 'multi_agent'] as const;
 
-/** The setting that keeps Codex from offering its search. */
+/** Settings with which Codex leaves out its built-in tools, by tool. */
 const SETTINGS: ClientSettings = new Map([
   ['web_search', 'Codex leaves it out with `web_search = "disabled"` in its config.toml.'],
 ]);

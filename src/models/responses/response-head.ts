@@ -9,11 +9,17 @@ export type ResponseHead = {
   readonly createdSec: number;
   /** True when the response will be kept. */
   readonly isKept: boolean;
-  /** Writes the JSON of the members that repeat the request, without braces. A response that is relayed has its own. */
+  /**
+   * Returns the JSON of the members that repeat the request, without braces. Not used for a relayed response, which has its
+   * own.
+   */
   readonly echo: () => string;
 };
 
-/** Throws the refusal where a response would repeat too much of its request: three events of a stream carry it. */
+/**
+ * Returns the head of a response. Throws the refusal when the response would repeat more than `echoBytes` of its request: three
+ * events of a stream carry that part.
+ */
 export function headOf(request: ResponsesRequest, begun: Omit<ResponseHead, 'echo'>): ResponseHead {
   const { createdSec, id, isKept } = begun;
   const echo = () => echoOf(request);
@@ -42,10 +48,10 @@ function isShort(request: Json): boolean {
   return chars <= SHORT_CHARS;
 }
 
-/** Far below the bound, however many bytes a character takes. */
+/** Characters that stay far below the byte limit in any encoding, so that the bytes need not be counted. */
 const SHORT_CHARS = 64 * 1024;
 
-/** The members that repeat a request, and what each of them is where the request does not say. */
+/** Members of a response that repeat its request, with their values when the request does not set them. */
 const ECHOED: readonly (readonly [member: string, unsaid: unknown])[] = [
   ['instructions', null],
   ['max_output_tokens', null],
@@ -86,7 +92,10 @@ function echoOf(request: ResponsesRequest): string {
   return said === '' ? unsaidEcho(unsaid) : `${said},${unsaidEcho(unsaid)}`;
 }
 
-/** Clients say the same few members in all their requests: what they do not say is written once. */
+/**
+ * JSON of the members that a request does not set, by the set of those members. Clients omit the same members in all their
+ * requests.
+ */
 const unsaidEchoes = new Map<number, string>();
 const MOST_ECHOES = 1_024;
 

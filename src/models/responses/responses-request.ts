@@ -7,7 +7,7 @@ const { responses } = LIMITS;
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
-/** An id of a response, an item or a call, which this server or an upstream has made. */
+/** Id of a response, an item or a call, made by this server or an upstream. */
 export const ResponseId = z
   .string()
   .min(1)
@@ -21,8 +21,8 @@ export const InputItem = z.looseObject({
 });
 
 /**
- * As much of a request in the dialect of Responses as the gateway itself has to understand. Everything else is kept, and
- * forwarded to an upstream that speaks the dialect.
+ * Members of a request in the Responses dialect that the gateway reads. All other members are kept, and forwarded to an
+ * upstream that speaks the dialect.
  */
 export const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),

@@ -10,7 +10,7 @@ import type { AnyRail } from './responses-rails.ts';
 /** Buys, reads, continues, cancels and deletes responses. An agent sees only its own responses. */
 export interface Responses {
   readonly create: BuyResponse;
-  /** Throws the refusal where there is none. */
+  /** Returns a stored response, or one that is being streamed. Throws the refusal when there is none. */
   read(agentId: number, id: string): Promise<Json>;
   remove(agentId: number, id: string): Promise<Json>;
   /** Ends the stream of a response in this process. Throws the refusal when the response has ended or does not exist. */

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Unfit } from '../providers/outcome.ts';
 
-/** Names and values, in their order; a name may come more than once. */
+/** Names and values in their order. A name may occur more than once. */
 type Options = readonly (readonly [name: string, value: string])[];
 
 /** Options of a live transcription that the price of its seconds includes. */

@@ -31,7 +31,9 @@ export interface Transcriptions {
   transcribe(purchase: TranscriptionPurchase): Promise<Relayed | StreamedAnswer>;
 }
 
-/** Buys transcripts of whole files by the second of sound, which is counted in the file before anything is held. */
+/**
+ * Creates the purchase of transcripts of whole files, charged per second of audio. The duration is measured before the hold.
+ */
 export function createTranscriptions(deps: BuyDeps<TranscriptionRail>): Transcriptions {
   return {
     async transcribe({ buyer, request }) {
@@ -60,7 +62,7 @@ function wantedOf(
     modality: 'stt',
     async orderOf(sellers) {
       const { model } = sellers;
-      // The file is read when it is known that a source could transcribe it, and once.
+      // The file is read once, and only when a source could transcribe it.
       probing ??= probe(request.file.bytes);
       const durationMs = await probing;
       const file = { ...request.file, durationMs };

@@ -16,12 +16,12 @@ const Fields = z.object({
   stream: z.enum(['true', 'false']).optional(),
 });
 
-/** The form as the API description shows it. Further fields go on to the upstream as they came. */
+/** Form as the API description shows it. All other fields are forwarded unchanged. */
 export const TranscriptionForm = Fields.extend({
   file: z.any().meta({ type: 'string', format: 'binary' }),
 });
 
-/** As much of a form as a transcription is made of. */
+/** Fields and file of a multipart form. */
 type Form = {
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly file:

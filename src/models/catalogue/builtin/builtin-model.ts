@@ -6,7 +6,7 @@ import type { Sampling } from '../../providers/sampling.ts';
 import type { CapMember, TakenThoughts } from '../../providers/upstream-pool.ts';
 import type { Cascade, Dialect, Modality, PriceNote, Rail, Surcharges } from '../catalogue.ts';
 
-/** Rates as they are published: USD per million units, decimal. */
+/** Published rates: USD per million units, as decimal texts. */
 export type RateTexts = Readonly<Partial<Record<Unit, string>>>;
 
 export type SourceEntry = Surcharges & {
@@ -22,7 +22,7 @@ export type SourceEntry = Surcharges & {
   readonly sampling?: Sampling | undefined;
 };
 
-/** A model as data, before it is known which of its sources this server has credentials for. */
+/** Entry of a model, with all its sources, including those without credentials on this server. */
 export type ModelEntry = {
   readonly id: string;
   readonly displayName?: string | undefined;
@@ -30,9 +30,9 @@ export type ModelEntry = {
   readonly isOpenWeight?: boolean | undefined;
   readonly contextWindow?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
-  /** The day on which its vendor shuts it down, `YYYY-MM-DD`. */
+  /** Day on which the vendor shuts the model down, `YYYY-MM-DD`. */
   readonly shutdownDate?: string | null | undefined;
-  /** The day on which the vendor gave notice, or the notice was first read here. */
+  /** Day on which the vendor announced the shutdown, or on which the notice was first read here. */
   readonly noticeDate?: string | undefined;
   /** Catalogue id of the model that replaces this one. */
   readonly successor?: string | null | undefined;
@@ -42,7 +42,7 @@ export type ModelEntry = {
 
 export type ProviderEntry = {
   readonly baseUrl: string | null;
-  /** The variable that holds the credential; none for an upstream that asks for none. */
+  /** Name of the environment variable with the credential. Undefined: the upstream requires none. */
   readonly apiKeyEnv?: string | undefined;
   readonly dialect: Dialect;
   readonly capMember?: CapMember | undefined;
@@ -63,18 +63,20 @@ export const listed = (source: string, readOn: string): PriceNote => ({
   certainty: 'list',
 });
 
-/** Read in one copy of the vendor's prices alone, or on a page that announces a change. */
+/** Returns the note of a price that was read in only one copy of the vendor's prices, or on a page that announces a change. */
 export const unconfirmed = (source: string, readOn: string): PriceNote => ({
   source,
   readOn,
   certainty: 'unconfirmed',
 });
 
-/** Ids that are known by name only: without a published rate nothing is sold until a file prices them. */
+/** Returns entries for models without a published rate. They are not sold until a catalogue file prices them. */
 export const unpriced = (modality: Modality, maker: string, names: string): ModelEntry[] =>
   names.split(' ').map((name) => ({ id: `${maker}/${name}`, modality, sources: [] }));
 
-/** Ids that wait for a rate alone: an operator with an account at their maker reads of them in the log at start. */
+/**
+ * Returns entries for models that lack only a rate. The log at start names them to an operator with an account at their maker.
+ */
 export const unpricedDirect = (
   modality: Modality,
   maker: string,
@@ -83,7 +85,7 @@ export const unpricedDirect = (
 ): ModelEntry[] =>
   names.split(' ').map((name) => direct(modality, `${maker}/${name}`, {}, { provider }));
 
-/** Models whose weights their makers have published. */
+/** Returns the models, marked as models with published weights. */
 export const openWeight = (models: readonly ModelEntry[]): ModelEntry[] =>
   models.map((model) => ({ ...model, isOpenWeight: true }));
 
@@ -116,7 +118,7 @@ export const direct = (
   };
 };
 
-/** Input, output and, where the vendor discounts them, cached input tokens. */
+/** Returns the rates of input, output and, when the vendor discounts them, cached input tokens. */
 export const tokens = (input: string, output: string, cached?: string): RateTexts => ({
   text_input_token: input,
   text_output_token: output,

@@ -50,7 +50,7 @@ export function chatTable(
 const isCertainty = (word: string | undefined): word is Certainty =>
   CERTAINTIES.some((certainty) => certainty === word);
 
-/** Written with underscores between the thousands, as in the code around it. */
+/** Reads a number of tokens, written with underscores between the thousands. Undefined for an empty cell. */
 function countOf(word: string | undefined, line: string): number | undefined {
   if (word === undefined || word === NONE) return undefined;
   assert(/^\d{1,3}(_\d{3})*$/.test(word), `a number of tokens: ${line}`);

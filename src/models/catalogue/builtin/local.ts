@@ -8,7 +8,9 @@ const local = (name: string, modality: Modality, rates: RateTexts): ModelEntry =
   sources: [{ rail: 'self-host', provider: 'local', upstreamModel: name, rates }],
 });
 
-/** The engines inside this server. Small prices and none of them zero, so that metering is real. */
+/**
+ * Models of the engines inside this server. Their prices are small but not zero, so that their usage is metered like any other.
+ */
 export const LOCAL_MODELS: readonly ModelEntry[] = [
   local('guide', 'text', tokens('0.1', '0.4')),
   ...openWeight([

@@ -7,7 +7,7 @@ import { SPEECH_MODELS } from './speech.ts';
 import { TEXT_MODELS } from './text.ts';
 import { TRANSCRIPTION_MODELS } from './transcription.ts';
 
-/** Every model that this server knows by itself, in the order in which they are listed. */
+/** Built-in models, in the order in which they are listed. */
 export const BUILTIN_MODELS: readonly ModelEntry[] = withRetirement([
   ...LOCAL_MODELS,
   ...TEXT_MODELS,

@@ -134,7 +134,7 @@ export const BUILTIN_PROVIDERS: Readonly<Record<string, ProviderEntry>> = {
     apiKeyEnv: 'ASSEMBLYAI_API_KEY',
     dialect: 'assemblyai',
   },
-  // Whole files, at an address and with a protocol of their own.
+  // Whole files have their own address and protocol.
   'assemblyai-batch': {
     baseUrl: 'https://api.assemblyai.com/v2',
     apiKeyEnv: 'ASSEMBLYAI_API_KEY',

@@ -12,7 +12,7 @@ import type { ModelEntry } from './builtin-model.ts';
 const LINES = [
   'google/gemini-2.5-pro           2026-12-01  google/gemini-3.8-flash       2026-11-10  ai.google.dev/gemini-api/docs/deprecations(copied:aideprecations.com)',
   'google/gemini-2.5-flash         2026-12-01  google/gemini-3.5-flash-lite  2026-11-10  ai.google.dev/gemini-api/docs/deprecations(copied:aideprecations.com)',
-  // OpenAI names no successor on the speech route: it wants such work done in realtime sessions.
+  // OpenAI names no successor on the speech route, and refers to realtime sessions.
   'openai/tts-1                    2027-01-06  openai/gpt-realtime-2.1-mini  2026-10-01  developers.openai.com/api/docs/deprecations(copied:assemblyai.com)',
   'openai/tts-1-hd                 2027-01-06  openai/gpt-realtime-2.1-mini  2026-10-01  developers.openai.com/api/docs/deprecations(copied:assemblyai.com)',
   'openai/gpt-4o-mini-tts          2027-01-06  openai/gpt-realtime-2.1-mini  2026-10-01  developers.openai.com/api/docs/deprecations(copied:assemblyai.com)',
@@ -40,7 +40,7 @@ const ROWS: ReadonlyMap<string, Row> = new Map(
   }),
 );
 
-/** The ids above, each of which has to be a model of the catalogue. */
+/** Ids of the models above, all of which must be in the catalogue. */
 export const RETIRING: readonly string[] = [...ROWS.keys()];
 
 /** Adds to each model the shutdown that its vendor announced, if any. */

@@ -8,7 +8,7 @@ const waiting = (maker: string, names: string) => unpricedDirect('text', maker, 
 
 // When one answer may fill the whole window, the row has the window and no limit of the answer.
 
-/** The whole request is dearer beyond this prompt. */
+/** Surcharge on the whole request when its prompt is longer than `above`. */
 const LONG_GPT = { longPrompt: { above: 272_000, inputPercent: 200, outputPercent: 150 } };
 /** These models write prompts to their cache without a request for it, and bill the writing. */
 const CACHING_GPT = { ...LONG_GPT, cacheWritePercent: 25 };
@@ -56,7 +56,7 @@ const OPENAI: readonly ModelEntry[] = [
     [
       'gpt-4o-mini  0.15  0.6  0.075  128_000  16_384  list  models.dev+truefoundry/models  2026-11-24',
     ],
-    // Each of eight tiles is counted as 5,667 tokens, and the image itself as 2,833.
+    // Each of up to eight tiles counts as 5,667 tokens, and the image itself as 2,833.
     { imageTokens: 48_169 },
   ),
   ...chatTable(
@@ -74,7 +74,7 @@ const OPENAI: readonly ModelEntry[] = [
       'gpt-6-sol      2    10   0.2   1_050_000  128_000  list         truefoundry/models+TheKrush/PromptFuel              2026-11-24',
       'gpt-5.6-luna   0.2  1.2  0.02  1_050_000  128_000  list         developers.openai.com/api/docs/models/gpt-5.6-luna  2026-11-24',
       'gpt-5.6-terra  2    12   0.2   1_050_000  128_000  list         docs.laozhang.ai+docs.venice.ai                     2026-11-24',
-      // Sold at 4 and 20 until 2026-11-21 at least; what came after that day was not found.
+      // Price of 4 and 20 until at least 2026-11-21; the price after that day was not found.
       'gpt-5.6-sol    5    30   0.5   1_050_000  128_000  unconfirmed  developers.openai.com/api/docs/models/gpt-5.6-sol   2026-11-24',
     ],
     { ...GPT_6, ...CACHING_GPT },
@@ -165,7 +165,7 @@ const GOOGLE: readonly ModelEntry[] = [
     'gemini-3.5-flash       1.5   9    0.15   1_048_576  65_536  list         api-evangelist/deepmind+truefoundry/models  2026-11-24',
     'gemini-3.5-flash-lite  0.3   2.5  0.03   1_048_576  65_536  list         api-evangelist/deepmind+models.dev          2026-11-24',
     'gemini-3.1-flash-lite  0.25  1.5  0.025  1_048_576  65_536  unconfirmed  models.dev                                  2026-11-24',
-    // The price from 2027-01-01 on; the vendor takes half of it until then.
+    // Price from 2027-01-01; until then the vendor charges half of it.
     'gemini-3.8-flash       1.5   7.5  0.15   1_048_576  65_536  list         api-evangelist/deepmind+models.dev          2026-11-24',
   ]),
   ...chatTable(
@@ -194,7 +194,7 @@ const XAI: readonly ModelEntry[] = [
   ]),
 ];
 
-/** Models are listed under their dated names, because the prices of `-latest` change with the model behind it. */
+/** Mistral's models under their dated names, because the prices of `-latest` change with the model that it names. */
 const MISTRAL: readonly ModelEntry[] = [
   ...chatTable('mistral', [
     'mistral-large=mistral-large-2512          0.5  1.5  0.05  262_144  -       list  models.dev+truefoundry/models  2026-11-24',
@@ -209,7 +209,7 @@ const OPEN_AT_MAKER: readonly ModelEntry[] = openWeight([
   ...chatTable('mistral', [
     'mistral-small=mistral-small-2603  0.15  0.6  0.015  256_000  -  list  models.dev+openrouter.ai  2026-11-25',
   ]),
-  // The rates of the peak hours (01-04 and 06-10 UTC); the vendor takes half of them at other hours.
+  // Rates of the peak hours (01-04 and 06-10 UTC); the vendor charges half of them at other hours.
   ...chatTable(
     'deepseek',
     [
@@ -259,18 +259,18 @@ const OPEN_AT_MAKER: readonly ModelEntry[] = openWeight([
   ),
 ]);
 
-/** Chat models with published weights that no account of this server reaches at a published rate. */
+/** Chat models with published weights that no account of this server can buy at a published rate. */
 const OPEN: readonly ModelEntry[] = openWeight([
   ...named('openai', 'gpt-oss-120b gpt-oss-20b'),
   ...named('google', 'gemma-4-31b gemma-3-27b gemma-3-12b'),
   ...named('meta', 'llama-3.3-70b llama-4-maverick llama-4-scout llama-3.1-8b'),
-  // Their makers have taken these out of their own sale.
+  // Models that their makers no longer sell.
   ...named('deepseek', 'deepseek-v3.2 deepseek-v3.1-terminus deepseek-v3.1 deepseek-v3'),
   ...named('deepseek', 'deepseek-r1-0528'),
   ...named('mistral', 'mistral-small-3.2-24b mistral-nemo'),
   ...named('qwen', 'qwen3.6-35b-a3b qwen3.5-397b qwen3.5-9b qwen3-coder-480b qwen3-next-80b'),
   ...named('qwen', 'qwen3-235b-a22b-thinking qwen3-235b-a22b-instruct qwen3-32b qwen-2.5-72b'),
-  // Free at its maker, with no paid rate that could be sold on.
+  // Models that are free at their maker, without a paid rate that could be resold.
   ...waiting('zai', 'glm-4.7-flash'),
   ...named('aggregator', 'llama-3.3-70b qwen3-235b'),
   ...named('nvidia', 'nemotron-3-ultra'),
@@ -288,7 +288,7 @@ export const TEXT_MODELS: readonly ModelEntry[] = [
     'kimi-k3  3  15  0.3  1_048_576  -  unconfirmed  models.dev  2026-11-24',
   ]),
   ...waiting('moonshot', 'moonshot-v1-8k'),
-  // Each call also has a fee that depends on how much it searches, which is not metered here.
+  // Each call also has a fee by its searches, which is not metered here.
   ...waiting('perplexity', 'sonar-reasoning-pro sonar-pro sonar'),
   ...named('minimax', 'minimax-m3'),
   ...OPEN,

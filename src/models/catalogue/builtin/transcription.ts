@@ -10,7 +10,7 @@ import {
   unpricedDirect,
 } from './builtin-model.ts';
 
-/** As the interface of this gateway publishes it; no copy of the vendor's own page was found. */
+/** Source of prices that this gateway's interface publishes; no copy of the vendor's own page was found. */
 const PUBLISHED = unconfirmed('test/vectors/catalog/published.json', '2026-11-24');
 
 const ASSEMBLY = unconfirmed(
@@ -35,7 +35,7 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     {
       provider: 'groq',
       upstreamModel: 'whisper-large-v3-turbo',
-      // Published as 0.04 USD an hour.
+      // Published as 0.04 USD per hour.
       rates: perMinute(40_000 / 60),
       price: listed('truefoundry/models+published.json', '2026-11-24'),
     },
@@ -59,7 +59,7 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     upstreamModel: 'nova-3',
     price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
   }),
-  // Turns and words on a socket of its own.
+  // Reports turns and words on its own socket.
   direct('stt', 'deepgram/flux-general-en', perMinute(7_700), {
     price: unconfirmed('developers.cloudflare.com/workers-ai/models/flux', '2026-11-26'),
   }),

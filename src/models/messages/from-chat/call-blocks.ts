@@ -7,11 +7,11 @@ import type { MessageWriter } from './message-writer.ts';
 type Block = {
   readonly call: AnsweredCall;
   readonly id: string;
-  /** Arguments that wait until the calls before it are whole. */
+  /** Arguments that are held until the calls before this one are complete. */
   held: string;
 };
 
-/** Makes an id for the so-manieth call of an answer where its upstream gave it none. */
+/** Returns the id of a call: the upstream's, or a new one by the call's place in the answer. */
 type IdOf = (given: string, place: number) => string;
 
 /**
@@ -25,7 +25,7 @@ export class CallBlocks {
   readonly #names: ReadonlyMap<string, string> | undefined;
   readonly #idOf: IdOf;
   readonly #blocks = new Map<AnsweredCall, Block>();
-  /** Calls that are not over. The first is the block that is open. */
+  /** Calls that have not ended. The first one is the open block. */
   #open: Block[] = [];
   #heldChars = 0;
 
@@ -57,7 +57,7 @@ export class CallBlocks {
     return this.#blocks.size;
   }
 
-  /** Takes the pieces of calls that one chunk has. */
+  /** Adds the pieces of calls in one chunk. Returns an error when a piece cannot be added. */
   hear(pieces: unknown): StreamBroken | undefined {
     try {
       this.#tell(this.#calls.hear(pieces));
@@ -67,7 +67,7 @@ export class CallBlocks {
     }
   }
 
-  /** Writes what is held. No call goes on behind this. */
+  /** Writes the held calls and ends all calls. Later pieces of them are errors. */
   end(): void {
     this.#tell(this.#calls.release());
     while (this.#open.length > 0) this.#next();
@@ -92,7 +92,7 @@ export class CallBlocks {
     this.#writer.startCall(id, this.#names?.get(call.name) ?? call.name);
   }
 
-  /** Throws where it goes on behind its end, or too much is held. */
+  /** Adds arguments to a call. Throws when the call has ended, or the held arguments exceed their limit. */
   #add(block: Block, text: string): void {
     if (block.call.isOver) {
       if (text.trim() === '') return;

@@ -17,11 +17,11 @@ export type CompletionReading = {
   readonly spareId: string;
   /** True when the caller requested thoughts. */
   readonly wantsThoughts: boolean;
-  /** The model as the caller named it. Undefined: as its upstream names it. */
+  /** Name of the model for the caller. Undefined: the upstream's name. */
   readonly servedAs?: string | undefined;
-  /** The upstream signs its calls: their ids carry the signatures. */
+  /** True when the upstream signs its calls, so that their ids carry the signatures. */
   readonly signsCalls?: boolean | undefined;
-  /** The caller's names of tools whose names were cut, by the names that the upstream knows. */
+  /** Caller's names of tools whose names were shortened, by the shortened names. */
   readonly names?: ReadonlyMap<string, string> | undefined;
 };
 

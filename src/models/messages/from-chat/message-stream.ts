@@ -22,17 +22,17 @@ export type Reckoning = {
   tokensOf(answerChars: number): TokenUsage;
 };
 
-/** Reads the events of another dialect as chunks of chat. */
+/** Translates the events of another dialect into chunks of chat. */
 export interface ChunkReader {
   /** Returns the chunk of chat with the content of an event. Undefined when the event has no content for a message. */
   chunkOf(event: Json): Json | undefined;
-  /** Says why the answer ended. Called behind the last event. */
+  /** Returns the chunk with the finish reason. Called after the last event. */
   lastChunk(): Json;
 }
 
 /**
- * Turns a stream of the OpenAI dialect into the events of a message as it comes. The usage stands at the end, where the dialect
- * has its totals; before that the prompt is estimated. Holds nothing of the answer but calls that come side by side.
+ * Translates a stream of the OpenAI dialect into the events of a message while it arrives. The usage comes in the last event,
+ * as the dialect requires; the first event has an estimate of the prompt. Holds back only interleaved tool calls.
  */
 export class MessageStream implements ChatStream {
   readonly #chat: ChatStream;
@@ -48,7 +48,7 @@ export class MessageStream implements ChatStream {
   #isOver = false;
   #broken: StreamBroken | undefined;
 
-  /** `reader`: what comes are no chunks of chat. */
+  /** `reader` translates the events of an upstream that does not send chunks of chat. */
   constructor(
     chat: ChatStream,
     reading: CompletionReading,
@@ -111,7 +111,7 @@ export class MessageStream implements ChatStream {
   }
 
   #look(chunk: unknown): StreamBroken | undefined {
-    // Whatever else it is says nothing.
+    // Data that is no object is ignored.
     if (!isObject(chunk)) return undefined;
     if (isObject(chunk.error)) return translatedError(chunk.error);
     this.#begin(chunk);

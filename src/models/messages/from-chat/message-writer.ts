@@ -36,12 +36,12 @@ export class MessageWriter {
     this.#start('tool_use', { id, name, input: {} });
   }
 
-  /** More of the arguments of the call that is open. */
+  /** Writes further arguments of the open call. */
   input(text: string): void {
     if (text !== '') this.#delta('input_json_delta', 'partial_json', text);
   }
 
-  /** Ends the block that is open, if any is. */
+  /** Ends the open block, if there is one. */
   stop(): void {
     if (this.#open === undefined) return;
     this.#open = undefined;
@@ -55,7 +55,7 @@ export class MessageWriter {
     this.event('content_block_start', { index: this.#index, content_block: { type, ...more } });
   }
 
-  /** Written member by member, since these events come by the thousand. */
+  /** Writes a delta. Its JSON is concatenated, because a stream has thousands of these events. */
   #delta(type: string, member: string, text: string): void {
     const delta = `{"type":"${type}","${member}":${JSON.stringify(text)}}`;
     this.#events += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`;

@@ -7,7 +7,7 @@ const REASONS: ReadonlyMap<unknown, StopReason> = new Map([
   ['content_filter', 'refusal'],
 ]);
 
-/** Why the model stopped. Some upstreams say `stop` of an answer that calls tools. */
+/** Returns the stop reason for a finish reason of chat. Some upstreams report `stop` for an answer with tool calls. */
 export function stopReasonOf(finishReason: unknown, hasCalls: boolean): StopReason {
   const reason = REASONS.get(finishReason) ?? 'end_turn';
   return reason === 'end_turn' && hasCalls ? 'tool_use' : reason;

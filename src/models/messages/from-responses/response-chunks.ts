@@ -5,7 +5,7 @@ import type { ChunkReader } from '../from-chat/message-stream.ts';
 import { BETWEEN_MESSAGES } from './completion-of-response.ts';
 import { finishReasonOf } from './finish-reason.ts';
 
-/** Members of a delta of chat, by the event that adds to the same text. */
+/** Members of a chat delta, by the type of the event that extends the same text. */
 const TEXTS: ReadonlyMap<unknown, string> = new Map([
   ['response.output_text.delta', 'content'],
   ['response.refusal.delta', 'refusal'],
@@ -13,12 +13,12 @@ const TEXTS: ReadonlyMap<unknown, string> = new Map([
   ['response.reasoning_text.delta', 'reasoning_content'],
 ]);
 
-/** Reads the events of one response as the chunks of chat that say and call the same. */
+/** Translates the events of one response into chunks of chat. */
 export class ResponseChunks implements ChunkReader {
   readonly #events: Pick<ResponseEvents, 'response'>;
-  /** Numbers of the calls whose arguments have begun. */
+  /** Output indexes of the calls whose arguments have begun. */
   readonly #begun = new Set<unknown>();
-  /** The type of the last item that is a message or a call. */
+  /** Type of the last item that is a message or a call. */
   #last: unknown;
 
   constructor(events: Pick<ResponseEvents, 'response'>) {
@@ -60,7 +60,7 @@ export class ResponseChunks implements ChunkReader {
       : undefined;
   }
 
-  /** Arguments that come whole, with no delta before. */
+  /** Returns the chunk for arguments that come whole, without earlier deltas. Undefined otherwise. */
   #done(item: Json, index: unknown): Json | undefined {
     const text = textMember(item, 'arguments');
     if (item.type !== 'function_call' || text === '' || this.#begun.has(index)) return undefined;

@@ -3,7 +3,7 @@ import { shortName } from '../../providers/fit/tool-name.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { definedTool } from '../read-block.ts';
 
-/** Returns the names of tools that chat cuts, by their cut names; undefined if chat cuts none. */
+/** Returns the names of tools that are too long for chat, by their shortened names. Undefined when no name is too long. */
 export function cutNames({
   messages,
   tools,

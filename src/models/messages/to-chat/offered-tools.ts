@@ -3,7 +3,7 @@ import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 import { placedBlocks } from './translate-blocks.ts';
 
-/** Blocks of system turns that change which tools the model may call from there on. */
+/** Types of blocks in system turns that add or remove tools for the following turns. */
 const CHANGES: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal']);
 
 export const isToolChange = ({ type }: Json): boolean => CHANGES.has(type);

@@ -16,10 +16,10 @@ const REFUSED = [
   'dependentSchemas',
 ];
 
-/** Keywords of which each member is a schema. */
+/** Keywords whose value is a map of schemas. */
 const MAPS = ['properties', '$defs', 'definitions'] as const;
 
-/** Keywords without which a schema allows any value, which a strict one may not. */
+/** Keywords that restrict a value. A strict schema needs at least one of them. */
 const NARROWING = ['type', '$ref', 'anyOf', 'enum', 'const'] as const;
 
 /**

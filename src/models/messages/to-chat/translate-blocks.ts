@@ -4,7 +4,7 @@ import { unfit } from '../../providers/anthropic/unfit-request.ts';
 import { shownType } from '../../providers/fit/shown-type.ts';
 import { blocksOf, sourceOf } from '../read-block.ts';
 
-/** A part of a user's message. */
+/** Part of a user's message. */
 export type Part =
   | { readonly type: 'text'; readonly text: string }
   | (Json & { readonly type: string });
@@ -77,7 +77,7 @@ function imagePart(block: Json, at: string): Part {
   return unfit(`${at}.source must be a URL or base64: this model sees no other files.`);
 }
 
-/** Text is said as text, under its title; a PDF goes as the file that it is. */
+/** Translates a document: text under its title and context, a PDF as a file. */
 function documentParts(block: Json, at: string): Part[] {
   const { content, data, media_type: type, type: kind } = sourceOf(block);
   const head = headOf(block, ['title', 'context']);

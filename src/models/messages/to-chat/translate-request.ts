@@ -11,7 +11,7 @@ import { joinTexts } from './translate-blocks.ts';
 import { translateToolFields } from './translate-tools.ts';
 import { translateTurn } from './translate-turn.ts';
 
-/** Members of a translated request that the model accepts. */
+/** Limits of the model for members of a translated request. */
 type Taken = {
   readonly efforts?: readonly Effort[] | undefined;
   readonly sampling?: Sampling | undefined;

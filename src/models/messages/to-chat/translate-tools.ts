@@ -28,7 +28,7 @@ export function translateToolFields(request: MessagesRequest): ToolFields {
   };
 }
 
-/** Room for the two passes over the schemas of a request. */
+/** Remaining numbers of schema parts for the two passes over a request's schemas. */
 type Rooms = { readonly items: SchemaRoom; readonly strict: SchemaRoom };
 
 function translateTool(tool: unknown, at: string, rooms: Rooms): Json {

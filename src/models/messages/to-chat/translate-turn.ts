@@ -49,7 +49,7 @@ function assistantMessage(content: unknown, at: string): ChatMessage[] {
     else if (block.type === 'tool_use') calls.push(toolCall(block, place));
     else unfit(`${place}.type has no place in a request to this model.`);
   }
-  // A client gives blank texts back as it got them; alone they say nothing.
+  // A client returns blank texts of an answer; a blank text alone is left out.
   const said = isBlank(text) ? null : text;
   if (said === null && calls.length === 0) return [];
   return [
@@ -71,8 +71,8 @@ function toolCall({ id, input, name }: Json, at: string): Json {
 }
 
 /**
- * Results of tools come first, since nothing may stand between a call and its result there. A result holds text alone there: its
- * images and files follow as a message of the user.
+ * Translates a user's turn. Tool results come first, because chat allows nothing between a call and its result. A result in
+ * chat has only text: its images and files follow in a message of the user.
  */
 function userMessages(content: unknown, at: string): ChatMessage[] {
   const results: ChatMessage[] = [];

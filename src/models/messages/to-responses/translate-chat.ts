@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatRequest } from '../../chat/chat-request.ts';
 import type { MessagesRequest } from '../messages-request.ts';
 
-/** The fewest tokens that the vendor takes as a cap of a response. */
+/** Lowest token cap of a response that the vendor accepts. */
 const LEAST_CAP = 16;
 
 /** Returns true when a request can be sent as a response: it has no stop sequences, and its cap is high enough. */
@@ -64,7 +64,7 @@ function callOf({ function: called, id }: Json): Json {
   return { type: 'function_call', call_id: id, name, arguments: text };
 }
 
-/** Sends `strict` with every function: where it is left out, OpenAI treats the schema as strict. */
+/** Translates a tool. Sends `strict` with every function, because OpenAI treats a schema without it as strict. */
 function toolOf(tool: Json): Json {
   const called = isObject(tool.function) ? tool.function : {};
   return { type: 'function', ...called, strict: called.strict === true };

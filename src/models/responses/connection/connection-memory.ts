@@ -18,8 +18,8 @@ export class ConnectionBytes {
 }
 
 /**
- * The conversation up to the last response of one connection that is not kept in the database, so that the next request
- * on the connection can continue it. A conversation that is too long, or finds no room in the process, is not remembered.
+ * Conversation up to the last response of one connection that is not stored in the database, so that the next request on the
+ * connection can continue it. A conversation that exceeds the limit of the connection or of the process is not remembered.
  */
 export class ConnectionMemory {
   readonly #all: ConnectionBytes;
@@ -35,11 +35,11 @@ export class ConnectionMemory {
     return this.#last?.id === id ? this.#last : undefined;
   }
 
-  /** Remembers a conversation instead of the one before. */
+  /** Replaces the remembered conversation. */
   remember(id: string, conversation: KeptConversation): void {
     this.#forget();
     const { bytes } = conversation;
-    // A response may end while its connection does.
+    // A response may end after its connection was closed.
     if (this.#isClosed || bytes > LIMITS.responses.connectionBytes) return;
     if (!this.#all.take(bytes)) return;
     this.#last = { ...conversation, id };

@@ -30,11 +30,11 @@ type Deps = {
   readonly responses: Pick<Responses, 'create'>;
   /** Bytes that the connections of this process remember together. */
   readonly remembered: ConnectionBytes;
-  /** Counts a message at the rate limit as a request. Throws the 429. */
+  /** Counts a message as one request against the rate limit. Throws the 429. */
   readonly admit: () => Promise<void> | undefined;
   /** Reads a message. Throws the refusal of a message that requests no response. */
   readonly read: (text: string) => Promise<AskedResponse>;
-  /** The `error` event of a refusal, or of a bug. */
+  /** Returns the `error` event for a refusal of this server, or for a bug. */
   readonly refusedEvent: (thrown: unknown) => string;
   /** Returns the `error` event for a refusal of an upstream. */
   readonly declinedEvent: (declined: Relayed) => string;
@@ -53,7 +53,7 @@ type Closing = {
   readonly code: number;
   readonly reason: string;
   readonly refusal: Error;
-  /** The refusal is sent before the close, to a client that had no request waiting. */
+  /** True when the refusal is sent before the close also to a client without a waiting request. */
   readonly isTold?: boolean;
 };
 
@@ -73,7 +73,7 @@ export class ResponseConnection {
   readonly #waiting: string[] = [];
   #isAnswering = false;
   #current: { readonly leaving: AbortController; events?: AsyncIterator<Uint8Array> } | undefined;
-  /** Set when no more is taken. */
+  /** Reason for the close. Undefined while the connection accepts requests. */
   #closing: Closing | undefined;
   #isOver = false;
   #lifetime: TimerHandle | undefined;
@@ -110,7 +110,7 @@ export class ResponseConnection {
     this.#paced.drained();
   }
 
-  /** Finishes the answer that is under way, and takes no more. Each request that waits is refused, and costs nothing. */
+  /** Finishes the current answer and closes the connection. Waiting requests are refused without a charge. */
   drain(): void {
     this.#finish({ ...DRAINING, refusal: errors.request.draining() });
   }
@@ -149,7 +149,7 @@ export class ResponseConnection {
     this.#run();
   }
 
-  /** Answers what waits, one request after another. Never rejects. */
+  /** Answers the waiting requests one after another. Never rejects. */
   #run(): void {
     if (this.#isAnswering || this.#isOver) return;
     this.#isAnswering = true;

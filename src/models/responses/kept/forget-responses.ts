@@ -5,7 +5,7 @@ import { deleteExpired, deleteResponsesOf } from './response-store.ts';
 
 const EVERY_MS = 60_000;
 
-/** Deletes responses whose time is over. Runs in every process. */
+/** Creates the worker that deletes expired responses. It runs in every process. */
 export function createResponseForgetter({ sql }: { readonly sql: Sql }): Worker {
   return {
     name: 'forget-responses',

@@ -22,16 +22,16 @@ import {
 } from './response-store.ts';
 import { ResponseTrimmer } from './trim-responses.ts';
 
-/** A response, and what its own request said. */
+/** Stored response, with the input of its own request. */
 export type Kept = {
   readonly response: Json;
   readonly input: readonly InputItem[];
 };
 
 export type ToKeep = Kept & {
-  /** The kept response that it continues; null: none, so that its input is the whole conversation. */
+  /** Id of the stored response that this one continues. Null when its input is the whole conversation. */
   readonly previousId: string | null;
-  /** The JSON of the response, which may have more members than are read here. */
+  /** JSON of the response, which may have members beyond those of `response`. */
   readonly written: Buffer;
 };
 
@@ -41,18 +41,23 @@ export type KeptConversation = {
   readonly bytes: number;
 };
 
-/** Responses that agents read again and continue, sealed at rest; each agent sees its own alone. */
+/** Stored responses, encrypted at rest, which agents can read and continue. Each agent sees only its own. */
 export interface KeptResponses {
-  /** False: this server has no secret to seal with, or is to keep nothing. */
+  /** False when this server has no secret for the encryption, or stores responses for 0 days. */
   readonly isOpen: boolean;
-  /** False: it is too long, or could not be kept. Never rejects: the answer is paid for and goes out. */
+  /**
+   * Stores a response. Resolves to false when it is too long or could not be stored. Never rejects, because the answer is
+   * already paid and is sent in any case.
+   */
   keep(agentId: number, kept: ToKeep): Promise<boolean>;
   find(agentId: number, id: string): Promise<Kept | undefined>;
-  /** False: there is none. */
+  /** Deletes a response. Resolves to false when there is none. */
   remove(agentId: number, id: string): Promise<boolean>;
-  /** Throws the refusal where a part of it is gone, or it is too long. */
+  /** Returns the conversation up to a response. Throws the refusal when a part of it is missing, or it is too long. */
   conversation(agentId: number, id: string): Promise<KeptConversation>;
-  /** As much of it as is left, from its latest part backwards: nothing where that is gone. */
+  /**
+   * Returns the latest items of the conversation, back to the first missing part. Empty when the response itself is missing.
+   */
   rest(agentId: number, id: string): Promise<readonly InputItem[]>;
   /**
    * Finds output items of kept responses by their ids. Throws the refusal of the first missing item, and of responses that
@@ -70,7 +75,7 @@ type Deps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** PROVIDER_KEY_SECRET; without it nothing is kept. */
+  /** Value of PROVIDER_KEY_SECRET. Undefined: no response is stored. */
   readonly sealingSecret: string | undefined;
   /** Days after its last use for which a response is kept; 0 keeps nothing. */
   readonly keptDays: number;
@@ -140,14 +145,14 @@ export function createKeptResponses({
     return { items, isWhole: gone === -1 };
   }
 
-  /** In the background: the response is kept whether or not older ones can be deleted. */
+  /** Deletes older responses in the background. A failure does not affect the response that was stored. */
   function trim(agentId: number, addedBytes: number): void {
     trimmer.added(agentId, addedBytes).catch((err: unknown) => {
       log.error({ err, agentId }, 'old responses could not be trimmed');
     });
   }
 
-  /** Notes a use. What was read is answered whether or not that succeeds. */
+  /** Extends the expiry of responses that were read. A failure does not affect the answer. */
   async function renew(agentId: number, ids: readonly string[]): Promise<void> {
     try {
       await renewResponses(sql, agentId, ids, keptDays);

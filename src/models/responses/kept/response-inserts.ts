@@ -26,7 +26,9 @@ export class ResponseInserts {
     this.#clock = clock;
   }
 
-  /** Resolves when the row is committed. Rejects with the error of the database, or where that does not answer in time. */
+  /**
+   * Resolves when the row is committed. Rejects with the error of the database, or when the database does not answer in time.
+   */
   insert(row: NewResponse): Promise<void> {
     return new Promise((written, failed) => {
       this.#waiting.push({ row, written, failed });
@@ -34,7 +36,7 @@ export class ResponseInserts {
     });
   }
 
-  /** Rejects never. */
+  /** Writes the waiting rows until none is left. Never rejects. */
   async #writeAll(): Promise<void> {
     this.#writers++;
     // Waits for the next turn of the event loop, because one settlement in the ledger ends many responses at once.
@@ -101,7 +103,7 @@ export class ResponseInserts {
       const ids = rows.map(({ id }) => id);
       await deleteResponses(this.#sql, ids);
     } catch {
-      // The statement failed, so that there are no rows, or the delete failed: the rows are deleted when they expire.
+      // The statement or the delete failed: the rows do not exist, or are deleted when they expire.
     }
   }
 }

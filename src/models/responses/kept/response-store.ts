@@ -2,7 +2,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { numberArray, textArray } from '../../../platform/postgres/pg-array.ts';
 import type { Queryable } from '../../../platform/postgres/sql.ts';
 
-/** First of the two numbers of an advisory lock; the second is the agent. */
+/** First number of the advisory lock for trims; the second number is the agent's id. */
 export const TRIM_LOCK = 0x7265_7370;
 
 export type NewResponse = {
@@ -14,7 +14,7 @@ export type NewResponse = {
   readonly keptDays: number;
 };
 
-/** A row without its content. */
+/** Stored response without its content. */
 export type ResponseRef = {
   readonly id: string;
   readonly previousId: string | null;
@@ -22,9 +22,9 @@ export type ResponseRef = {
 };
 
 /**
- * Inserts all rows or none. Leaves out the rows of closed agents, because a closed agent cannot read or delete its responses: the
- * statement waits for a transaction that is closing an agent. The contents go as one text in base64: the driver writes no `bytea[]`, and of a `bytea` twice as many
- * characters as it has bytes. PostgreSQL decodes the text once, not for each row, because it stands in a subquery of its own.
+ * Inserts all rows or none. Leaves out the rows of closed agents, who cannot read or delete responses: the statement waits for
+ * a transaction that is closing an agent. The contents are sent as one base64 text, because the driver writes no `bytea[]`, and
+ * two characters for each byte of a `bytea`. A subquery makes PostgreSQL decode the text once and not for each row.
  */
 export async function insertResponses(sql: Queryable, rows: readonly NewResponse[]): Promise<void> {
   const column = <T>(of: (row: NewResponse) => T) => rows.map(of);
@@ -129,7 +129,10 @@ export async function findHolders(
     order by item.id, r.expires_at desc`;
 }
 
-/** Keeps responses as long again, unless that was done lately. */
+/**
+ * Extends the expiry of responses by `keptDays` from now, unless it was extended within the last
+ * `LIMITS.responses.renewedAfterMinutes`.
+ */
 export async function renewResponses(
   sql: Queryable,
   agentId: number,
@@ -154,12 +157,12 @@ export async function deleteResponse(
   return rows.length > 0;
 }
 
-/** Deletes responses by their ids alone, which no two agents share. */
+/** Deletes responses by their ids, which are unique across agents. */
 export async function deleteResponses(sql: Queryable, ids: readonly string[]): Promise<void> {
   await sql`delete from model_responses where id = any(${textArray(ids)}::text[])`;
 }
 
-/** Takes all responses of an agent away. */
+/** Deletes all responses of an agent. */
 export async function deleteResponsesOf(sql: Queryable, agentId: number): Promise<void> {
   await sql`delete from model_responses where agent_id = ${agentId}`;
 }

@@ -8,7 +8,7 @@ type Added = {
   rows: number;
   bytes: number;
   running?: Promise<void> | undefined;
-  /** Begins when the running one ends, because rows have come since that one began. */
+  /** Trim that begins after the running one, because rows were added since that one began. */
   next?: Promise<void> | undefined;
 };
 
@@ -27,7 +27,7 @@ export class ResponseTrimmer {
     this.#sql = sql;
   }
 
-  /** Counts a row that was added, and resolves when no trim is due for it any more. */
+  /** Counts an added row. Resolves when the trim that this row makes due has ended, or at once when none is due. */
   async added(agentId: number, bytes: number): Promise<void> {
     const added = this.#agents.get(agentId) ?? { rows: trimAfterRows, bytes: 0 };
     this.#agents.set(agentId, added);

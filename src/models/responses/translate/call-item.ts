@@ -14,20 +14,20 @@ type CallEvent = { readonly type: string; readonly fields: Json };
 interface CallForm {
   /** Adds a piece of the arguments, and returns the event for it. Undefined when the item has no such event. */
   add(delta: string): CallEvent | undefined;
-  /** The events of the end of the arguments. */
+  /** Returns the events at the end of the arguments. */
   end(status: EndStatus): readonly CallEvent[];
-  /** The members of the item that this kind alone has. */
+  /** Returns the members of the item that only this kind of tool has. */
   shown(): Json;
 }
 
-/** Prefixes of the ids of calls, by kind. */
+/** Prefixes of the ids of call items, by kind of tool. */
 export const CALL_PREFIXES: Readonly<Record<CalledTool['kind'], string>> = {
   function: 'fc_',
   custom: 'ctc_',
   search: 'tsc_',
 };
 
-/** A call of a tool that the caller runs. */
+/** Output item of a call of a tool that the caller runs. */
 export class CallItem implements OutputItem {
   readonly #events: ItemEvents;
   readonly #callId: string;
@@ -51,7 +51,7 @@ export class CallItem implements OutputItem {
     return this.#status === 'in_progress';
   }
 
-  /** Throws where more comes than the whole of the arguments. */
+  /** Adds arguments. Throws when the call has already ended. */
   add(delta: string): void {
     if (delta === '') return;
     if (!this.isOpen) {

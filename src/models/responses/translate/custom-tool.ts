@@ -2,7 +2,10 @@ import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** Chat rails have functions alone: the input of a custom tool, which is plain text, is the one argument of its function. */
+/**
+ * Parameter of the function that replaces a custom tool, because chat has only functions. The parameter holds the tool's
+ * plain-text input.
+ */
 const MEMBER = 'input';
 
 const PARAMETERS: Json = {
@@ -43,8 +46,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the input of a custom tool from the arguments of its function, which come in pieces, and gives each piece of the input
- * as soon as it is whole: no escape and no pair of surrogates is split. Arguments of another form are the input themselves.
+ * Decodes the input of a custom tool from the arguments of its function while they arrive. Returns each piece as soon as it is
+ * complete: no escape and no surrogate pair is split. Arguments of another form are themselves the input.
  */
 export class CustomInput {
   #state: 'head' | 'text' | 'over' | 'other' = 'head';
@@ -57,7 +60,7 @@ export class CustomInput {
     return this.#input;
   }
 
-  /** Takes the next piece of the arguments, and returns what it adds to the input. */
+  /** Adds a piece of the arguments, and returns the input that it completes. */
   push(piece: string): string {
     if (this.#state === 'over') return '';
     this.#rest += piece;

@@ -1,4 +1,4 @@
-/** Something in a request that chat has no words for. */
+/** Reason why a request cannot be translated into chat, with the parameter that causes it. */
 export type Misfit = { readonly detail: string; readonly param: string };
 
 /** Notes members that cannot be translated. The refusal names the first. */

@@ -23,14 +23,17 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 export interface OutputItem {
   readonly isOpen: boolean;
   shown(): Json;
-  /** Harmless when it is closed. */
+  /** Closes the item. Has no effect on a closed item. */
   close(status: Exclude<ItemStatus, 'in_progress'>): void;
 }
 
-/** Announces an item when it begins, and shows it whole when it ends. The members of an event are made only where it is sent. */
+/**
+ * Emits the events of one item: its begin, its deltas, and the whole item at its end. The members of an event are built only
+ * for a streamed response.
+ */
 export class ItemEvents {
   readonly #place: ItemPlace;
-  /** The members that all events within the item begin with. */
+  /** JSON members at the beginning of all events within the item. */
   #begin: string | undefined;
 
   constructor(place: ItemPlace) {
@@ -41,19 +44,19 @@ export class ItemEvents {
     return this.#place.id;
   }
 
-  /** Something of the item as such: it begins or ends. */
+  /** Emits the begin or the end of the item. */
   item(type: 'added' | 'done', item: () => Json): void {
     const { emit, outputIndex: output_index } = this.#place;
     emit?.(`response.output_item.${type}`, { output_index, item: item() });
   }
 
-  /** Something within it. */
+  /** Emits an event within the item. */
   within(type: string, fields: () => Json): void {
     const { emit, id: item_id, outputIndex: output_index } = this.#place;
     emit?.(`response.${type}`, { item_id, output_index, ...fields() });
   }
 
-  /** More of a text. Written member by member, since these events come by the thousand. */
+  /** Emits a delta of a text. Its JSON is concatenated, because a stream has thousands of these events. */
   delta(
     type: string,
     delta: string,
@@ -105,7 +108,7 @@ export class MessageItem implements OutputItem {
 
   close(status: 'completed' | 'incomplete'): void {
     if (!this.isOpen) return;
-    // An answer without a word has an empty text, as OpenAI's own do.
+    // An answer without text has an empty text part, as OpenAI's answers do.
     if (this.#parts.length === 0) this.#part('output_text');
     this.#closePart();
     this.#status = status;

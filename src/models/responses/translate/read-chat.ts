@@ -16,8 +16,8 @@ export function firstChoice({ choices }: Json): Json | undefined {
 }
 
 /**
- * Writes what a message says, or what a piece of one adds: thoughts first, then words, then calls, which is the order in
- * which chat models make them.
+ * Writes the content of a message or of a delta: first thoughts, then text, then calls, the order in which chat models produce
+ * them.
  */
 export function writeMessage(writer: ResponseWriter, message: Json, logprobs?: unknown): void {
   // Vendors have two names for thoughts, and some send both at once.

@@ -6,7 +6,7 @@ import { asksMorePasses } from '../../routing/unpriced-features.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
 import { type Misfits, NOT_HERE } from './misfit.ts';
 
-/** Members that mean the same in chat. */
+/** Members with the same name and meaning in chat. */
 export const SAME = [
   'temperature',
   'top_p',
@@ -16,7 +16,7 @@ export const SAME = [
   'service_tier',
 ] as const;
 
-/** Members that chat says in its own words, or this server serves itself, whatever the source speaks. */
+/** Members that have another form in chat, or that this server handles itself for every source. */
 const TRANSLATED = [
   'model',
   'input',
@@ -52,7 +52,7 @@ const LEFT_OUT = [
 
 const KNOWN: ReadonlySet<string> = new Set([...SAME, ...TRANSLATED, ...LEFT_OUT]);
 
-/** Members that no chat has, and what would be missing without them. */
+/** Members without a counterpart in chat, each with the reason for the refusal. */
 const WITHOUT_WORDS = [
   ['prompt', `names a stored prompt, which ${NOT_HERE}`],
   ['context_management', `asks for a conversation to be made shorter, which ${NOT_HERE}`],

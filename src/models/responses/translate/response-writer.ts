@@ -15,7 +15,9 @@ import {
 } from './output-items.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** Why a chat answer has ended, by its `finish_reason`; whatever else a vendor says is an end like any other. */
+/**
+ * Reasons of an incomplete response, by the `finish_reason` of the chat answer. Any other finish reason completes the response.
+ */
 const INCOMPLETE: Readonly<Record<string, string>> = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',
@@ -31,7 +33,7 @@ const { outputParts } = LIMITS.responses;
  * calls.
  */
 export class ResponseWriter {
-  /** The JSON of the members of the response that repeat its request, without braces. */
+  /** JSON of the response's members that repeat its request, without braces. */
   readonly echo: string;
   readonly #head: ResponseHead;
   readonly #model: string;
@@ -39,11 +41,11 @@ export class ResponseWriter {
   readonly #names: ToolNames;
   readonly #isStream: boolean;
   readonly #items: OutputItem[] = [];
-  /** Undefined before the first call: most answers have none. */
+  /** Tool calls of the answer. Undefined before the first call, because most answers have none. */
   #calls: AnsweredCalls | undefined;
   #callItems: Map<AnsweredCall, CallItem> | undefined;
   readonly #signsCalls: boolean;
-  /** Events that were not taken yet. Deltas stand here as their text; others are written when they are taken. */
+  /** Events that were not taken yet. Deltas are stored as text; other events are serialised when they are taken. */
   #events: (string | WrittenEvent)[] = [];
   #sequence = 0;
   #status: ItemStatus = 'in_progress';
@@ -55,7 +57,7 @@ export class ResponseWriter {
     readonly newItemId: (prefix: string) => string;
     readonly names: ToolNames;
     readonly isStream: boolean;
-    /** The upstream signs its calls: their ids carry the signatures. */
+    /** True when the upstream signs its calls, so that their ids carry the signatures. */
     readonly signsCalls?: boolean | undefined;
   }) {
     this.#head = options.head;
@@ -112,7 +114,7 @@ export class ResponseWriter {
     if (text !== '') this.#message().refuse(text);
   }
 
-  /** Takes what a piece of an answer has of calls. Throws where there are more than any answer may have, or one goes on behind its end. */
+  /** Adds the pieces of calls in a delta. Throws when the answer has too many calls, or a call continues after its end. */
   call(pieces: unknown): void {
     if (!Array.isArray(pieces)) return;
     this.#calls ??= new AnsweredCalls({ waitsForSignature: this.#signsCalls });

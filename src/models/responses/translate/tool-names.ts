@@ -4,14 +4,14 @@ import { shortName } from '../../providers/fit/tool-name.ts';
 export type CalledTool = {
   readonly kind: 'function' | 'custom' | 'search';
   readonly name: string;
-  /** Some tools stand in a namespace, which chat does not have. */
+  /** Namespace of the tool, which chat does not have. Undefined: none. */
   readonly namespace?: string;
 };
 
-/** Tools by the names of the functions that stand for them in chat. */
+/** Tools, by the names of the functions that replace them in chat. */
 export type ToolNames = ReadonlyMap<string, CalledTool>;
 
-/** The tool of type `tool_search` has no other name. */
+/** Tool of type `tool_search`, which has only this name. */
 export const SEARCH_TOOL: CalledTool = { kind: 'search', name: 'tool_search' };
 
 /** Returns the name of a tool in chat, cut when it is too long for chat. */

@@ -24,7 +24,7 @@ export function translateChoice(choice: unknown, names: ToolNames, misfits: Misf
   return choice;
 }
 
-/** The name in chat of a tool that a choice names; undefined where it names none. */
+/** Returns the name in chat of the tool that a choice names. Undefined when the choice names no tool. */
 type Finder = (named: Json) => string | undefined;
 
 /**

@@ -14,7 +14,7 @@ type Call = {
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
-/** One message of a chat. */
+/** Message of a chat. */
 export type Message = {
   readonly role: Role;
   content: string | readonly Json[] | null;
@@ -24,7 +24,9 @@ export type Message = {
   readonly tool_call_id?: string;
 };
 
-/** Vendors of this dialect know `system`; of `developer` many do not. */
+/**
+ * Roles of chat, by role of the Responses dialect. `developer` becomes `system`, because many vendors do not know `developer`.
+ */
 const ROLES: ReadonlyMap<unknown, Role> = new Map([
   ['user', 'user'],
   ['assistant', 'assistant'],
@@ -39,9 +41,9 @@ export type TranslatedItems = {
 };
 
 /**
- * Puts the items of a conversation into messages, in their order. What the assistant says and the calls beside it are one
- * message, as chat has them, and so is what was thought before that, where it stands in plain text. Items that chat has no words for
- * are noted, and stand as text.
+ * Translates the items of a conversation into messages, in their order. The assistant's text, the calls beside it and the
+ * plain-text reasoning before it become one message, as in chat. Items without a counterpart in chat are noted as misfits and
+ * become text.
  */
 export function translateItems(items: readonly InputItem[], misfits: Misfits): TranslatedItems {
   const talk: Talk = { messages: [], called: new Set(), shown: [], thought: '', misfits };
@@ -81,16 +83,16 @@ export function translateItems(items: readonly InputItem[], misfits: Misfits): T
 
 type Talk = {
   readonly messages: Message[];
-  /** The ids of all calls so far. */
+  /** Ids of all calls so far. */
   readonly called: Set<string>;
-  /** Images and files of the outputs that came last. */
+  /** Images and files of the latest tool outputs, which follow in a message of the user. */
   shown: Json[];
   /** Text of the thoughts since the assistant's last message. */
   thought: string;
   readonly misfits: Misfits;
 };
 
-/** Items that begin a message, behind the outputs of the turn before. */
+/** Types of items that begin a new message after tool outputs. */
 const SPEAKS: ReadonlySet<string> = new Set([
   'message',
   'function_call',
@@ -127,12 +129,12 @@ function addMessage(talk: Talk, item: InputItem, at: string): void {
   }
   const last = messages.at(-1);
   if (role === 'assistant' && text !== undefined && last?.tool_calls !== undefined) {
-    // The results of these calls have to follow the message that they are in.
+    // The results of the message's calls must follow the message directly.
     last.content = `${last.content === null ? '' : String(last.content)}${text}`;
     addThought(talk, last);
     return;
   }
-  // Vendors refuse a message without words.
+  // Vendors refuse a message without content.
   if (parts.length === 0 || (role === 'assistant' && text === '')) return;
   const isPlain = text !== undefined && (parts.length === 1 || role === 'assistant');
   const message: Message = { role, content: isPlain ? text : parts };
@@ -249,7 +251,7 @@ function addUnknown(talk: Talk, item: InputItem, at: string): void {
   addOpaque(talk, item, at);
 }
 
-/** Stands in for an item that has been noted, so that its length counts, and images and files in it as such. */
+/** Adds a message in place of an item that has no translation, so that its text, images and files count as prompt. */
 function addOpaque({ messages, misfits }: Talk, item: InputItem, at: string): void {
   const { content, output, ...rest } = item;
   const parts = [

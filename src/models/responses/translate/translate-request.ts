@@ -15,18 +15,18 @@ export type TranslatedRequest = {
   readonly chat: ChatRequest;
   /** The chat with all content that counts as prompt at an upstream with the Responses API. */
   readonly weighed: ChatRequest;
-  /** The caller's tools by their names in chat. */
+  /** Caller's tools, by their names in chat. */
   readonly names: ToolNames;
-  /** Why the request cannot be put into chat. */
+  /** Reason why the request cannot be translated into chat. Undefined when it can. */
   readonly misfit: Misfit | undefined;
 };
 
 const LOGPROBS = 'message.output_text.logprobs';
 
 /**
- * Puts a request, with the items of its whole conversation, into chat. What promises nothing that chat could keep is left
- * out: `metadata`, which a response repeats, summaries of thoughts, and what `include` names but odds of words. A member that
- * is not known is a misfit.
+ * Translates a request, with the items of its whole conversation, into chat. Leaves out members without an effect on the
+ * answer: `metadata`, summaries of reasoning, and all values of `include` except log probabilities. An unknown member is a
+ * misfit.
  */
 export function translateRequest(
   request: ResponsesRequest,
@@ -54,7 +54,7 @@ export function translateRequest(
   const weighed = {
     ...chat,
     ...(members.tools !== undefined && { tools: longerOf(given, members.tools) }),
-    // The items of the thoughts are among what is hidden.
+    // `hidden` has the reasoning items.
     messages: [...withoutThoughts(messages), ...hidden],
   };
   return { chat, weighed: weighed as ChatRequest, names, misfit: misfits.first };
@@ -62,7 +62,9 @@ export function translateRequest(
 
 const toolsOf = (item: InputItem): readonly Json[] => (bringsTools(item) ? item.tools : []);
 
-/** Tools as they are sent where they are longest: the caller's own say what chat leaves out, and chat repeats namespaces. */
+/**
+ * Returns the longer of the two forms of the tools: the caller's own has members that chat lacks, and chat repeats namespaces.
+ */
 const longerOf = (own: unknown, translated: unknown): unknown =>
   JSON.stringify(own).length > JSON.stringify(translated).length ? own : translated;
 

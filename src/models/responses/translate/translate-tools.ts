@@ -8,7 +8,7 @@ import { bringsTools } from './tools-of-items.ts';
 import { translateChoice } from './translate-choice.ts';
 
 export type TranslatedTools = {
-  /** Members of a chat request. */
+  /** Members of the chat request that define and choose tools. */
   readonly members: Json;
   readonly names: ToolNames;
 };
@@ -45,7 +45,7 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 
 type Definition = { readonly called: CalledTool; readonly definition: Json };
 
-/** The functions that stand for tools in chat, each under a name of its own. */
+/** Functions that replace the tools in chat, with unique names. */
 class FunctionList {
   readonly functions: Json[] = [];
   readonly names = new Map<string, CalledTool>();

@@ -18,14 +18,14 @@ import type { ToolNames } from './tool-names.ts';
 
 export type Translation = {
   readonly head: ResponseHead;
-  /** The name of the model in the response. */
+  /** Name of the model in the response. */
   readonly model: string;
   readonly newItemId: (prefix: string) => string;
-  /** The caller's tools by their names in chat. */
+  /** Caller's tools, by their names in chat. */
   readonly names: ToolNames;
   /** Estimates the usage of an answer of `answerChars` characters, for an upstream that reports none. */
   readonly estimate: (answerChars: number) => TokenUsage;
-  /** The upstream signs its calls: their ids carry the signatures. */
+  /** True when the upstream signs its calls, so that their ids carry the signatures. */
   readonly signsCalls?: boolean | undefined;
 };
 
@@ -66,10 +66,10 @@ export class TranslatedResponse implements ResponseEvents {
   readonly #estimate: Translation['estimate'];
   #usage: Json | undefined;
   #reason: unknown;
-  /** Signs of life of the upstream. */
+  /** Keep-alive comments of the upstream that were not relayed yet. */
   #signs = '';
   #isOver = false;
-  /** The break, which `next` throws once its caller has the events before it. */
+  /** Error that `next` throws after the events before it were read. */
   #broken: StreamBroken | undefined;
 
   constructor(
@@ -136,7 +136,7 @@ export class TranslatedResponse implements ResponseEvents {
     return usage ?? this.#estimate(answerChars);
   }
 
-  /** Throws where an event reports an error, or the writer does. */
+  /** Reads the events of a piece. Throws when an event reports an error, or the writer refuses it. */
   async #read(piece: Buffer): Promise<void> {
     for (const event of this.#events.push(piece)) {
       const text = this.#alike.textOf(event);
