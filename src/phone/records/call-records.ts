@@ -12,7 +12,7 @@ export type CallOwner = { readonly agentId: number; readonly accountId?: string 
 /** Reports and recordings of calls. Throws `not_found` for a call that the owner does not have. */
 export interface CallRecords {
   report(owner: CallOwner, callId: string): Promise<CallReport>;
-  /** WAV, with a channel for each side. */
+  /** Returns the recording of a call: a WAV file with one channel for each side. */
   recording(owner: CallOwner, callId: string): Promise<AsyncIterable<Uint8Array>>;
 }
 

@@ -2,7 +2,7 @@ import type { LineFigures } from './line-figures.ts';
 import type { TurnLatency } from './turn-latency.ts';
 import { countWords } from './turn-record.ts';
 
-/** A turn of a call as its row has it. */
+/** A turn of a call in the form that its row has. */
 export type StoredTurn = {
   readonly role: 'user' | 'assistant';
   readonly content: string;
@@ -12,7 +12,7 @@ export type StoredTurn = {
   readonly at: Date;
 };
 
-/** One span of the latency chain over all answers of a call. */
+/** Statistics of one span of the latency chain, over all answers of a call. */
 export type SpanSummary = {
   readonly count: number;
   readonly meanMs: number;
@@ -25,7 +25,7 @@ export type CallSummary = {
   readonly interruptions: number;
   readonly wordsSaid: number;
   readonly wordsHeard: number;
-  /** Over all answers. */
+  /** Statistics of each latency span, over all answers. */
   readonly latency: Readonly<Partial<Record<keyof TurnLatency, SpanSummary>>>;
   /** Latencies of the latest answers, at most `ANSWERS_KEPT`, oldest first. */
   readonly answers: readonly TurnLatency[];
@@ -45,7 +45,7 @@ const SPANS: readonly (keyof TurnLatency)[] = [
 /** Number of answers whose latency is kept separately. */
 const ANSWERS_KEPT = 100;
 
-/** Sums a call up from its turns, and from the lines that it had. */
+/** Summarizes a call from its turns and from the figures of its media lines. */
 export function summarize(
   turns: readonly StoredTurn[],
   lines: readonly LineFigures[],

@@ -5,7 +5,9 @@ import { forgetReports } from './record-store.ts';
 
 const EVERY_MS = 60_000;
 
-/** Deletes what was said in calls once `LIMITS.phone.reportDays` are over. Runs in every process. */
+/**
+ * Creates the worker that deletes the transcripts of calls `LIMITS.phone.reportDays` after their end. It runs in every process.
+ */
 export function createReportForgetter({ sql }: { readonly sql: Sql }): Worker {
   return {
     name: 'forget-call-reports',

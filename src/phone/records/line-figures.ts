@@ -7,7 +7,7 @@ export type LineFigures = {
   /** Distance of the caller's sound from its audio time: smoothed, and the largest. */
   readonly jitterMs: number | null;
   readonly jitterMaxMs: number | null;
-  /** Chunks that came after their time, and gaps that silence has filled. */
+  /** Number of audio chunks that came too late to be used, and number of gaps that were filled with silence. */
   readonly lateChunks: number;
   readonly gaps: number;
   /** Number and total length of the silences of the line in the middle of answers. */

@@ -9,7 +9,7 @@ import type { CallAnalysis } from './analysis/analyze-call.ts';
 import { type CallSummary, type StoredTurn, summarize } from './call-summary.ts';
 import type { LineFigures } from './line-figures.ts';
 
-/** Processes whose lines a call remembers. */
+/** Number of processes whose line figures a call stores. */
 const MOST_LINES = 20;
 
 /** Stores the line figures of a process that leaves a call to another process. */
@@ -29,8 +29,8 @@ export async function findStoredTurns(sql: Queryable, callId: string): Promise<S
 }
 
 /**
- * Closes the record of a call, in the sql transaction that ends it: sums it up, reports that its report can be read, has it
- * analyzed, and deletes what was said in a call that has none.
+ * Closes the record of a call in the sql transaction that ends the call. Summarizes the call and schedules its report and
+ * analysis; without a report it deletes the transcript.
  */
 export async function closeRecord(
   tx: Queryable,
@@ -79,7 +79,7 @@ export type ReportRow = {
   readonly isBackstop: boolean;
   /** Cost of the model; its holds are settled apart from the legs. */
   readonly modelRaw: bigint;
-  /** Null: the call is not analyzed yet, or was not answered. */
+  /** Analysis of the call. Null: the call is not analyzed yet, or was not answered. */
   readonly analysis: CallAnalysis | null;
   /** True while the turns of the call are kept. */
   readonly isKept: boolean;

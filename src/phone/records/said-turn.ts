@@ -5,7 +5,7 @@ export type CallTurn = { readonly role: 'user' | 'assistant'; readonly content: 
 
 /** A turn that one side has just said. */
 export type SaidTurn = CallTurn & {
-  /** When it began to be heard, or was said. */
+  /** Time at which the peer began to hear an answer, or at which the caller's turn was heard. */
   readonly at: Date;
   /** Item of an answer, by which an interruption names it; absent for a turn of the caller. */
   readonly itemId?: string;

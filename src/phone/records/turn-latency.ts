@@ -3,11 +3,11 @@ import type { KindMetrics } from '../../voice/live/voice-metrics.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
 
 /**
- * The chain from the end of the caller's speech to the first sound of the answer, in whole milliseconds. Each member
- * begins where the one before it ends, so that they sum to `totalMs`.
+ * Latency from the end of the caller's speech to the first sound of the answer, in whole milliseconds. Each member begins where
+ * the previous member ends, so that the members sum to `totalMs`.
  */
 export type TurnLatency = {
-  /** The silence that proves the end of the turn. */
+  /** Silence from the end of the speech until turn detection reports the end. */
   readonly waitMs: number;
   /** Time until the words are known. */
   readonly transcriptMs: number;
@@ -19,16 +19,16 @@ export type TurnLatency = {
   readonly totalMs: number;
 };
 
-/** Utterances whose end was found and whose words are not known yet. */
+/** Number of ended utterances that may wait for their words. */
 const MOST_UTTERANCES = 16;
 
 type Speech = { readonly endMs: number; readonly foundMs: number; readonly heardMs: number };
 
-/** Times the answers of one call. Of an answer that the caller did not ask for, such as a greeting, there is no chain. */
+/** Measures the latency of a call's answers. An answer that follows no speech, such as a greeting, has no latency. */
 export class LatencyChain {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #metrics: Pick<KindMetrics, 'stage'>;
-  /** When the ends of these utterances were found, oldest first. */
+  /** Times at which turn detection found the ends of utterances that wait for their words, oldest first. */
   readonly #found: number[] = [];
   /** Speech of the caller that no answer has taken up yet. */
   #asked: Speech | undefined;
@@ -45,7 +45,7 @@ export class LatencyChain {
     this.#metrics = deps.metrics;
   }
 
-  /** Turn detection has found the end of an utterance. */
+  /** Notes that turn detection has found the end of an utterance. */
   utteranceEnded(): void {
     if (this.#found.length < MOST_UTTERANCES) this.#found.push(this.#clock.monotonicMs());
   }
@@ -112,7 +112,7 @@ type Instants = readonly [
   frame: number,
 ];
 
-/** Each instant is rounded before the spans are taken, so that the spans sum to the whole. */
+/** Returns the latency between instants, which are rounded first, so that the spans sum to the total. */
 function chainOf(instants: Instants): TurnLatency {
   const [end, found, heard, token, audio, frame] = instants.map(Math.round) as unknown as Instants;
   return {

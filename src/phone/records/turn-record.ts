@@ -9,11 +9,11 @@ import { LatencyChain } from './turn-latency.ts';
 export type TurnRecordDeps = {
   readonly clock: Pick<Clock, 'monotonicMs' | 'now'>;
   readonly metrics: Pick<KindMetrics, 'stage' | 'wordsSaid' | 'wordsUnheard'>;
-  /** When the first sound of the present answer went out. */
+  /** Returns the time at which the first sound of the present answer was sent. */
   readonly firstSoundAtMs: () => number | undefined;
   /** Returns the spoken text of an answer. */
   readonly spoken: (itemId: string) => Pick<SpokenText, 'cut' | 'text'> | undefined;
-  /** Words of one side, complete. */
+  /** Called with each complete turn, of the caller or of the agent. */
   readonly said: (turn: SaidTurn) => void;
   /** Takes the part that was heard of an answer that was cut, after `said` took its words. */
   readonly heard: (itemId: string, heard: string) => void;

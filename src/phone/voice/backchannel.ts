@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** Sounds of a listener, however long they are drawn: "mhm", "mm-hmm", "uh-huh", "yeahhh", "haha". */
+/** Matches listening sounds of any length: "mhm", "mm-hmm", "uh-huh", "yeahhh", "haha". */
 const SOUNDS =
   /^(?:m+|h+m+|(?:m+h+)+m*|u+h+|u+m+|a+h+|o+h+|a+ha+|u+h+hu+h+|ye+a+h*|ye+p+|yu+p+|o+k+a*y*|ha+(?:ha+)+h?|he+(?:he+)+h?|huh)$/;
 
@@ -23,7 +23,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'chuckles',
 ]);
 
-/** Pairs of words that are one sign together, and none apart. */
+/** Pairs of words that together are a sign of listening, although each word alone is not. */
 const PAIRS: ReadonlySet<string> = new Set(['i see', 'got it', 'all right', 'of course', 'go on']);
 
 /** A longer utterance has something to say, whatever its words are. */

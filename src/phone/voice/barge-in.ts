@@ -12,7 +12,7 @@ import type { CallLine } from './line/call-line.ts';
 /** Milliseconds after which an answer goes on whose pause brought neither words nor an end of speech. */
 const LONGEST_PAUSE_MS = 8_000;
 
-/** Utterances that may wait for their words; beyond them the oldest interrupts nothing. */
+/** Number of utterances that may wait for their words. Beyond it the oldest utterance can no longer interrupt. */
 const MOST_WAITING = 16;
 
 /** Milliseconds of sound below which the rest of an answer does not count as more to hear. */
@@ -66,7 +66,7 @@ type BargeInLine = Pick<
  * or that are said at the end of a question, are the caller's turn whatever they are.
  */
 export class BargeIn {
-  /** The utterance that began last, until it has its words. */
+  /** Latest utterance, while it waits for its words. */
   #newest: Utterance | undefined;
   readonly #clock: Clock;
   readonly #line: BargeInLine;
@@ -76,7 +76,7 @@ export class BargeIn {
   /** Returns true while the peer hears the end of a question, or has just heard it. */
   readonly #isAtQuestion: () => boolean;
   readonly #rules: BargeInRules;
-  /** Utterances that wait for their words, by their item; oldest first. */
+  /** Utterances that wait for their words, by item id; oldest first. */
   readonly #waiting = new Map<string, Utterance>();
   #timer: TimerHandle | undefined;
   #isAddressed = true;
@@ -97,7 +97,7 @@ export class BargeIn {
     this.#rules = options.rules ?? USUAL_RULES;
   }
 
-  /** Turn detection hears the caller begin. */
+  /** Handles the start of the caller's speech, as turn detection reports it. */
   speechStarted(itemId: string, { mayInterrupt }: { readonly mayInterrupt: boolean }): void {
     const isOverAnswer = mayInterrupt && this.#hasAnswer;
     const utterance: Utterance = {
@@ -184,7 +184,7 @@ export class BargeIn {
     this.#goOn();
   }
 
-  /** No utterance interrupts anything any more, and nothing waits for the end of the answer. */
+  /** Stops the handling of utterances, and drops the callback that waits for the end of the answer. */
   close(): void {
     this.#cancel();
     this.#waiting.clear();
@@ -232,13 +232,13 @@ export class BargeIn {
     for (const utterance of this.#waiting.values()) utterance.state = 'decided';
   }
 
-  /** Forgets first what waits for the end of the answer, because an interruption ends the answer, too. */
+  /** Interrupts the answer. Its waiting callback is dropped first, because the interruption would run it. */
   #stop(): void {
     this.#line.forgetAfterPlayed();
     this.#interrupt();
   }
 
-  /** Lets the line play on, unless an utterance that has no words yet has paused it. */
+  /** Resumes the line, unless another paused utterance still waits for its words. */
   #goOn(): void {
     const isPaused = [...this.#waiting.values()].some(({ state }) => state === 'paused');
     if (isPaused) this.#line.pause();

@@ -51,7 +51,7 @@ const CallAction = z.discriminatedUnion('name', [
   }),
   /** Stops the recording and deletes it, because the peer does not agree. */
   z.object({ name: z.literal('stop_recording') }),
-  /** Speaks and hears another language from here on. */
+  /** Changes the language that the call speaks and recognizes, from now on. */
   z.object({
     name: z.literal('set_language'),
     language: z.string().regex(LANGUAGE_TAG, 'must be a tag such as en-US'),
@@ -78,7 +78,7 @@ export function readCallAction({
   if (!CALL_ACTIONS.has(name)) return undefined;
   let given: unknown;
   try {
-    // Some models write nothing where a function has no parameters.
+    // Some models send an empty text as the arguments of a function without parameters.
     given = argumentsJson.trim() === '' ? {} : JSON.parse(argumentsJson);
   } catch {
     return { kind: 'malformed', name, message: 'The arguments are not JSON.' };
@@ -106,7 +106,7 @@ export const STOP_RECORDING_TOOL: SessionConfig['tools'][number] = {
   parameters: { type: 'object', properties: {}, additionalProperties: false },
 };
 
-/** The actions that a hosted model is offered, as its tools. */
+/** Actions of a call that a hosted model gets as tools. */
 export const CALL_TOOLS: SessionConfig['tools'] = [
   {
     type: 'function',

@@ -16,7 +16,7 @@ import type {
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
 import type { CallLine } from './line/call-line.ts';
 
-/** The labels of an answer, as its request has them. */
+/** Labels of an answer, copied from the request for it. */
 export type AnswerLabels = AnswerRequest['metadata'];
 
 /** A function call of the model; `problem` is a sentence for the model when its arguments cannot be used. */
@@ -27,19 +27,19 @@ export type ActionItem = Extract<ConversationItem, { type: 'function_call' }> & 
 /** Events of a voice session that its call handles. */
 export type CallEvents = {
   readonly speechStarted: (itemId: string) => void;
-  /** The end of an utterance was found; its words follow. */
+  /** Called when turn detection has found the end of an utterance, before its words. */
   readonly utteranceEnded: () => void;
   readonly interim: (itemId: string, text: string) => void;
   /** Words of the answer in progress. */
   readonly words: (text: string) => void;
-  /** An utterance was dropped: it has no words. */
+  /** Called when an utterance is dropped because it has no words. */
   readonly forgotten: (itemId: string) => void;
   readonly heard: (itemId: string, heard: Heard) => void;
   /** Returns true when the words that were heard last ask for an answer. */
   readonly isAddressed: () => boolean;
   readonly transcriberFailed: (error: Error) => void;
   readonly answerBegan: (answerId: string, labels: AnswerLabels) => void;
-  /** The answer asks for an action of the call. */
+  /** Called when the answer requests an action of the call. */
   readonly action: (item: ActionItem) => void;
   /** Runs with all words of an answer that were sent. */
   readonly said: (text: string, itemId: string) => void;
@@ -58,7 +58,7 @@ export class CallClient implements VoiceClient {
   /** Resolves once the peer has heard the last words, or is gone. */
   readonly heardOut: Promise<void>;
   #heardOutNow = () => {};
-  /** The message that is being spoken, of which more may come. */
+  /** Item id of the message that is being spoken and is not complete yet. */
   #openItemId: string | undefined;
 
   constructor(options: {

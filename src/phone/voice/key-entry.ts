@@ -9,7 +9,7 @@ export type GatherRules = {
   readonly finishOnKey: string | undefined;
   /** Milliseconds to wait for the first key, and for each next key. */
   readonly timeoutMs: number;
-  /** The digits are written nowhere. */
+  /** True when the digits must not be stored or logged. */
   readonly isSensitive: boolean;
 };
 
@@ -29,16 +29,19 @@ export class KeyEntry {
   readonly #clock: Clock;
   readonly #entered: (keys: EnteredKeys) => void;
   #digits = '';
-  /** Keys are kept back for `gather`, or are dropped. */
+  /** `kept`: keys are held back for `gather`. `dropped`: keys are discarded. Undefined: keys are taken. */
   #held: 'kept' | 'dropped' | undefined;
   #timer: TimerHandle | undefined;
   /** Rules of the entry that a responder requested. Undefined when there is none. */
   #rules: GatherRules | undefined;
-  /** Runs once no key is taken any more that may belong to that entry. */
+  /** Callback of the requested entry. Runs once no further key can belong to the entry. */
   #over = () => {};
-  /** The entry that begins once the keypad rests: `begin` begins it; `over` runs instead where it is given up before. */
+  /**
+   * Requested entry that starts after a pause in the pressed keys. `begin` starts it; `over` runs instead when the entry is
+   * given up.
+   */
   #next: { readonly begin: () => void; readonly over: () => void } | undefined;
-  /** From when on the keypad rests. */
+  /** Monotonic time of the last key press, or of the start of dropping, from which the pause is measured. */
   #restsFromMs = 0;
 
   constructor(options: {
@@ -87,7 +90,7 @@ export class KeyEntry {
     this.#held = 'kept';
   }
 
-  /** Nothing is gathered of the keys that were kept back: they are dropped, as is what follows them until the keypad rests. */
+  /** Gives up the entry that `keep` announced. Its keys are dropped, and further keys until the caller pauses. */
   drop(): void {
     const next = this.#next;
     if (this.#held !== 'kept' && next === undefined) return;
@@ -151,7 +154,7 @@ export class KeyEntry {
     next?.over();
   }
 
-  /** Keys of a sensitive entry are dropped: no other entry gets them. */
+  /** True while the keys of a sensitive entry are dropped, so that no other entry gets them. */
   get #isDroppingSensitive(): boolean {
     return this.#held === 'dropped' && this.#rules?.isSensitive === true;
   }
@@ -169,7 +172,10 @@ export class KeyEntry {
     this.#rest();
   }
 
-  /** Drops keys until the keypad rests. Sensitive ones are waited for longer, unless another entry is to begin. */
+  /**
+   * Drops keys until the caller pauses for `digitsMs`. After a sensitive entry the pause is `keypadRestMs`, unless another
+   * entry waits to begin.
+   */
   #rest(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     const { digitsMs, keypadRestMs } = LIMITS.phone;

@@ -5,8 +5,8 @@ import { createRelayLlm, type RelayLlmDeps } from './relay/relay-llm.ts';
 import { createWebhookLlm } from './webhook/webhook-llm.ts';
 
 /**
- * Opens what answers a call in the place of a model: the webhook of its developer, or an application that speaks
- * ConversationRelay, by the scheme of its address. Undefined: a model answers.
+ * Opens the responder that replaces the model in a call: by the scheme of its URL, the developer's webhook or a
+ * ConversationRelay application. Undefined: a model answers.
  */
 export function openResponder(
   deps: RelayLlmDeps & { readonly client: GuardedClient },

@@ -11,7 +11,7 @@ export class SilentCaller {
   constructor(options: {
     /** Returns true while keys are gathered or a tool runs; the caller is not prompted then. */
     readonly isGathering: () => boolean;
-    /** Runs where the caller has shown no sign of life since `LIMITS.phone.prompts` prompts. */
+    /** Called when the caller is still silent after `LIMITS.phone.prompts` prompts. */
     readonly giveUp: () => void;
   }) {
     this.#isGathering = options.isGathering;

@@ -9,7 +9,7 @@ const BLOCK_FRAMES = 4_800;
 /** Sample rates that the resampler takes. */
 const RATE_HZ = { min: 8_000, max: 48_000 };
 
-/** A sound that was named cannot be played. */
+/** Thrown when a sound file cannot be played. */
 export class SoundUnfit extends Error {
   override readonly name = 'SoundUnfit';
 }

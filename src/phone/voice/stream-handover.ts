@@ -66,14 +66,14 @@ export class StreamHandover {
   /** Closes the stream, because the process stops. Another process may go on with the call. */
   drain(): void {
     const { actions, announcement, call, line, lineLostMs, session, timers } = this.#deps;
-    // Nothing is left to go on with, unless the transfer comes to nothing.
+    // A call in transfer is not handed over: its line goes on at the carrier.
     if (actions.isTransferring) {
       actions.transferred();
       return;
     }
     announcement.giveUp();
     call.cutShort();
-    // A scripted answer that has not begun stands that.
+    // Cancels the answer in progress. A scripted answer that has not begun is not cancelled.
     session.cancel();
     session.billNow();
     // By then the journal, which the other process reads, has the use of the call.

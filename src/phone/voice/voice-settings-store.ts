@@ -17,7 +17,7 @@ export type VoiceSettings = {
   readonly inboundUrl: string | null;
   /** The secret that signs requests to the developer is derived from this number. */
   readonly secretVersion: number;
-  /** Calls from outside are recorded, and have a report. */
+  /** Flags for incoming calls: whether they are recorded, and whether they have a report. */
   readonly recordCalls: boolean;
   readonly reportCalls: boolean;
   /** The most calls of the agent at a time. */
@@ -32,7 +32,7 @@ const columns = (sql: Queryable) => sql`
   report_calls as "reportCalls", calls_at_once as "concurrentCalls", conversation, tools,
   secret_version as "secretVersion"`;
 
-/** Undefined where nothing was ever set. */
+/** Returns the voice settings of an agent. Undefined when none were ever set. */
 export async function findVoiceSettings(
   sql: Queryable,
   agentId: number,

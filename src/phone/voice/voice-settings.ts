@@ -15,7 +15,7 @@ import {
 } from './voice-settings-store.ts';
 import { requireInboundUrl, requireWebhookUrl, type WebhookUrlDeps } from './webhook-url.ts';
 
-/** The model of a hosted voice for which none was set. */
+/** Model of hosted voices whose settings name none. */
 export const DEFAULT_VOICE_MODEL = 'openai/gpt-5.4-mini';
 
 const DEFAULTS: VoiceSettings = {
@@ -37,7 +37,7 @@ const DEFAULTS: VoiceSettings = {
 export type VoiceSettingsDeps = WebhookUrlDeps & {
   readonly sql: Sql;
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
-  /** No carrier is configured: every call is refused with 503. */
+  /** True when no carrier is configured, so that every method throws 503. */
   readonly isOff: boolean;
   /** Secret from which the agents' secrets are derived. Undefined when no function can be called and no inbound URL set. */
   readonly sealingSecret: string | undefined;
@@ -73,7 +73,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
       return recordOf(ref.agentId, (await findVoiceSettings(sql, ref.agentId)) ?? DEFAULTS);
     },
 
-    /** The settings of a call that is set up now. */
+    /** Returns the present settings of an agent, for a call that is being set up. */
     ofCall: async (agentId: number): Promise<VoiceSettings> =>
       (await findVoiceSettings(sql, agentId)) ?? DEFAULTS,
 

@@ -7,7 +7,7 @@ import {
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
 
 export type WebhookUrlDeps = {
-  /** Admits plain http where it admits the place. */
+  /** Guard of outbound destinations. Plain http is allowed for the hosts that it permits. */
   readonly guard: DestinationGuard;
 };
 

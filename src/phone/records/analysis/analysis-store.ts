@@ -6,10 +6,10 @@ import type { Call } from '../../calls/call.ts';
 import { callAnalyzed } from '../../calls/call-events.ts';
 import type { CallAnalysis } from './analyze-call.ts';
 
-/** A call to be analyzed. */
+/** A call that a process has claimed for analysis. */
 export type ClaimedCall = {
   readonly callId: string;
-  /** No process has begun it before. */
+  /** True when no process has claimed the call before. */
   readonly isFirst: boolean;
 };
 
@@ -28,7 +28,9 @@ export async function claimUnanalyzed(
   return rows.map(({ claims, id }) => ({ callId: id, isFirst: claims === 1 }));
 }
 
-/** Writes an analysis and its event in one commit. False: another process did before, or its report is over. */
+/**
+ * Stores an analysis and its event in one commit. Returns false when another process has stored one, or the report has expired.
+ */
 export async function closeAnalysis(
   sql: Sql,
   call: Call,

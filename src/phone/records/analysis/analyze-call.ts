@@ -11,10 +11,10 @@ export type CallAnalysis = {
   readonly structuredData: Readonly<Record<string, unknown>>;
 };
 
-/** The reasons by which a conversation ended in order. */
+/** End reasons of a conversation that ended normally. */
 const ORDERLY: ReadonlySet<CallEndReason> = new Set(['call_ended', 'agent_ended', 'call_transfer']);
 
-/** Answered, but by no person. */
+/** Carrier verdicts for a call that was answered by a machine. */
 const NO_PERSON: ReadonlySet<AnsweredBy> = new Set(['machine_start', 'machine_end', 'fax']);
 
 type Ended = Pick<Call, 'direction' | 'durationSeconds' | 'endReason' | 'answeredBy'>;

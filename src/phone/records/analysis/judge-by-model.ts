@@ -31,16 +31,16 @@ Answer with one JSON object and nothing else:
 "reason": one short sentence}`;
 
 /**
- * Has the model of a call judge it, at the price of the gateway, for the agent and under the tags of the call. Calls that a
- * webhook answered have no model.
+ * Creates the analysis of calls by their own model, which the agent pays for at the gateway's price under the call's tags. A
+ * call that a webhook answered has no model and gets none.
  */
 export const createJudge =
   (deps: {
     readonly chat: ChatCompletions;
     readonly clock: Clock;
-    /** The model of voices for which none was set. */
+    /** Model for calls whose voice settings name none. */
     readonly model: string;
-    /** Fires when this process stops: it waits for no model. */
+    /** Fires when this process stops, and cancels pending analyses. */
     readonly stopping: AbortSignal;
   }): JudgeCall =>
   async (call, turns) => {

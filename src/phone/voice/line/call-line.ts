@@ -21,7 +21,7 @@ type EndHold = 'speech' | 'digits';
 /** Milliseconds until the next look for a mark that is overdue. */
 const MARK_WAIT_MS = 20;
 
-/** Sound that was stopped. An interruption may be taken back; then it is heard yet. */
+/** Sound that was stopped and that the peer has not heard. It is played later when the interruption is taken back. */
 type Stopped = {
   readonly unheard: UnheardSound[];
   readonly heard: Played | undefined;
@@ -38,17 +38,17 @@ export class CallLine {
   readonly #playback: LinePlayback;
   readonly #bytesPerMs: number;
   #connection: LineConnection | undefined;
-  /** Undefined: the line plays. */
+  /** Sound that a pause has stopped. Undefined while the line plays. */
   #paused: Stopped | undefined;
   /** Sound that the last stream had not played. Undefined when no sound was lost. */
   #lost: Stopped | undefined;
-  /** Sound that is no answer is played: `sent` as a whole, it is heard to its end. */
+  /** State of a sound that is no part of an answer. `sent`: all of it was sent, and the peer may still be hearing it. */
   #sounding: 'sending' | 'sent' | 'none' = 'none';
   readonly #waits: LineWaits;
   readonly #marks: MarkWaits;
-  /** While it has a reason, the callbacks that wait for the end of the sound are not run. */
+  /** Reasons to hold back the callbacks that wait for the end of the sound. Empty: they may run. */
   readonly #endHeldBy = new Set<EndHold>();
-  /** When the first sound of the present answer went out. */
+  /** Monotonic time at which the first sound of the present answer was sent. */
   firstSoundAtMs: number | undefined;
 
   constructor(options: {
@@ -75,7 +75,7 @@ export class CallLine {
     this.#codec = codec;
     this.#lost = undefined;
     this.#connection = connection;
-    // `close` calls the handler of the old stream at once, which has to find the new one here.
+    // The new stream is set first, because `close` calls the handler of the old stream at once, which looks at it.
     replaced?.close(1000, 'replaced');
     this.#waits.wake();
   }
@@ -107,7 +107,10 @@ export class CallLine {
     return !this.#isBlocked('answer') && this.#overMs <= 0;
   }
 
-  /** Resolves when sound may go out. Who has filled the line waits until a refill of it is worth its write. */
+  /**
+   * Resolves when sound may be sent. A sender that is `aheadMs` ahead waits until at least `refillMs` of sound can be sent at
+   * once.
+   */
   async room(signal: StopSignal, wantedBy: 'answer' | 'sound' = 'answer'): Promise<void> {
     const { aheadMs, refillMs } = LIMITS.phone;
     for (;;) {
@@ -127,7 +130,7 @@ export class CallLine {
     return this.#aheadMs() - LIMITS.phone.aheadMs;
   }
 
-  /** Sound that is no answer begins: answers wait for its end. */
+  /** Notes that a sound that is no part of an answer begins. Answers wait for `endSound`. */
   beginSound(): void {
     this.#sounding = 'sending';
   }
@@ -179,12 +182,12 @@ export class CallLine {
     return this.#paused === undefined ? this.#playback.heard(nowMs) : this.#paused.heard;
   }
 
-  /** Stops the sound at once, and keeps what was not heard. */
+  /** Stops the sound at once, and keeps the part that the peer has not heard. */
   pause(): void {
     this.#paused ??= this.#stop();
   }
 
-  /** Goes on with the sound that was stopped. */
+  /** Plays the kept part of a paused sound, and lets senders continue. */
   resume(): void {
     const paused = this.#paused;
     if (paused === undefined) return;
@@ -247,7 +250,7 @@ export class CallLine {
     this.#connection.send(this.#codec.mark(mark));
   }
 
-  /** Nothing waits for the end of the sound any more. */
+  /** Drops the callback that waits for the end of the sound. */
   forgetAfterPlayed(): void {
     this.#marks.forget();
   }
@@ -280,7 +283,7 @@ export class CallLine {
     });
   }
 
-  /** Closes the stream; the carrier then asks what to do with the call, or ends it. */
+  /** Closes the media stream. The carrier then requests an instruction for the call, or ends it. */
   close(code: number, reason: string): void {
     this.forgetAfterPlayed();
     const connection = this.#connection;

@@ -6,13 +6,13 @@ import type { Random } from '../../../kernel/random.ts';
 import { type SpeechDeltas, SpeechEncoder } from '../../../voice/session/speech-encoder.ts';
 import type { CallLine } from './call-line.ts';
 
-/** Mono sound that is not encoded for a line yet. */
+/** Mono PCM sound, not yet in the encoding of the line. */
 export type CallSound = {
   readonly sampleRateHz: number;
   readonly blocks: Iterable<Int16Array>;
 };
 
-/** Opens a sound; rejects where there is none, or none that can be played. */
+/** Opens a sound. Rejects when the sound does not exist or cannot be played. */
 export type OpenSound = (signal: AbortSignal) => Promise<CallSound>;
 
 /**
@@ -64,14 +64,14 @@ export class LineSounds {
     return this.#waiting > 0;
   }
 
-  /** Runs `done` once all sounds are sent, and never where they are stopped before. */
+  /** Runs `done` once all queued sounds are sent. Never runs it when they are stopped before. */
   afterSent(done: () => void): void {
     const { signal } = this.#stopping;
     if (!this.isActive) done();
     else void this.#tail.then(() => signal.aborted || done());
   }
 
-  /** Stops the present sound and drops those behind it. */
+  /** Stops the sound in progress and drops the queued sounds. */
   stop(): void {
     if (!this.isActive) return;
     this.#stopping.abort();
@@ -89,7 +89,7 @@ export class LineSounds {
     await this.#send(itemId, encoder.end(), signal);
   }
 
-  /** Returns false when the sound was stopped meanwhile. */
+  /** Sends encoded sound at the pace of the line. Returns false when the sound was stopped meanwhile. */
   async #send(itemId: string, deltas: SpeechDeltas, signal: AbortSignal): Promise<boolean> {
     while (!deltas.isOver) {
       await this.#line.room(signal, 'sound');

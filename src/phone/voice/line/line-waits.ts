@@ -1,7 +1,10 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 
-/** Senders that wait for room on a line: each for its time, until its signal fires, or until all are woken. */
+/**
+ * Waits of senders until the line may take more sound. A wait ends after its time, when its signal fires, or when `wake` ends
+ * all waits.
+ */
 export class LineWaits {
   readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
@@ -24,7 +27,7 @@ export class LineWaits {
     });
   }
 
-  /** Lets all of them look again. */
+  /** Ends all waits, so that each sender checks the line again. */
   wake(): void {
     for (const wake of [...this.#waiting]) wake();
   }

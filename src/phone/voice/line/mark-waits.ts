@@ -6,9 +6,9 @@ import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
  */
 export class MarkWaits {
   readonly #clock: Clock;
-  /** The wait that `atLatest` began. */
+  /** Wait that `atLatest` began. Undefined when none is pending. */
   #sooner: { readonly done: () => void; readonly withinMs: number } | undefined;
-  /** The mark and the timer that end that wait; undefined: `arm` has named no mark yet. */
+  /** Mark and timer that end the wait of `atLatest`. Undefined while `arm` has set no mark. */
   #armed: { readonly mark: string; readonly timer: TimerHandle } | undefined;
   #only: { readonly done: () => void; readonly mark: string } | undefined;
 
@@ -30,7 +30,7 @@ export class MarkWaits {
     return this.#sooner !== undefined;
   }
 
-  /** Lets that wait end at this mark, in place of the one before. */
+  /** Sets the mark whose echo ends the wait of `atLatest`, replaces an earlier mark, and starts the timer anew. */
   arm(mark: string): void {
     this.disarm();
     if (this.#sooner === undefined) return;
@@ -38,7 +38,7 @@ export class MarkWaits {
     this.#armed = { mark, timer };
   }
 
-  /** Lets that wait end at no mark and at no time until `arm` is called again. */
+  /** Removes the mark and the timer of the wait that `atLatest` began, which then lasts until `arm` is called again. */
   disarm(): void {
     if (this.#armed !== undefined) this.#clock.clearTimeout(this.#armed.timer);
     this.#armed = undefined;
@@ -64,14 +64,14 @@ export class MarkWaits {
     this.#only = undefined;
   }
 
-  /** Ends the wait that `atLatest` began, and runs its `done` now. */
+  /** Ends the wait that `atLatest` began, and runs its `done` at once. */
   cutShort(): void {
     const sooner = this.#sooner;
     this.forget();
     sooner?.done();
   }
 
-  /** Drops the wait that `atLatest` began. */
+  /** Drops the wait that `atLatest` began, without running its `done`. */
   forget(): void {
     this.disarm();
     this.#sooner = undefined;

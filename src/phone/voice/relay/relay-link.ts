@@ -7,7 +7,7 @@ import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
 export type RelayLinkDeps = WebSocketDeps & {
   readonly line: MessageQueue;
-  /** The headers by which the application may continue the trace of the call. */
+  /** Returns the headers with which the application can continue the trace of the call. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
 
@@ -15,7 +15,7 @@ export type RelayLinkEvents = {
   message(message: RelayMessage): void;
   /** Runs when the application has closed the session normally. */
   ended(): void;
-  /** There is no connection any more, and there will be none. Comes at most once. */
+  /** Called at most once, when the connection is lost for good. */
   failed(message: string): void;
   /** Returns true while an answer is under way, which a new connection would not go on with. */
   isAnswering(): boolean;
@@ -23,12 +23,12 @@ export type RelayLinkEvents = {
 
 const { relayMessageBurst: burst, relayMessagesPerSecond: perSecond } = LIMITS.phone;
 
-/** A close frame without a code reads 1005. */
+/** Close codes of a normal end. A close frame without a code reads as 1005. */
 const DONE: ReadonlySet<number> = new Set([1000, 1005]);
 
 /**
- * The connection of one call to its application, which speaks ConversationRelay. It stands up again, with the same setup,
- * when it breaks between two answers. What is sent meanwhile waits.
+ * Connection of one call to its ConversationRelay application. When it breaks between two answers, it reconnects with the same
+ * setup message, and messages wait meanwhile.
  */
 export class RelayLink {
   readonly #deps: RelayLinkDeps;
@@ -61,7 +61,9 @@ export class RelayLink {
     void this.#connect();
   }
 
-  /** Beyond its bound, what waits for a connection is not sent. */
+  /**
+   * Sends a message, or queues it until there is a connection. Beyond `LIMITS.phone.relayOutbox` queued messages it is dropped.
+   */
   send(message: object): void {
     if (this.#isClosed) return;
     const text = JSON.stringify(message);
@@ -69,7 +71,7 @@ export class RelayLink {
     else if (this.#outbox.length < LIMITS.phone.relayOutbox) this.#outbox.push(text);
   }
 
-  /** Ends the session. No event follows. */
+  /** Closes the connection. No callback runs afterwards. */
   close(): void {
     this.#closing.abort();
     this.#socket?.close();

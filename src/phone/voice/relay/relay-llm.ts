@@ -22,7 +22,7 @@ export type RelayLlmDeps = RelayLinkDeps & { readonly random: Random };
 
 /** An application that speaks ConversationRelay, as the responder of one call. */
 export interface RelayLlm extends Llm {
-  /** The caller has pressed a key. */
+  /** Sends a keypad digit of the caller to the application. */
   dtmf(digit: string): void;
   /** Notes that the caller interrupted an answer after hearing `utteranceUntilInterrupt`. */
   interrupted(utteranceUntilInterrupt: string, durationMs: number): void;
@@ -39,7 +39,7 @@ export interface RelayLlm extends Llm {
   callerSpoke(): void;
   /** Notes that an answer of the call has ended: an answer of the application, or a scripted sentence of this server. */
   answered(): void;
-  /** Ends the session with the application. */
+  /** Closes the session with the application. */
   close(): void;
 }
 
@@ -59,8 +59,8 @@ const { relayAnswerMs, relayLongPauseMs, relayPauseMs, relayQuietMs } = LIMITS.p
 const PAUSES_MS = [relayPauseMs, relayLongPauseMs - relayPauseMs, relayQuietMs - relayLongPauseMs];
 
 /**
- * Connects to the application of a call at once, in the background. Each utterance is sent as one prompt, and what comes
- * back is spoken token by token. A reply rejects with `llm_refused` where the application is gone or gives no answer.
+ * Creates the responder, and connects to the application in the background. Each utterance is sent as one prompt, and the reply
+ * is spoken token by token; it rejects with `llm_refused` when the application is gone or does not answer.
  */
 export function createRelayLlm(deps: RelayLlmDeps, call: RelayCall): RelayLlm {
   return new RelaySession(deps, call);
@@ -70,7 +70,7 @@ class RelaySession implements RelayLlm {
   readonly #deps: RelayLlmDeps;
   readonly #link: RelayLink;
   readonly #queue = new RelayQueue();
-  /** The answer in progress. */
+  /** Answer in progress. Undefined when the application owes no answer. */
   #waiting: Waiting | undefined;
   #wake = () => {};
   #failure: StageFailed | undefined;
@@ -214,7 +214,7 @@ class RelaySession implements RelayLlm {
     return undefined;
   }
 
-  /** Waits for something to happen. Returns false when nothing does in time. */
+  /** Waits for a message of the application. Returns false when none comes in time. */
   async #wordCame({ hasBegun, pauses, startedAtMs }: Waiting): Promise<boolean> {
     const { clock } = this.#deps;
     const answerMs = startedAtMs + relayAnswerMs - clock.monotonicMs();

@@ -3,7 +3,7 @@ import type { AnswerPiece } from '../../../voice/session/voice-pipeline.ts';
 import { actionPiece } from '../call-actions.ts';
 import type { RelayMessage } from './relay-message.ts';
 
-/** A piece of an answer, or its end. */
+/** A piece of an answer. `last` marks the end of the answer. */
 type Entry = AnswerPiece | 'last';
 
 /** Words and actions of an application that no answer has taken yet, with the end of each answer. */

@@ -3,7 +3,7 @@ import type { CallParties } from '../call-parties.ts';
 
 export type RelayCall = CallParties & {
   readonly agentId: number;
-  /** `wss:`. */
+  /** Address of the application: `wss:`, or `ws:` for hosts that the guard permits for plain HTTP. */
   readonly url: string;
 };
 

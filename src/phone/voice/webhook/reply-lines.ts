@@ -1,9 +1,9 @@
 const NEWLINE = 0x0a;
 
-/** Cuts the beginning of a body into lines while it comes. It keeps `maxBytes` at most, and reads no further. */
+/** Splits a streamed body into lines. Reads at most `maxBytes`, and ignores the bytes after them. */
 export class ReplyLines {
   readonly #maxBytes: number;
-  /** Pieces of the line that has not ended. Bytes, since a character may be split between two. */
+  /** Chunks of the incomplete last line. They stay bytes, because a character may be split between two chunks. */
   #rest: Uint8Array[] = [];
   #bytes = 0;
 

@@ -10,7 +10,7 @@ const Line = z.object({
   text: z.string().nullish(),
   interim: z.boolean().nullish(),
   end: z.boolean().nullish(),
-  /** Something to do beside speaking: its name, and its arguments beside it. */
+  /** Action that the call is to carry out: an object with its `name` and its arguments. */
   action: z.unknown().optional(),
 });
 
@@ -18,7 +18,7 @@ const SENTENCE_END = /[.!?…][)"'”’]*$/;
 const SENTENCE_START = /^["'“‘(]?\p{Lu}/u;
 const SEVERAL_WORDS = /\S\s+\S/;
 
-/** The answer of a voice webhook, line by line (contract B 3.14). Lines that it cannot read change nothing. */
+/** Parses the answer of a voice webhook, line by line (contract B 3.14). Malformed lines are ignored. */
 export class WebhookAnswer {
   #said = '';
   /** Latest interim text, which is spoken when no final line comes. */
@@ -67,7 +67,7 @@ export class WebhookAnswer {
     const isFirst = this.#said === '';
     if (isFirst && text.trim() === '') return [];
     const gap = SENTENCE_END.test(this.#said) && SENTENCE_START.test(text) ? ' ' : '';
-    // A webhook may also send its words token by token, and then "3." may have a "14" behind it.
+    // One word with a full stop may be a token of a longer text: "3." may be followed by "14".
     const isSentence = SENTENCE_END.test(text) && (isFirst || SEVERAL_WORDS.test(text.trim()));
     const room = LIMITS.phone.webhookSpokenChars - this.#said.length;
     const said = headOf(`${gap}${text}${isSentence ? ' ' : ''}`, room);

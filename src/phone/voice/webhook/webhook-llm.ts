@@ -17,7 +17,7 @@ export type WebhookLlmDeps = {
   /** HTTP client whose guard checks the URL before every request. */
   readonly client: GuardedClient;
   readonly clock: Clock;
-  /** The headers by which the webhook may continue the trace of the turn that it answers. */
+  /** Returns the headers with which the webhook can continue the trace of the turn. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   /** Milliseconds that an answer may take from the request to its last byte. */
   readonly answerMs?: number;
@@ -25,7 +25,7 @@ export type WebhookLlmDeps = {
 
 /** A developer's webhook as the responder of one call. */
 export interface WebhookLlm extends Llm {
-  /** Keeps digits for the next request, which has them once. */
+  /** Stores digits of the caller, which the next request contains once. */
   entered(digits: string): void;
 }
 
@@ -36,8 +36,8 @@ const HEADERS: readonly Header[] = [
 ];
 
 /**
- * Opens a webhook: each finished utterance is posted to `url` once, and the answer is
- * spoken from its first final line on. Whatever is no answer fails the turn with `llm_refused`.
+ * Creates a responder that posts each finished utterance to `url` once. The answer is spoken from its first final line on; an
+ * invalid answer fails the turn with `llm_refused`.
  */
 export function createWebhookLlm(
   deps: WebhookLlmDeps,
@@ -110,7 +110,7 @@ async function ask(
     signal: abortSignalOf(signal),
     timeouts: { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs },
     maxHeaderBytes: LIMITS.phone.webhookHeaderBytes,
-    // The reader stops at its own bound, and what came before that is spoken.
+    // No limit here: the reader of lines has its own limit, and the text up to it is spoken.
     maxResponseBytes: Number.MAX_SAFE_INTEGER,
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
