@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts';
 import type { LocalParts } from './local-secrets.ts';
 import type { Server } from './server.ts';
 
-/** The report of a start: where the server is, what it runs on, and which features are off. */
+/** Report of a started server: its address, its database, chain and wallets, and the features that are off. */
 type Started = {
   readonly url: string;
   readonly environment: string;
@@ -52,7 +52,7 @@ export function announce(
 export function startTable(started: Started): string {
   const { url, environment, database, chain, wallets, madeHere, off } = started;
   const made = madeHere.length === 0 ? [] : [['secrets', `${madeHere.length} made here and kept`]];
-  // Without it the command asks the usual port.
+  // Without `--server` the command calls the default port.
   const place = url.endsWith(`:${DEFAULT_PORT}`) ? '' : ` --server ${url}`;
   const rows = [
     ['listening', `${url} (${environment})`],

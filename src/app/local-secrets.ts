@@ -18,7 +18,7 @@ const Kept = z
   })
   .transform((kept) => ({
     ...kept,
-    // A file of an earlier version has none. Derived, it is the same at every start and in every process.
+    // A file of an earlier version lacks this secret. The derived value is the same at every start and in every process.
     providerKeySecret: kept.providerKeySecret ?? keyedHash(kept.apiKeyHmacSecret, 'provider keys'),
   }));
 
@@ -36,8 +36,8 @@ const dataDirectory = (database: Config['database']): string =>
   database.kind === 'directory' ? dirname(database.path) : './.data';
 
 /**
- * Completes a development configuration: whatever secret the environment does not name is made once and
- * kept, readable by its owner only, beside the database. In production nothing is added.
+ * Completes a development configuration: each secret that the environment does not set is generated once and stored beside the
+ * database, readable by its owner only. A production configuration is returned unchanged.
  */
 export function completeSettings(config: Config, random: Random): LocalParts {
   if (config.environment === 'production') return { settings: config as Settings, local: [] };
@@ -95,7 +95,7 @@ function keepSecrets(file: string, random: Random): z.output<typeof Kept> {
   return keepFirst(file, `${JSON.stringify(made, null, 2)}\n`) ? made : keepSecrets(file, random);
 }
 
-/** Gives the file its name once it is whole; false when another process was quicker. */
+/** Publishes the complete file under its name. Returns false when another process was first. */
 function keepFirst(file: string, text: string): boolean {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });

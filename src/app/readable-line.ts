@@ -6,7 +6,7 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly colour: 
   60: { name: 'fatal', colour: 31 },
 };
 
-/** A longer value is cut on a terminal; the JSON of the log has it whole. */
+/** Most characters of a value on a terminal line. The JSON log has the whole value. */
 const VALUE_CHARS = 100;
 
 /** Formats a line of the JSON log for people: time, level unless it is info, message, then `name=value`. */

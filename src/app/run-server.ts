@@ -15,7 +15,7 @@ import { completeSettings } from './local-secrets.ts';
 import { readableLine } from './readable-line.ts';
 import { type Server, startServer } from './server.ts';
 
-/** Problems of the place and not of the program: their own sentence says it all. */
+/** Errors of the environment and not of the program: their message is shown without a stack. */
 const PLAIN_PROBLEMS = [
   ConfigError,
   UnsupportedPlatformError,
@@ -31,7 +31,10 @@ const PLAIN_PROBLEMS = [
  */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Environment in, server up, signals obeyed. `refuse` gets one sentence when the server cannot start. */
+/**
+ * Runs the server from the environment's configuration until a signal stops it. `refuse` gets one sentence when the server
+ * cannot start.
+ */
 export async function runServer(refuse: (sentence: string) => void): Promise<void> {
   const stopping = new AbortController();
   const terminal = process.stdout.isTTY ? process.stdout : undefined;
@@ -58,7 +61,7 @@ export async function runServer(refuse: (sentence: string) => void): Promise<voi
     await stopped(stopping.signal);
     await end(server, log);
   } catch (error) {
-    // A start that was given up by a signal is no failure.
+    // A start that a signal stopped is no failure.
     if (stopping.signal.aborted && error === stopping.signal.reason) return;
     if (PLAIN_PROBLEMS.some((kind) => error instanceof kind)) refuse((error as Error).message);
     else refuse(error instanceof Error ? (error.stack ?? error.message) : String(error));

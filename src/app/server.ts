@@ -42,16 +42,16 @@ import type { ServerDeps, World } from './build/world.ts';
 import { Late } from './late.ts';
 import { openWorld } from './open-world.ts';
 
-/** A running server. Disposing of it drains: what is live may finish for `drainSeconds`. */
+/** A running server. Its disposal drains it: requests and sessions in progress may finish within `drainSeconds`. */
 export type Server = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly database: Database;
-  /** True where at least one vendor's model can be used, beside the models inside the server. */
+  /** True when at least one vendor's model is usable, besides the models inside the server. */
   readonly hasVendorModels: boolean;
 };
 
-/** Builds the world, brings the schema up to date and listens. Rejects with nothing left half-started. */
+/** Builds all parts, migrates the schema and listens. When it rejects, everything that was started is stopped again. */
 export async function startServer(deps: ServerDeps): Promise<Server> {
   const teardown = new Teardown();
   try {
@@ -126,7 +126,7 @@ type PurchaseParts = {
   readonly memory: Memory;
 };
 
-/** All that agents buy by the request: of vendors, of the marketplace of this server, and of models. */
+/** Builds everything that agents buy per request: calls of vendors, the marketplace of this server, and models. */
 function buildPurchases(
   world: World,
   parts: LedgerParts,
@@ -151,7 +151,7 @@ function buildPurchases(
   const gateway = buildGateway(world, selling, teardown);
   return {
     gateway,
-    /** The server listens, at this port. */
+    /** Tells the marketplace the port that the server listens on. */
     listensAt,
     services: {
       ...gateway.services,
@@ -167,7 +167,7 @@ type LiveParts = Pick<ReturnType<typeof buildGateway>, 'relays' | 'cascades'> & 
   readonly voice: VoiceDeps;
 };
 
-/** Every route and socket, behind the one pipeline. It does not listen yet. */
+/** Registers all routes and sockets in one request pipeline. The result does not listen yet. */
 function openEdge(
   world: World,
   { voice, relays, cascades }: LiveParts,
@@ -225,7 +225,7 @@ function openEdge(
   });
 }
 
-/** Every event with the schema of its body, as the description of the interface has it. */
+/** All events, each with the schema of its body, for the OpenAPI description. */
 const EVENTS = EVENT_KINDS.map((kind) => ({ ...kind, schema: eventSchema(kind) }));
 
 const advisoriesOf = ({
@@ -255,7 +255,7 @@ async function drain(
 
 const CAPABILITIES = {
   gateway: true,
-  // Always there: each request brings the provider key that it is to be made with.
+  // The proxy to models is always on, since each request brings its own provider key.
   llmProxy: true,
   onrampHeadless: false,
   x402Facilitator: false,

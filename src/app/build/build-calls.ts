@@ -55,12 +55,15 @@ export type CallParts = {
   };
   readonly services: ServiceTools;
   readonly rateCard: RateCard;
-  /** Judges where voice webhooks are. */
+  /** Checks the addresses of voice webhooks. */
   readonly guard: DestinationGuard;
   readonly voiceOf: CallDeps['voiceOf'];
 };
 
-/** Also where all voice webhooks are at one host. */
+/**
+ * Connections per origin: all voice webhooks may be at one host, so one origin may use as many connections as there are live
+ * sessions.
+ */
 const BOUNDS = { perOrigin: LIMITS.liveSessions };
 
 /** Builds what calls need of this server, and the workers that end them. */

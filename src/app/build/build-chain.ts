@@ -18,7 +18,7 @@ export type ChainParts = {
   readonly openRpc: Rpc | undefined;
   readonly balances: UsdcBalances;
   readonly breaker: Breaker;
-  /** Undefined without a chain or without a key that holds gas. */
+  /** Account that submits transactions. Undefined without a chain or without a key of an account that holds gas. */
   readonly facilitator: Facilitator | undefined;
 };
 

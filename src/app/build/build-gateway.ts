@@ -38,13 +38,13 @@ import type { World } from './world.ts';
 export type GatewayParts = Pick<LedgerParts, 'ledger'> & {
   readonly voice: VoiceParts;
   readonly budgets: BudgetReports;
-  /** Undefined: no seller can be paid per call here. */
+  /** Pays sources for single calls (x402). Undefined when this server cannot make such payments. */
   readonly paidCalls: PaidCalls | undefined;
   readonly providerKeys: ProviderKeys;
   readonly locals: LocalSound;
 };
 
-/** The engines of this process that make and hear sound, as sources of models. */
+/** The local speech and transcription engines, as sources of models. */
 export type LocalSound = ReturnType<typeof buildLocalSound>;
 
 export const buildLocalSound = ({ engines, speechGates }: VoiceParts) => ({

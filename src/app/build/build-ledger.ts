@@ -16,19 +16,19 @@ import type { World } from './world.ts';
 
 export type LedgerParts = {
   readonly ledger: Ledger;
-  /** The id of this process among those on the database, and the lease that it renews. */
+  /** Id of this process among all processes on the database, with its lease. */
   readonly node: Node;
   readonly lease: LeaseKeeper;
   /** The database's clock, which all processes share. */
   readonly time: DatabaseClock;
-  /** Hears at once of an agent that one of its caps has stopped, in this process. */
+  /** Registers a listener that is called when a cap suspends an agent in this process. */
   whenSuspended(listener: (agentId: number) => void): void;
 };
 
-/** Builds the ledger, the lease of this process, the settlement of what dead processes left, and the self-check. */
+/** Builds the ledger, the lease of this process, the settlement of dead processes' holds, and the self-check. */
 export async function buildLedger(world: World, teardown: Teardown): Promise<LedgerParts> {
   const { sql } = world;
-  // Before the first hold: what a process without a lease holds looks orphaned.
+  // The lease is taken before the first hold, since a hold of a process without a lease looks orphaned.
   const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
   const lease = createLeaseKeeper({ ...world, node });
   teardown.defer('lease', () => lease.end());

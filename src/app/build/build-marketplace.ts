@@ -53,7 +53,7 @@ export function buildMarketplace(
 ) {
   const { clock, secret, settings, sql } = world;
   const { marketplaceUrl, port, tls } = settings;
-  // The system may choose another port, which is known when the server listens.
+  // With port 0 the system chooses the port, which `listensAt` reports.
   let listening = world.port ?? port;
   const address = createMarketAddress(
     () => marketplaceUrl ?? `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${listening}`,

@@ -25,7 +25,10 @@ import type { World } from './world.ts';
 type MemoryParts = {
   readonly voice: VoiceParts;
   readonly node: Node;
-  /** The gateway that the store buys models from. It is built after the store, which asks for it at the first purchase. */
+  /**
+   * Returns the gateway from which the store buys models. The gateway is built later, so the store calls this at the first
+   * purchase.
+   */
   readonly gateway: () => Pick<MemoryModelDeps, 'chat' | 'embeddings'>;
 };
 

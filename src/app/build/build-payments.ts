@@ -37,7 +37,7 @@ export type PaymentParts = {
   readonly accounts: Pick<AccountParts, 'wallets' | 'spendState' | 'payouts'>;
   readonly chain: ChainParts;
   readonly budgets: BudgetReports;
-  /** Sends requests to vendors that agents choose. */
+  /** Sends requests to addresses that agents choose. */
   readonly client: GuardedClient;
   readonly marketplace: Marketplace;
   readonly passthroughs: PassthroughLog;
@@ -145,7 +145,7 @@ export function buildPayments(
 export const openPassthroughs = ({ log, sql }: World): PassthroughLog =>
   createPassthroughLog({ insert: (lines) => insertPassthroughs(sql, lines), log });
 
-/** Opens the client that sends requests to addresses that callers choose. */
+/** Creates the client for requests to addresses that callers choose. */
 export function openClient({ settings, clock }: World, teardown: Teardown): GuardedClient {
   const { allowLocalhost, domainAllowlist } = settings.x402;
   const resolve = createResolveHost();

@@ -19,7 +19,10 @@ import type { ChainParts } from './build-chain.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
-/** USDC out of agent wallets by our own doing: to the developer at a close, to the treasury what no agent may claim. */
+/**
+ * Builds the payouts of USDC from agent wallets: a closed agent's balance to its developer, and amounts that no agent may claim
+ * to the treasury.
+ */
 export function buildPayouts(
   world: World,
   { ledger }: Pick<LedgerParts, 'ledger'>,

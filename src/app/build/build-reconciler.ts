@@ -45,7 +45,7 @@ export type ReconcilerParts = {
   readonly onEnd?: (state: ReservationState) => void;
   readonly onAlarm?: OnAlarm;
   readonly onAudited?: (audited: Audited) => void;
-  /** Between two rounds of the second look over all wallets. */
+  /** Milliseconds from the end of an audit round over all wallets to the next round. */
   readonly auditRestMs: number;
 };
 

@@ -29,10 +29,11 @@ export function buildWebhooks(
   const { now } = time;
   const { allowLocalhost } = settings.x402;
   const resolve = createResolveHost();
-  // The list of vendors that may be paid does not say where a developer's own events may go.
+  // The allowlist of vendors' domains is for payments, so it does not apply to developers' webhooks.
   const rules = { allowLocalhost, domainAllowlist: [], needsTls: true };
   const guard = createDestinationGuard({ resolve, clock, ...rules });
-  // Also where all endpoints are at one host: each attempt under way, and tries by hand beside them.
+  // All endpoints may be at one host, so one origin may use a connection for each attempt in progress, and as many for
+  // deliveries by hand.
   const bounds = { perOrigin: 2 * LIMITS.webhooks.inFlight };
   const client = teardown.use('webhook client', createGuardedClient({ guard, clock, bounds }));
   const send = createSendDelivery({ client, clock });

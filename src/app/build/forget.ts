@@ -22,8 +22,8 @@ export function forget(
   credentials.forget(notice);
   switch (notice.kind) {
     case 'everything':
-      // Nothing for the ledger: a decision on rules that have changed misses its fence. A socket whose
-      // key was revoked meanwhile is refused at its next hold; a call may have no such hold.
+      // The ledger needs no call: a decision on outdated rules fails at its fence. A socket with a revoked key is refused at
+      // its next hold, but a call may have no further hold.
       phone.endStoppedCalls();
       break;
     case 'agent_key_revoked':

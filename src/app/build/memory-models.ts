@@ -21,7 +21,7 @@ export type MemoryModelDeps = {
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed'>;
   readonly chat: ChatCompletions;
   readonly embeddings: Embeddings;
-  /** The account of an agent, whose stored provider keys may pay. */
+  /** Finds the account of an agent, whose stored provider keys may pay for the model. */
   findOwner(agentId: number): Promise<{ readonly accountId: string } | undefined>;
 };
 
@@ -74,7 +74,7 @@ export function createMemoryModels({
         model,
         messages,
         max_completion_tokens: maxTokens,
-        // Chat is relayed as it comes, and some models refuse a temperature.
+        // A chat request is relayed unchanged, and some models refuse a temperature.
         ...(takesTemperature(model) && { temperature: 0 }),
       };
       const answer = await chat.complete({
@@ -88,7 +88,7 @@ export function createMemoryModels({
   };
 }
 
-/** The status for a provider whose answer cannot be read. */
+/** HTTP status for an answer of a provider that cannot be read. */
 const UNREADABLE = 422;
 
 /** Returns the text of a completion's first choice; empty when the completion has no choice with a text. */

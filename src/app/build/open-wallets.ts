@@ -6,7 +6,7 @@ import { createWalletProvider } from '../../accounts/wallets/wallet-provider.ts'
 import { ConfigError } from '../../config/config-error.ts';
 import type { World } from './world.ts';
 
-/** Opens the holder of the wallets. Undefined where a setting is missing; the start names it. */
+/** Opens the provider of agent wallets. Undefined when a setting is missing, which the server reports at its start. */
 export function openWallets(
   world: Pick<World, 'settings' | 'sql' | 'random' | 'fetch'>,
 ): ManagedWallets | undefined {

@@ -11,7 +11,7 @@ export function pushMonitoring(deps: {
   readonly log: Log;
   readonly url: string;
   readonly key: string;
-  /** The report: small, and free of secrets. */
+  /** Builds the report, which is small and has no secrets. */
   readonly status: () => Promise<unknown>;
 }): Worker {
   const { log, url, key, status } = deps;
@@ -37,7 +37,7 @@ export function pushMonitoring(deps: {
         await push();
         wasAway = false;
       } catch (err) {
-        // Said once per outage and not every 15 s.
+        // Logged once per outage and not at every push.
         if (!wasAway) log.warn({ err }, 'monitoring push failed');
         wasAway = true;
       }

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../config/config-error.ts';
 import type { Catalogue, Modality } from '../../models/catalogue/catalogue.ts';
 
-/** Models that a refusal names. */
+/** Most models that a refusal lists. */
 const NAMED = 10;
 
 /**

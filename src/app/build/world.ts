@@ -21,17 +21,17 @@ export type ServerDeps = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The port to listen on, when it is not the settings'; 0 lets the system choose. */
+  /** Port to listen on instead of the settings' port; 0 lets the system choose. */
   readonly port?: number;
   /** Database, when it is not the settings'. */
   readonly database?: DatabaseTarget;
-  /** Hears of every step of a payment and may hold it there; a crash test ends the process. */
+  /** Called at each step of a payment, which waits for the returned promise. Crash tests end the process here. */
   readonly onPaymentStep?: OnPaymentStep;
   /** Called at each step of a voice session. */
   readonly onSessionStep?: OnSessionStep;
-  /** The far end of the calls of the loopback carrier, when it is not its own person. */
+  /** Callee for calls of the loopback carrier, instead of the carrier's built-in person. */
   readonly calleeOf?: (parties: CallParties) => Promise<Callee>;
-  /** The carrier, when it is not the one of the settings. It calls `server` in the place of HTTP. */
+  /** Carrier instead of the settings' carrier. It calls `server` directly instead of over HTTP. */
   readonly carrierOf?: (server: LoopbackServer) => Carrier;
   /** Time limits of paid vendors, when they are not `VENDOR_TIMES`. */
   readonly vendorTimes?: VendorTimes;
@@ -41,24 +41,24 @@ export type ServerDeps = {
   readonly lineLostMs?: number;
   /** The local engines, when the server does not make its own. They stay when it stops. */
   readonly engines?: LocalEngines;
-  /** Gives up a start that is under way. */
+  /** Aborts a start in progress. */
   readonly signal?: AbortSignal;
-  /** A provider's credential by the name of its variable. */
+  /** Reads a provider's credential by the name of its environment variable. */
   readonly secret: (name: string) => string | undefined;
 };
 
 /** Parts that every builder of the server may use. */
 export type World = ServerDeps & {
   readonly sql: Sql;
-  /** The balances' own. */
+  /** Database connections that only the ledger uses. */
   readonly ledgerSql: Sql;
   readonly metrics: MetricsRegistry;
-  /** Undefined: nothing is traced. */
+  /** Tracer of requests. Undefined when tracing is off. */
   readonly tracer: Tracer | undefined;
   readonly catalogue: Catalogue;
   /** Queue that hands on the messages of all sockets, to callers and to upstreams. */
   readonly line: MessageQueue;
-  /** Sends all outbound requests. */
+  /** Sends requests to addresses from the code or the configuration. */
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;
 };

@@ -8,7 +8,7 @@ import { type Api, createApi } from './demo/api.ts';
 import { fundAgent } from './demo/fund-agent.ts';
 import { readOptions, runCommand } from './run-command.ts';
 
-/** `npm run agent -- --name x --usd 5`: a funded agent key on a running server. */
+/** `npm run agent -- --name x --usd 5`: creates an agent with a balance and an agent key on a running server. */
 
 const USAGE = `usage: npm run agent -- --name NAME --usd AMOUNT [--key svc_live_…] [--env FILE] [--server http://127.0.0.1:3001]
   --key     a developer key: the agent joins its account. Without it a new account is made
@@ -21,7 +21,7 @@ const OPTIONS = {
   key: { type: 'string' },
   env: { type: 'string' },
   server: { type: 'string' },
-  /** The earlier name of `--server`. */
+  /** Former name of `--server`, which still works. */
   url: { type: 'string' },
 } as const;
 

@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** Compiles what the configuration file names to `out`, its `outDir`, and copies what the compiler leaves behind. */
+/**
+ * Compiles with a TypeScript configuration whose `outDir` is `out`, and copies the `.mjs` and `.patch` files, which the
+ * compiler skips.
+ */
 export function compile(configuration: string, out: string): void {
   rmSync(out, { recursive: true, force: true });
   const tsc = ['node_modules/typescript/bin/tsc', '-p', configuration];

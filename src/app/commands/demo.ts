@@ -24,7 +24,8 @@ import { readRecordings, synthesise } from './demo/sound.ts';
 import { transcribe } from './demo/transcribe.ts';
 
 /**
- * `npm run demo`: a voice agent speaks, is answered, calls a person, remembers, is billed to the raw unit and buys something, in about a minute.
+ * `npm run demo`: shows in about a minute a voice agent that has a spoken conversation, calls a person, remembers a fact, buys
+ * an answer from a vendor, and is billed to the raw unit.
  */
 
 const SENTENCES = ['librivox-0880.wav', 'librivox-0890.wav'];
@@ -201,13 +202,13 @@ async function buy({ api, agent: { agentKey }, found }: Stage): Promise<void> {
   await buyAnswer({ clock: systemClock, api, agentKey, market, passed, said: line });
 }
 
-/** With `--keep` the server stays until Ctrl-C. */
+/** Keeps the server running until Ctrl-C, for `--keep`. */
 async function linger({ server, agent }: Stage): Promise<void> {
   heading('The server stays up. Talk to it, and end it with Ctrl-C:');
   line(`curl ${server.url}/v1/agents/balance -H 'Authorization: Bearer ${agent.agentKey}'`);
   line(`ws:  ${server.url.replace(/^http/, 'ws')}/v1/realtime?model=local/realtime`);
   const ended = new AbortController();
-  // Not once: npm sends the Ctrl-C on that the terminal has sent already.
+  // The handler stays registered: npm forwards the Ctrl-C that the terminal has sent already.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.abort());
   while (!ended.signal.aborted) await sleep(systemClock, 60_000, ended.signal);
 }

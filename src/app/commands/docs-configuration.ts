@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { configurationPage } from './docs/configuration-page.ts';
 
-/** `npm run docs:configuration`: writes the page of all variables anew. */
+/** `npm run docs:configuration`: regenerates the page of all environment variables. */
 writeFileSync('docs/configuration.md', configurationPage());

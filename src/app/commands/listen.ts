@@ -10,7 +10,7 @@ import { forwardEvent } from './listen/forward-event.ts';
 import type { FeedEvent } from './listen/read-feed.ts';
 import { readOptions, runUntilSignal } from './run-command.ts';
 
-/** `npm run listen -- --forward URL`: an account's events as they come, posted to a local receiver of webhooks. */
+/** `npm run listen -- --forward URL`: prints an account's events as they happen, and posts them to a local webhook receiver. */
 
 const USAGE =
   'usage: npm run listen -- [--forward URL] [--events PATTERN,…] [--after SEQUENCE] [--key svc_live_…] [--server http://127.0.0.1:3001]';
@@ -63,7 +63,7 @@ async function listen(signal: AbortSignal): Promise<void> {
 }
 
 const stop = new AbortController();
-// Not once: npm sends the Ctrl-C on that the terminal has sent already.
+// The handler stays registered: npm forwards the Ctrl-C that the terminal has sent already.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort());
 // The reader of the lines may leave.
 process.stdout.once('error', () => stop.abort());

@@ -5,8 +5,8 @@ import { definedFunctions, functionsMigration } from '../../platform/postgres/sq
 import { ROOT } from './compile.ts';
 
 /**
- * `npm run migrate:functions`: writes the migration that brings the SQL functions of the database to the texts in
- * src/ledger/store/functions, where they stand once.
+ * `npm run migrate:functions`: writes the migration that updates the database's SQL functions to their source files in
+ * src/ledger/store/functions.
  */
 const FUNCTIONS = join(ROOT, 'src/ledger/store/functions');
 const MIGRATIONS = join(ROOT, 'migrations');

@@ -5,7 +5,7 @@ import { replayTape } from '../../voice/recording/replay-tape.ts';
 import { readTape } from '../../voice/recording/tape.ts';
 import { fileArgument, runCommand } from './run-command.ts';
 
-/** `npm run replay -- FILE`: plays a recorded session to this code, and says where it first does something else. */
+/** `npm run replay -- FILE`: replays a recorded session with this code, and reports the first difference. */
 async function replay(file: string): Promise<void> {
   const tape = readTape(await readFile(file));
   const played = await replayTape(tape, stageRecordedCall);

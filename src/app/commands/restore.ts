@@ -8,7 +8,7 @@ import { describeTarget } from '../../platform/postgres/describe-target.ts';
 import { openConfigured } from './open-configured.ts';
 import { fileArgument, runCommand } from './run-command.ts';
 
-/** `npm run restore -- FILE`: fills an empty database from a backup, wholly or not at all. */
+/** `npm run restore -- FILE`: fills an empty database from a backup, completely or not at all. */
 async function restore(file: string): Promise<void> {
   await access(file).catch(() => {
     throw new BackupError(`${file} cannot be read.`);

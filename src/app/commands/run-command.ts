@@ -1,16 +1,15 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /**
- * Runs a command that a Ctrl-C ends, with the exit code that it has set. Node.js takes down its signal handlers before a
- * process that has nothing left to do is gone: the same Ctrl-C, passed on by npm, would kill it then. An explicit exit
- * keeps them.
+ * Runs a command that a Ctrl-C ends, and exits with the exit code that it has set. The exit is explicit, since Node.js removes
+ * its signal handlers before a process ends by itself: the same Ctrl-C, forwarded by npm, would then kill the process.
  */
 export async function runUntilSignal(command: () => Promise<void>): Promise<never> {
   await runCommand(command);
   return process.exit();
 }
 
-/** Runs a command to its end: exit code 0, or 1 with one sentence on standard error. */
+/** Runs a command. The exit code is 0, or 1 with one sentence on standard error when the command rejects. */
 export async function runCommand(command: () => Promise<void>): Promise<void> {
   try {
     await command();

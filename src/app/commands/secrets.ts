@@ -7,7 +7,7 @@ import { readOptions, runCommand } from './run-command.ts';
 import { productionFile } from './secrets/production-file.ts';
 import { writeOnce } from './secrets/write-once.ts';
 
-/** `npm run secrets`: a complete environment file of a production server, with secrets of its own. */
+/** `npm run secrets`: writes a complete environment file for a production server, with new secrets. */
 
 const USAGE = 'usage: npm run secrets [-- --file .env.production]';
 
@@ -16,7 +16,7 @@ const OPTIONS = { file: { type: 'string', default: '.env.production' } } as cons
 await runCommand(async () => {
   const { file } = readOptions(OPTIONS, USAGE);
   const text = productionFile(systemRandom, resolve('.data/production'));
-  // A file that the server would refuse must not be written.
+  // Checked before it is written: the server must accept the file.
   const off = featuresOff(readConfig(parseEnv(text) as NodeJS.ProcessEnv));
   writeOnce(file, text);
   const still = off.map(({ feature, set }) => `  ${feature}: ${set}`).join('\n');

@@ -3,7 +3,7 @@ import { request } from 'undici';
 /** Thrown when the server answers with an error status. The message has the server's sentence. */
 class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
-  /** The whole body of the answer. */
+  /** Body of the response, as text. */
   readonly answer: string;
 
   constructor(message: string, answer: string) {

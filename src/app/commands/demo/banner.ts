@@ -2,7 +2,7 @@ const BOLD = '\u001b[1m';
 const DIM = '\u001b[2m';
 const PLAIN = '\u001b[0m';
 
-/** Colours on a terminal only. */
+/** Colours a text when standard output is a terminal. */
 const paint = (style: string, text: string) =>
   process.stdout.isTTY === true ? `${style}${text}${PLAIN}` : text;
 

@@ -4,7 +4,7 @@ import type { PaymentStep } from '../../../payments/proxy/payment-steps.ts';
 import { type Api, bearer } from './api.ts';
 import type { Market } from './market.ts';
 
-/** A step of a payment, and when the server passed it. */
+/** A step of a payment, and the time at which the server reached it. */
 export type PassedStep = { readonly step: PaymentStep; readonly atMs: number };
 
 export type Buyer = {
@@ -12,7 +12,7 @@ export type Buyer = {
   readonly api: Api;
   readonly agentKey: string;
   readonly market: Market;
-  /** Grows while a payment is under way. */
+  /** Steps of the current payment so far. The list grows during the payment. */
   readonly passed: readonly PassedStep[];
   said(line: string): void;
 };
@@ -37,7 +37,7 @@ const WITHIN_MS = 10_000;
 const POLL_MS = 20;
 const ANSWER_CHARS = 30;
 
-/** The state that each step leaves the reservation in, and what that means. */
+/** Steps of a payment, each with the state that its reservation then has, and a text for people. */
 const LIFE: readonly (readonly [PaymentStep, string, string])[] = [
   ['reserved', 'reserved', 'held and signed; nothing of it has left'],
   ['sending', 'sent', 'the same request again, with the payment'],
@@ -45,8 +45,8 @@ const LIFE: readonly (readonly [PaymentStep, string, string])[] = [
 ];
 
 /**
- * Funds the agent's wallet on the chain, buys one answer from a vendor there, and prints each state of the payment
- * until the chain has settled it. Throws where price, balance and wallet do not agree to the raw unit.
+ * Funds the agent's wallet on the chain, buys one answer from a vendor there, and prints each state of the payment until the
+ * chain has settled it. Throws when price, balance and wallet do not agree to the raw unit.
  */
 export async function buyAnswer(buyer: Buyer): Promise<void> {
   const { clock, api, agentKey, market, said } = buyer;
@@ -62,7 +62,7 @@ export async function buyAnswer(buyer: Buyer): Promise<void> {
     body: { url: stall.url },
   });
   for (const [step, state, what] of LIFE) {
-    // The answer may arrive before the server has recorded that it did.
+    // The vendor's answer may arrive before the server has recorded the state.
     const passed = await until(buyer, `the payment was never ${state}`, async () =>
       buyer.passed.find((each) => each.step === step),
     );
@@ -83,7 +83,7 @@ export async function buyAnswer(buyer: Buyer): Promise<void> {
   }
 }
 
-/** Waits for the server to see what came into the wallet. */
+/** Sends USDC to the wallet and waits until the server has credited the deposit. */
 async function deposit(buyer: Buyer): Promise<WalletBalance> {
   const { market, said } = buyer;
   const { address, spendableRaw } = await walletBalanceOf(buyer);

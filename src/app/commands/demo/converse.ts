@@ -2,7 +2,7 @@ import { type Clock, sleep, within } from '../../../kernel/clock.ts';
 import { type Microphone, openMicrophone } from './microphone.ts';
 import { type DemoSocket, openSocket } from './socket.ts';
 
-/** The rate of `audio/pcm` on the realtime socket. */
+/** Sample rate of `audio/pcm` on the realtime socket. */
 const SAMPLE_RATE_HZ = 24_000;
 const BYTES_PER_MS = (SAMPLE_RATE_HZ * 2) / 1_000;
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -25,12 +25,12 @@ export type Turn = {
   readonly answer: string;
   readonly pcm: Int16Array;
   readonly sampleRateHz: number;
-  /** Milliseconds from the moment the caller stopped speaking to each stage. */
+  /** Milliseconds from the end of the caller's speech to each stage of the turn. */
   readonly stages: Readonly<Record<string, number>>;
   readonly costRaw: bigint;
 };
 
-/** An answer that was spoken over, and what the caller said instead. */
+/** An answer that the caller interrupted, and the caller's words. */
 export type CutTurn = {
   readonly turn: Turn;
   /** Milliseconds of the answer that were played, and its words heard by then. */
@@ -89,7 +89,7 @@ class Incoming {
   }
 }
 
-/** A spoken conversation over the realtime socket: a microphone that is always open, and a player that can be cut. */
+/** A spoken conversation over the realtime socket, with a microphone that is always open and a player that can be stopped. */
 export class Caller {
   readonly #clock: Clock;
   readonly #socket: DemoSocket;
@@ -118,7 +118,7 @@ export class Caller {
     return caller;
   }
 
-  /** Asks, and hears the answer out. */
+  /** Speaks a question and waits for the whole answer. */
   async ask(question: Int16Array): Promise<Turn> {
     const answered = this.#next('response.done');
     await this.#say(question);
@@ -126,17 +126,17 @@ export class Caller {
     return this.#turn.finished();
   }
 
-  /** Asks, and speaks over the answer when some of it has been played. */
+  /** Speaks a question, and interrupts the answer after `afterMs` of playback. */
   async cutIn(question: Int16Array, afterMs: number, words: Int16Array): Promise<CutTurn> {
     await this.ask(question);
     const turn = this.#turn;
-    // Sound comes faster than it is played: all of it may be there when its first seconds have been heard.
+    // Audio arrives faster than it is played: all of it may have arrived when the caller has heard its first seconds.
     const begunMs = turn.firstSoundMs ?? this.#clock.monotonicMs();
     await sleep(this.#clock, begunMs + afterMs - this.#clock.monotonicMs());
     const noticed = this.#next('input_audio_buffer.speech_started');
     const speaking = this.#microphone.say(words);
     await noticed;
-    // The player stops here; the server gets the position, so that the history holds what was played and no more.
+    // The player stops here. The server gets the position, so that the history has only the words that were played.
     const playedMs = Math.floor(
       Math.min(this.#clock.monotonicMs() - (turn.firstSoundMs ?? 0), turn.soundMs),
     );
@@ -190,7 +190,7 @@ export class Caller {
     for (const { came } of this.#waiting.splice(0)) came({ type: 'failed' });
   }
 
-  /** Rejects when the conversation fails first, or nothing comes. */
+  /** Resolves with the next event of a type. Rejects when the conversation fails first or the event does not come in time. */
   #next(type: string): Promise<ServerEvent> {
     const event = this.#await(type);
     // The event may fail while the demo is still speaking. This handler avoids an unhandled rejection; the later `await` throws

@@ -25,7 +25,7 @@ async function newWalletSignature(nowSeconds: number) {
   };
 }
 
-/** Signs a new wallet in and answers a key of its account that may write. */
+/** Signs in with a new wallet, and returns a key of its account with write access. */
 async function openAccount(
   api: Api,
   { name, nowSeconds, said }: { name: string; nowSeconds: number; said(line: string): void },
@@ -41,8 +41,8 @@ async function openAccount(
 }
 
 /**
- * Does over HTTP what a developer would: a wallet signs in, makes a developer key, an agent and an agent
- * key; the operator credits the agent.
+ * Sets up an agent over HTTP as a developer would: signs in with a wallet, creates a developer key, an agent and an agent key.
+ * The operator then credits the agent.
  */
 export async function fundAgent(
   api: Api,

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 
-/** A vendor that sells one thing for USDC. */
+/** A vendor that sells one product for USDC. */
 export type Stall = AsyncDisposable & { readonly url: string };
 
 /** Local chain with the real USDC contract, and a vendor that sells on it. */
 export type Market = AsyncDisposable & {
   readonly rpcUrl: string;
-  /** Sends USDC to a wallet, as a depositor would. */
+  /** Transfers USDC to a wallet, as a depositor would. */
   fund(wallet: string, amountRaw: bigint): Promise<void>;
   walletRaw(wallet: string): Promise<bigint>;
   openStall(): Promise<Stall>;
@@ -16,7 +16,7 @@ export type MarketFound =
   | { readonly kind: 'open'; readonly market: Market }
   | { readonly kind: 'absent'; readonly missing: string };
 
-/** The parts of the test bed that are used here, in its own terms. */
+/** Parts of the test suite's local chain that the demo uses. */
 type LocalChain = AsyncDisposable & {
   readonly url: string;
   fundUsdc(wallet: string, amountRaw: bigint): Promise<unknown>;
@@ -35,7 +35,7 @@ const NEEDED = [
   '@x402/express',
 ];
 
-/** Starts the chain. `absent` where what it is made of was left out of the installation. */
+/** Starts the local chain. `absent` when packages that the chain or the vendor needs are not installed. */
 export async function openMarket(): Promise<MarketFound> {
   try {
     const { resolve } = createRequire(import.meta.url);

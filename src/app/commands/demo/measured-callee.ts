@@ -8,7 +8,7 @@ const FRAME_MS = 20;
 
 /** Latency of the answer to one line of the callee, measured in the sound on the wire and not in the server's events. */
 export type SpokenLine = {
-  /** From the end of the callee's speech to the first sound of the answer. */
+  /** Milliseconds from the end of the callee's speech to the first sound of the answer. */
   readonly firstSoundMs: number | undefined;
   /**
    * Milliseconds from the end of the callee's speech to the first loud sound of the answer. A synthesiser may begin with
@@ -17,7 +17,7 @@ export type SpokenLine = {
   readonly firstLoudMs: number | undefined;
   /** Milliseconds of an answer that the callee had heard before it spoke. */
   readonly heardMs: number;
-  /** From the begin of the callee's speech to the last sound of the answer that it spoke over. */
+  /** Milliseconds from the start of the callee's speech to the last sound of the answer that it interrupted. */
   readonly silentAfterMs: number | undefined;
 };
 
@@ -30,7 +30,7 @@ type Measured = {
   loudMs: number | undefined;
 };
 
-/** Measures another callee's conversation as a person at the telephone would with a stopwatch. */
+/** Wraps a callee and measures its conversation from the audio alone, as a stopwatch at the telephone would. */
 export class MeasuredCallee implements Callee {
   readonly #clock: Clock;
   readonly #callee: Callee;

@@ -3,14 +3,14 @@ import { type Clock, sleep } from '../../../kernel/clock.ts';
 /** Interval at which a microphone delivers sound. */
 const PACKET_MS = 20;
 
-/** An open microphone: silence, until something is said. */
+/** An open microphone, which sends silence between utterances. */
 export type Microphone = {
-  /** Resolves when all of it has been said. */
+  /** Sends an utterance. Resolves when all of its audio was sent. */
   say(pcm: Int16Array): Promise<void>;
   close(): void;
 };
 
-/** Hands over 20 ms at a time, each packet at its own instant, so that lateness does not add up. */
+/** Opens a microphone that passes on packets of 20 ms. Each packet has its own due time, so that delays do not add up. */
 export function openMicrophone(
   clock: Clock,
   sampleRateHz: number,

@@ -14,7 +14,7 @@ const AREA_CODE = '212';
 const CALLED = '+14155550199';
 const GREETING = 'Hello.';
 const QUESTION = 'What is my balance?';
-/** Said over the answer to the question. Its own answer is short. */
+/** Question that interrupts the answer to `QUESTION`. Its own answer is short. */
 const INTERRUPTION = 'What is two plus two?';
 const CUT_IN_AFTER_MS = 1_500;
 const LINE_HZ = 8_000;
@@ -22,7 +22,7 @@ const RESERVE_RAW = 200_000n;
 /** Longest time to the beginning of an answer with engines on this machine, the silence that ends the speech included. */
 const PROMISED_MS = 800;
 const OVER_WITHIN_MS = 40_000;
-/** A developer key may ask a hundred times a minute. */
+/** Milliseconds between polls, which keep below a developer key's limit of 100 requests a minute. */
 const POLL_MS = 1_000;
 const MOST = 100;
 
@@ -56,7 +56,7 @@ export async function openCallee(clock: Clock): Promise<MeasuredCallee> {
   return new MeasuredCallee(clock, new ScriptedCallee([question, cutIn]));
 }
 
-/** Rents a number, calls a person over the loopback carrier, and shows what was said, how fast, and what it cost. */
+/** Rents a number, calls a person over the loopback carrier, and prints the transcript, the latencies and the cost. */
 export async function callPerson(demo: PhoneDemo): Promise<void> {
   const { agent, api, said } = demo;
   const headers = bearer(agent.agentKey);

@@ -43,5 +43,5 @@ export async function waitForSettlement(clock: Clock, sql: Sql, agentId: number)
   }
 }
 
-/** `agent:7:held` reads `held`; accounts outside keep their names. */
+/** Shortens the name of an agent's account: `agent:7:held` becomes `held`. Other accounts keep their names. */
 const short = (account: string | undefined) => account?.replace(/^agent:\d+:/, '') ?? '';

@@ -5,7 +5,7 @@ const FACT = 'Please remember that my dog is called Bruno.';
 const QUESTION = 'Do you recall what my dog is called?';
 const MODEL = 'local/guide';
 const TRY_EVERY_MS = 200;
-/** A minute: the first memory waits until the model of the embeddings is loaded. */
+/** Most polls, a minute's worth: the first memory waits until the embedding model is loaded. */
 const TRIES = 300;
 
 const text = (name: string, description: string) => ({

@@ -4,7 +4,7 @@ import { bearer } from './api.ts';
 export type DemoSocket = {
   send(data: string | Uint8Array): void;
   close(): void;
-  /** Resolves with the code when the socket has closed. */
+  /** Resolves with the close code when the socket has closed. */
   readonly closed: Promise<number>;
 };
 

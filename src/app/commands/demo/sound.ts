@@ -41,7 +41,7 @@ export async function synthesise(text: string, sampleRateHz: number): Promise<In
 function resampled(pcm: Int16Array, fromHz: number, toHz: number): Int16Array {
   const resampler = new Resampler(fromHz, toHz);
   const tail = resampler.lookaheadSamples;
-  // Silence of the filter's length behind it brings out what the filter holds back.
+  // Silence of the filter's length is appended, so that the resampler returns its delayed last samples.
   const padded = new Int16Array(pcm.length + tail);
   padded.set(pcm);
   const target = new Int16Array(resampler.outputSamples(padded.length));

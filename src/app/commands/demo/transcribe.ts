@@ -14,11 +14,11 @@ type TranscriptEvent = {
 export type Utterance = { readonly pcm: Int16Array; readonly said: string };
 
 const SAMPLE_RATE_HZ = 16_000;
-/** Long enough for the server to hear that the speaker has finished. */
+/** Milliseconds of silence after an utterance, long enough for the server to detect the utterance's end. */
 const PAUSE_MS = 1_200;
-/** A machine that has other work, too, may need longer. */
+/** Most pauses that the demo waits for a transcript, since a busy machine needs longer. */
 const MOST_PAUSES = 10;
-/** Quieter than this is not speech: a tenth of a percent of full scale. */
+/** Amplitude below which a sample is not speech: about one percent of full scale. */
 const SPEECH_LEVEL = 300;
 
 /**

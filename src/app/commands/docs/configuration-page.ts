@@ -13,7 +13,7 @@ const Variable = z.strictObject({
   /** Effect of an unset variable, when no single default stands for it. */
   unset: z.string().optional(),
   requiredInProduction: z.literal(true).optional(),
-  /** The default of a variable whose schema itself has none. */
+  /** Default of a variable whose schema has no default. */
   defaultsTo: z.string().optional(),
   default: z.union([z.string(), z.number()]).optional(),
   enum: z.array(z.string()).optional(),
@@ -72,7 +72,7 @@ column moves a vendor to another region or a proxy of your own; \`azure\` has no
 addresses of \`cartesia\`, \`elevenlabs\`, \`rime\` and \`assemblyai\` are those of their models, too.
 `;
 
-/** `docs/configuration.md`: every variable, as the schema that reads it describes it. */
+/** Returns the text of `docs/configuration.md`: every variable, from the schema that reads it. */
 export function configurationPage(sections: Sections = SECTIONS): string {
   const parts = [...variablesOf(sections)].map(([title, variables]) => {
     const note = NOTES[title] === undefined ? '' : `${NOTES[title]}\n\n`;

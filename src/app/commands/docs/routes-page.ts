@@ -24,7 +24,7 @@ of both. The WebSockets are in [sockets.md](api-behaviour/sockets.md), and what 
 
 type Listed = Pick<AnyRoute, 'method' | 'path' | 'summary'> & { readonly credential: Credential };
 
-/** Routes below the same two words, such as \`/v1/developer/agents\`, stand under one heading. */
+/** Returns the heading of a route: its first two path parts, or the first three below `/v1/developer/` and `/v1/admin/`. */
 const headingOf = ({ path }: Listed): string =>
   path.startsWith('/v1/developer/') || path.startsWith('/v1/admin/')
     ? path.split('/').slice(0, 4).join('/')

@@ -26,5 +26,5 @@ const subjectsOf = (event: FeedEvent): string[] =>
       : [],
   );
 
-/** Control characters would move the cursor of the terminal. */
+/** Removes control characters, which would move the terminal's cursor, and cuts a long value. */
 const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, VALUE_CHARS);

@@ -18,7 +18,7 @@ export async function followFeed(
     received(event: FeedEvent): Promise<void>;
   },
   feed: Feed,
-  /** Undefined: behind what has happened. */
+  /** Position to start after. Undefined: start after the latest event. */
   begin: string | undefined,
 ): Promise<void> {
   const { clock, fetch, received, said, signal } = deps;

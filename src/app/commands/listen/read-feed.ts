@@ -20,7 +20,7 @@ type FeedPage = z.output<typeof Page>;
 /** Server whose events are read, and the key of the account. */
 export type Feed = { readonly server: string; readonly key: string };
 
-/** The server cannot answer now: it may at the next try. */
+/** Thrown when the server cannot answer now. The next attempt may succeed. */
 export class FeedAway extends Error {
   override readonly name = 'FeedAway';
 }
@@ -57,7 +57,7 @@ export async function readFeedPage(
   throw new Error(refusalOf(server, status, told));
 }
 
-/** Undefined where it is no JSON: what answers is then no server of this kind. */
+/** Parses a JSON body. Undefined when the body is no JSON, so the peer is not a server of this kind. */
 function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString());
