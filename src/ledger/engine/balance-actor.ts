@@ -23,13 +23,13 @@ export type BalanceActorDeps = {
   readonly retry: Retry;
   /** Bounds the rows that are locked at a time, so that they never occupy the whole connection pool. */
   readonly fenceSlot: <T>(work: () => Promise<T>) => Promise<T>;
-  /** An operation ended whose caller has given up. */
+  /** Called when an operation ends after its caller has given up. */
   readonly onAbandoned: (operation: Operation, resolution: Resolution) => void;
-  /** The actor is of no more use: its agent is unknown, or it broke. */
+  /** Called when the actor cannot be used any more, because its agent is unknown or the actor failed. */
   readonly onGone: () => void;
   readonly counters: LedgerCounters;
   readonly clock: Clock;
-  /** The database's time, in Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
   readonly log: Log;
 };
@@ -43,7 +43,7 @@ export class BalanceActor implements BatchSource {
   newest: Promise<Resolution> | undefined;
   readonly #deps: BalanceActorDeps;
   readonly #machine: Actor<typeof balanceMachine>;
-  /** True amounts of holds that grew while their callers were not looking. */
+  /** True amounts of open holds, by hold id, that grew without their callers' knowledge. */
   readonly #openHolds = new Map<string, bigint>();
   #balance: Balance | undefined;
   #queue: Pending[] = [];
@@ -51,7 +51,7 @@ export class BalanceActor implements BatchSource {
   #taken = NONE;
   #gone = false;
   #readMs = 0;
-  /** When the database spoke last. */
+  /** Monotonic milliseconds of the database's last answer. */
   #toldMs = 0;
   /** True when the rules changed while a batch was in progress. */
   #rulesVoid = false;
@@ -71,7 +71,7 @@ export class BalanceActor implements BatchSource {
         },
       },
     });
-    // Without an observer an error in an action would end the process.
+    // Without this observer, an error in an action would end the process.
     this.#machine.subscribe({ error: (error) => this.#fail(error) });
     this.#machine.start();
   }

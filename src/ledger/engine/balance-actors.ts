@@ -37,7 +37,7 @@ export function createBalanceActors(
     of(agentId) {
       const known = actors.get(agentId);
       if (known !== undefined) {
-        // Re-inserting keeps the order of use; it only matters once the map is filling up.
+        // Re-inserting keeps the map in the order of use. The order matters only when the map is filling up.
         if (actors.size > bound / 2) {
           actors.delete(agentId);
           actors.set(agentId, known);

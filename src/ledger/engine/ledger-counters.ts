@@ -2,21 +2,23 @@
 export type LedgerCounters = {
   operations: number;
   batches: number;
-  /** Parts that another process's write made stale, and the most that any one operation has met. */
+  /**
+   * Number of parts that another process's write made stale (`misses`), and the most misses of one operation (`mostMisses`).
+   */
   misses: number;
   mostMisses: number;
   fences: number;
-  /** Calls sent again because the outcome of the first was unknown. */
+  /** Number of calls sent again because the outcome of the first call was unknown. */
   resends: number;
   /** Number of operations whose id belongs to another posting. */
   conflicts: number;
-  /** Settlements beyond their hold, or corrections beyond the agent's funds: how many, and how much in all. */
+  /** Number and total amount of the shortfalls: settlements beyond their hold, and corrections beyond the agent's funds. */
   shortfalls: number;
   shortfallRaw: bigint;
   refusedFull: number;
-  /** Callers that got the error that the database is away. */
+  /** Number of callers that got the error that the database is away. */
   gaveUp: number;
-  /** Operations that the database cannot carry out at all. */
+  /** Number of operations that the database cannot carry out at all. */
   failed: number;
 };
 

@@ -16,11 +16,11 @@ export type LedgerDeps = {
   readonly store: BalanceStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Renews this process's lease; called before a call is sent again after an outage. */
+  /** Renews this process's lease. Called before a call is sent again after an outage. */
   readonly renewLease?: () => Promise<void>;
-  /** Schedules a callback behind everything that is ready to run. A simulation, which owns time, passes its own. */
+  /** Schedules a callback after everything that is ready to run. A simulation, which controls time, passes its own function. */
   readonly soon?: (callback: () => void) => void;
-  /** The database's time, in Unix milliseconds; this process's own where nothing better is known. */
+  /** Returns the database's time in Unix milliseconds. Absent: this process's own time. */
   readonly now?: () => number;
   /** Called when a cap has suspended an agent, so that this process knows at once. Other processes read of it later. */
   readonly onSuspended?: (agentId: number) => void;
@@ -28,7 +28,7 @@ export type LedgerDeps = {
   readonly actors?: number;
 };
 
-/** All that waits in this process, bounded over all agents. Every wait has an end. */
+/** Queue of all operations that wait in this process, with one bound for all agents. Every wait has a time limit. */
 export class LedgerInbox {
   readonly counters = createLedgerCounters();
   readonly read: RetryingRead;
@@ -80,13 +80,14 @@ export class LedgerInbox {
   }
 
   /**
-   * Resolves once the database has answered. Rejects at once when too much waits, but for a settlement.
+   * Resolves once the database has answered. Rejects at once when too many operations wait, except for a settlement or a
+   * suspension.
    */
   submit(operation: Operation): Promise<Resolution> {
     if (this.#stopped) return Promise.reject(errors.request.ledgerAway());
     const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
-    // A settlement refused would leave its hold open for good. There is one a hold: holds bound them.
-    // A kill switch is for the agent that floods it; there is one an agent and batch.
+    // A refused settlement would leave its hold open for good; there is only one settlement per hold. A suspension is needed
+    // by the very agent that fills the queue; there is only one per agent and batch.
     if (isFull && operation.kind !== 'settle' && operation.kind !== 'suspend') {
       this.counters.refusedFull++;
       return Promise.reject(errors.request.ledgerFull());
@@ -127,7 +128,7 @@ export class LedgerInbox {
     await this.#actors.find(agentId)?.newest?.catch(() => {});
   }
 
-  /** Resolves when nothing waits any more, or after `withinMs`. */
+  /** Resolves when no operation waits any more, or after `withinMs` milliseconds. */
   async drain(withinMs: number): Promise<void> {
     const end = this.#clock.monotonicMs() + withinMs;
     while (this.#waiting.count > 0 && this.#clock.monotonicMs() < end) await sleep(this.#clock, 10);
@@ -139,7 +140,7 @@ export class LedgerInbox {
     this.#writer.stop();
     if (this.#sweep !== undefined) this.#clock.clearTimeout(this.#sweep);
     for (const actor of [...this.#actors.all()]) {
-      // Remaining operations would wait for ever: nothing is sent any more.
+      // Nothing is sent any more, so that the remaining operations would wait for ever.
       actor.giveUp(Number.POSITIVE_INFINITY, () => this.#away());
       this.#actors.evict(actor.agentId);
     }
@@ -175,7 +176,7 @@ export class LedgerInbox {
     return [giver.over, taker.over];
   }
 
-  /** While anything waits, rejects callers that have waited too long. */
+  /** Rejects callers that have waited too long, at intervals while any operation waits. */
   #watch(): void {
     this.#sweep = this.#clock.setTimeout(() => {
       this.#sweep = undefined;

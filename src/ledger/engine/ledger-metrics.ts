@@ -24,7 +24,7 @@ const COUNTED: readonly (readonly [keyof LedgerCounters, string, string])[] = [
   ['failed', 'svc_ledger_failed', 'Operations that the database cannot carry out.'],
 ];
 
-/** Lets the ledger's figures be read with all others, once per process. */
+/** Registers the ledger's figures with the metrics. Called once per process. */
 export function watchLedger(
   metrics: Metrics,
   ledger: {

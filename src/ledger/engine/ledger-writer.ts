@@ -5,7 +5,7 @@ import type { BalanceStore } from '../store/balances.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import type { Retry } from './retry.ts';
 
-/** A balance actor, as the writer sees it. */
+/** Balance actor as the writer uses it. */
 export interface BatchSource {
   readonly agentId: number;
   /** Decides at most `limit` of the waiting operations, now. Returns undefined when nothing can be sent at the moment. */
@@ -13,12 +13,12 @@ export interface BatchSource {
   /** Returns true when the next operation must go in a batch of its own. */
   goesAlone(): boolean;
   answered(outcome: AgentBatchOutcome): void;
-  /** The database cannot carry the batch out. */
+  /** Called when the database cannot carry the batch out. */
   broke(error: unknown): void;
 }
 
 export type LedgerWriter = {
-  /** Something waits at this source, whose `plan` is called when a call can go out. */
+  /** Queues an actor that has waiting operations. Its `plan` is called when a call can be sent. */
   offer(source: BatchSource): void;
   stop(): void;
 };
@@ -35,9 +35,9 @@ type Riding = { readonly source: BatchSource; readonly part: AgentBatch };
 export function createLedgerWriter(deps: {
   readonly store: Pick<BalanceStore, 'apply'>;
   readonly retry: Retry;
-  /** Before a call is sent again: the lease may have run out meanwhile. */
+  /** Called before a call is sent again, because the process's lease may have expired meanwhile. */
   readonly afterOutage: () => Promise<void>;
-  /** Schedules a callback behind everything that is ready to run. */
+  /** Schedules a callback after everything that is ready to run. */
   readonly soon: (callback: () => void) => void;
   readonly counters: LedgerCounters;
   readonly log: Log;
@@ -67,7 +67,7 @@ export function createLedgerWriter(deps: {
 
   function gather(): Riding[] {
     const batch: Riding[] = [];
-    // Two calls side by side keep both ends busy; a few parts are not worth a second call.
+    // Two parallel calls keep both this process and the database busy. A few parts do not justify a second call.
     const split = waiting.size >= SPLIT_FROM ? LIMITS.ledgerCallsInFlight - underWay : 1;
     const parts = Math.min(LIMITS.ledgerBatchParts, Math.ceil(waiting.size / split));
     let operations = 0;

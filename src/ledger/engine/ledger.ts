@@ -29,9 +29,9 @@ import { giveBackTo, lendFrom } from './lend-reserve.ts';
 
 export type LiveLedger = Ledger & {
   readonly counters: LedgerCounters;
-  /** Operations that wait, and balance actors in memory. */
+  /** Returns the number of waiting operations and of balance actors in memory. */
   load(): { readonly waiting: number; readonly actors: number };
-  /** Resolves when nothing waits any more, or after `withinMs`. */
+  /** Resolves when no operation waits any more, or after `withinMs` milliseconds. */
   drain(withinMs: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };

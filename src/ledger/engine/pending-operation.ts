@@ -11,13 +11,13 @@ import type { Balance } from '../store/balances.ts';
 /** Number of operations that wait in this process, shared by the inboxes of all agents. */
 export type Waiting = { count: number };
 
-/** One operation in a balance actor's inbox, until the database has answered. */
+/** Operation in a balance actor's inbox, from its arrival until the database has answered. */
 export class Pending {
   readonly operation: Operation;
   readonly sinceMs: number;
   readonly #waiting: Waiting;
   readonly #fulfil: (resolution: Resolution) => void;
-  /** Rejects for its caller, while the operation stays in the inbox. */
+  /** Rejects the caller's promise. The operation stays in the inbox. */
   readonly fail: (error: unknown) => void;
   misses = 0;
   /** True once the operation was sent to the database, where it may be stored. */
@@ -80,7 +80,7 @@ export class Pending {
     if (this.giver !== undefined) this.giver.taker = undefined;
   }
 
-  /** Ends the wait of its caller. Either this or `reject` is called, once. */
+  /** Resolves the caller's promise. Either `resolve` or `reject` is called, once. */
   resolve(resolution: Resolution): void {
     this.#part();
     this.#waiting.count--;
@@ -112,7 +112,7 @@ export function takeOperations(
   balance: Balance,
   options: {
     readonly limit: number;
-    /** By the database's clock. */
+    /** Database's time in Unix milliseconds. */
     readonly nowMs: number;
     readonly openHolds: ReadonlyMap<string, bigint>;
   },
@@ -142,7 +142,7 @@ export function takeOperations(
     try {
       add(pending, decide(state, pending.operation, world));
     } catch (error) {
-      // A charge whose caller failed to describe it; nothing was sent.
+      // The caller's function that describes the charge failed. The operation was not sent.
       pending.reject(error);
     }
   };
@@ -195,7 +195,7 @@ const busyWith = (busy: ReadonlySet<string>, { operation }: Pending): boolean =>
 function takersIn(queue: readonly Pending[]): Map<Pending, Pending> | undefined {
   if (!queue.some(({ operation }) => operation.kind === 'shrink')) return undefined;
   const takers = new Map<Pending, Pending>();
-  /** The first ones behind the place that is looked at, by their holds. */
+  /** Operations after the present one that request money, by hold. The first one counts for each hold. */
   const asking = new Map<string, Pending>();
   for (const pending of [...queue].reverse()) {
     const { operation } = pending;

@@ -7,18 +7,20 @@ import type { Node } from '../rules/node.ts';
 import { endLease, renewLease } from '../store/lease-store.ts';
 
 export type LeaseKeeper = {
-  /** Renews now; rejects when the database is away. Call it each `LIMITS.leaseRenewMs`. */
+  /** Renews the lease now. Rejects when the database is away. Called every `LIMITS.leaseRenewMs` milliseconds. */
   tick(): Promise<void>;
   /**
    * Returns true when expired leases of other processes may be reaped: after this process has renewed without a gap for one
    * whole lease. After a start or an outage all leases have expired, including the leases of living processes.
    */
   mayReap(): boolean;
-  /** Lets go at a clean shutdown. */
+  /** Ends the lease at a clean shutdown. */
   end(): Promise<void>;
 };
 
-/** Keeps this process's lease. Time is the database's; only the wait before reaping is our own. */
+/**
+ * Creates the keeper of this process's lease. Leases expire by the database's clock; the wait before reaping is measured here.
+ */
 export function createLeaseKeeper(deps: {
   readonly sql: Sql;
   readonly clock: Clock;
@@ -45,7 +47,7 @@ export function createLeaseKeeper(deps: {
           steadySinceMs = undefined;
           return;
         }
-        // Time passed in the database that did not pass here: everybody else's may have run out, too.
+        // The database's time has advanced further than this process's time, so that all leases may have expired.
         if (found === 'lapsed') steadySinceMs = undefined;
       } catch (error) {
         steadySinceMs = undefined;

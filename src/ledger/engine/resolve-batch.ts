@@ -15,10 +15,10 @@ export type ResolvedBatch = {
 };
 
 export type BatchReport = {
-  /** To be decided again, in arrival order. */
+  /** Operations to decide again, in the order of arrival. */
   readonly again: readonly Pending[];
   readonly resolved: readonly ResolvedBatch[];
-  /** Holds that are open at another amount than their callers knew. */
+  /** True amounts of holds, by hold id, that differ from the amounts that their callers knew. */
   readonly openHolds: ReadonlyMap<string, bigint>;
 };
 
@@ -54,7 +54,10 @@ const snapshotOf = (
   rules: Rules | undefined,
 ): Snapshot | undefined => rules && { state, rules };
 
-/** Whatever the database has not spoken about is decided again, on the state that it sent along. */
+/**
+ * Resolves the operations of a declined batch. Operations without an outcome are decided again, on the state that came with
+ * the answer.
+ */
 function resolveDeclined(
   taken: readonly TakenOperation[],
   outcome: Extract<AgentBatchOutcome, { kind: 'declined' }>,
@@ -68,7 +71,7 @@ function resolveDeclined(
     const said = outcome.outcomes[i] ?? { kind: 'again' };
     const { operation } = pending;
     if (operation.kind === 'settle' && said.kind === 'mismatch' && said.openRaw !== null) {
-      // A hold that grew meanwhile is settled at its true amount.
+      // A hold that grew meanwhile is settled again, with its true amount.
       openHolds.set(operation.hold.holdId, said.openRaw);
       return undefined;
     }

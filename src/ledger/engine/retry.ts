@@ -3,19 +3,19 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { answerWithin, isTransient } from '../../platform/postgres/transient.ts';
 
 type RetryOptions = {
-  /** Gives up, with the last error, once this is true. */
+  /** Returns true when the call must not be sent again. The last error is then thrown. */
   readonly until: () => boolean;
   /**
-   * The call failed in a way that says nothing about its outcome, and is about to be sent again. It is
-   * waited for, but not for long: a database that hangs must not keep the call from being sent.
+   * Called before the call is sent again after a failure with an unknown outcome. It is awaited for a bounded time, so that a
+   * database that hangs does not keep the call from being sent.
    */
   readonly before?: () => Promise<void>;
 };
 
-/** Sends a call until it is answered. Rejects at once where sending it again cannot help. */
+/** Sends a call until it is answered. Rejects at once when sending it again cannot help. */
 export type Retry = <T>(call: () => Promise<T>, options: RetryOptions) => Promise<T>;
 
-/** Waits longer after each failure, up to a second; a call that does not answer is sent again, too. */
+/** Creates a retry whose waits double after each failure, up to a second. A call without an answer is sent again, too. */
 export function createRetry(clock: Clock): Retry {
   return async (call, { until, before }) => {
     for (let waitMs: number = LIMITS.ledgerRetryMs.min; ; waitMs *= 2) {
@@ -31,7 +31,7 @@ export function createRetry(clock: Clock): Retry {
   };
 }
 
-/** Sends a read until it is answered. */
+/** Sends a read again until the database answers. */
 export type RetryingRead = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** Creates a read that is repeated after a lost connection, for as long as a caller would wait (`LIMITS.ledgerGiveUpMs`). */

@@ -25,13 +25,16 @@ const REASON = 'process_lost';
 type Pass = { readonly found: number; readonly ended: number };
 
 export type SettleOrphans = {
-  /** Resolves what dead processes left behind, a bounded number at a time. Answers how many of each it ended. */
+  /**
+   * Settles or releases a bounded number of the sessions and holds that dead processes left. Returns the number of each that
+   * ended.
+   */
   tick(): Promise<{ readonly sessions: number; readonly holds: number }>;
 };
 
 /**
- * Settles the sessions of dead processes from their journals and releases the holds of their requests.
- * The second process to get there moves nothing, so any number of processes may run it.
+ * Settles the sessions of dead processes from their journals and releases the holds of their requests. Any number of processes
+ * may run this, because a second attempt moves no money.
  */
 export function createSettleOrphans(deps: {
   readonly sql: Sql;
@@ -40,7 +43,7 @@ export function createSettleOrphans(deps: {
   readonly node: Node;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborted as the process stops. */
+  /** Aborted when the process stops. */
   readonly signal: StopSignal;
 }): SettleOrphans {
   const { sql, ledger, lease, node, clock, log, signal } = deps;
@@ -67,7 +70,7 @@ export function createSettleOrphans(deps: {
   async function settleSession(session: OrphanSession): Promise<boolean> {
     const hold = await findHold(sql, session.sessionId);
     if (hold === undefined) return endSession(sql, session, REASON);
-    // Read after the claim: nothing can be added any more.
+    // The journal is read after the claim, because from then on the former process cannot append to it.
     const journal = await readJournal(sql, session.sessionId);
     const { sessionId, epoch, agentId } = session;
     const verdict = await ledger.closeSession({

@@ -23,7 +23,7 @@ export const createTakeSession =
     const { epoch, key_id: keyId } = claimed;
     const hold = await findHold(sql, sessionId);
     if (hold === undefined) return undefined;
-    // Read after the claim: nothing can be added any more.
+    // The journal is read after the claim, because from then on the former process cannot append to it.
     const { costRaw, usage, seq } = await readJournal(sql, sessionId);
     const claim = { sessionId, epoch, hold, ...(keyId !== null && { keyId }) };
     return { claim, spentRaw: costRaw, usage, seq };

@@ -6,7 +6,7 @@ export type AgentAccount = `agent:${number}:spendable` | `agent:${number}:held`;
 /** Accounts of consumed money, one for each rail. */
 export type SpendAccount = 'gateway' | 'marketplace' | 'telephony' | 'byok' | 'chain:usdc';
 
-/** Everything beyond the agents. These may have either sign. */
+/** Accounts other than the agents' accounts. Their balances may have either sign. */
 export type OutsideAccount =
   | 'funding'
   | 'withdrawn'

@@ -16,7 +16,7 @@ export type Demand = {
   readonly spendableRaw: bigint;
   /** The part of the wallet that is not promised to other payments. Set when the money leaves the wallet on chain. */
   readonly walletFreeRaw?: bigint | undefined;
-  /** The operator chose where it goes. */
+  /** True when the operator chose the recipient, so that no allowlist applies. */
   readonly isOperators?: boolean | undefined;
   readonly counters: readonly Counter[];
 };
@@ -68,7 +68,10 @@ function unlistedOf(
   return refusalOfDestination(mode, known, { host, payee }, nowSec);
 }
 
-/** Why the agent may spend nothing at all now, with this key. */
+/**
+ * Returns the refusal of all spending by the agent with this key; undefined when neither status, key nor delegation forbids
+ * it.
+ */
 export function barOf(
   rules: Rules,
   keyId: number | undefined,

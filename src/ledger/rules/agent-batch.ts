@@ -43,7 +43,7 @@ export function partOf(
   return { agentId, before, after: { ...after, version, rulesVersion }, writes, counted, changes };
 }
 
-/** Adds the events of the thresholds that a batch crosses as a whole to its last written change. */
+/** Adds the events of thresholds that the batch as a whole crosses to the last change that is written. */
 export function addCrossings(
   rules: Rules,
   agentId: number,

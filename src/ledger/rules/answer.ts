@@ -17,13 +17,13 @@ export type Resolution =
       readonly kind: 'applied' | 'already';
       readonly leftRaw: bigint;
       readonly funds: Funds;
-      /** The agent as it was left, where it is known. */
+      /** State of the agent after the operation, with its rules. Absent when it is not known. */
       readonly after?: Snapshot | undefined;
     }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
   /** Another posting has this id. */
   | { readonly kind: 'conflict' }
-  /** Another process has taken the session over, or its hold is resolved. */
+  /** Another process has taken the session over, or the session's hold is resolved. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'agent_unknown' };
 
@@ -38,7 +38,7 @@ export function holdVerdict(request: HoldRequest, resolution: Resolution): HoldV
     return { kind: 'refused', refusal: { reason: 'agent_unknown' } };
   }
   const { holdId, amountRaw, spender, destination } = request;
-  // A reused id is the caller's bug.
+  // A reused hold id is a bug of the caller.
   assert(done(resolution), `hold ${holdId} was used before for something else`);
   const facts = factsOf({ spender, destination });
   const lender = spender.reserve;

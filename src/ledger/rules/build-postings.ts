@@ -3,7 +3,7 @@ import { type Account, held, type SpendAccount, spendable } from './accounts.ts'
 import type { Entry, Posting, PostingCode } from './posting.ts';
 
 const holdPostingId = (holdId: string): string => `hold:${holdId}`;
-/** Amounts only grow, so the amount before names the extension. */
+/** Returns the id of an extension. Amounts of a hold only grow, so that the amount before identifies it. */
 const extendPostingId = (holdId: string, fromRaw: bigint): string => `extend:${fromRaw}:${holdId}`;
 const returnPostingId = (lentHoldId: string): string => `return:${lentHoldId}`;
 const lendPostingId = (lentHoldId: string): string => `lend:${lentHoldId}`;
@@ -13,7 +13,7 @@ const lendPostingId = (lentHoldId: string): string => `lend:${lentHoldId}`;
  */
 const shrinkPostingId = ({ epoch, fromRaw, holdId, shrinks }: ShrinkingHold): string =>
   `shrink:${fromRaw}:${epoch}.${shrinks}:${holdId}`;
-/** Settle and release share it: the primary key alone forbids resolving twice. */
+/** Returns the id that settling and releasing share, so that the primary key prevents resolving a hold twice. */
 const resolvePostingId = (holdId: string): string => `resolve:${holdId}`;
 const creditPostingId = (reference: string): string => `credit:${reference}`;
 const withdrawPostingId = (agentId: number, reference: string): string =>
@@ -72,7 +72,7 @@ export const shrinkPosting = (
   entries: entry(held(agentId), spendable(agentId), byRaw),
 });
 
-/** Money came in from outside. */
+/** Returns the posting of money that came in from outside. */
 export const creditPosting = (
   agentId: number,
   reference: string,
@@ -100,7 +100,7 @@ export const withdrawPosting = (
   entries: entry(spendable(agentId), 'withdrawn', amountRaw),
 });
 
-/** Says that something became true which moves no balance here, once and for ever. */
+/** Returns a posting without entries. It records once and for all that a fact became true which moves no balance here. */
 export const markPosting = (
   id: string,
   code: Extract<PostingCode, 'wallet.sweep' | 'wallet.paid'>,

@@ -8,10 +8,12 @@ import type { Posting } from './posting.ts';
 import type { JournalEntry, OpenSession, Spender } from './requests.ts';
 import type { SessionSummary } from './session-summary.ts';
 
-/** An agent's guarded row: credited = spendable + held + consumed, and `version` fences every write. */
+/** Agent's row of balances: credited = spendable + held + consumed. Each write checks and raises `version`. */
 export type BalanceState = {
   readonly version: bigint;
-  /** Moves when status, keys, expiry or policies change; cached rules of another version are void. */
+  /**
+   * Version of the agent's rules. It changes with status, keys, expiry or policies; cached rules of another version are void.
+   */
   readonly rulesVersion: bigint;
   readonly spendableRaw: bigint;
   readonly heldRaw: bigint;
@@ -43,18 +45,18 @@ export type HoldChange = {
   readonly facts: SpendFacts;
 };
 
-/** The state a companion row must be in; where it is not, the operation is `lost` and nothing moves. */
+/** State that a companion row must be in. Otherwise the operation's outcome is `lost` and no money moves. */
 export type Guard =
   | { readonly row: 'session'; readonly id: string; readonly epoch: number }
   | {
       readonly row: 'reservation';
       readonly id: string;
       readonly state: ReservationState;
-      /** In this state the operation is found done `already`; null where its posting says so. */
+      /** State in which the operation counts as `already` done. Null when its posting decides that. */
       readonly doneAt: ReservationState | null;
     };
 
-/** A row that is written in the same commit as the posting. */
+/** Row that is written in the same commit as the posting. */
 export type Companion =
   | { readonly row: 'charge'; readonly charge: ChargeRow }
   | { readonly row: 'event'; readonly event: EventRow }
@@ -86,7 +88,7 @@ export type Companion =
       readonly reason: string;
       readonly summary?: SessionSummary | undefined;
     }
-  /** The agent is stopped by one of its caps; its rules move. */
+  /** A cap has suspended the agent. The rules' version changes. */
   | { readonly row: 'agent.suspended'; readonly agentId: number; readonly policyId: number }
   | {
       readonly row: 'threshold.crossed';
@@ -107,7 +109,7 @@ export type Change = {
    * refusal.
    */
   readonly probe: boolean;
-  /** Null where rows change but no money moves. */
+  /** Movement of money. Null when only rows change. */
   readonly posting: Posting | null;
   readonly delta: Delta;
   readonly hold: HoldChange | null;
@@ -126,7 +128,7 @@ export type AgentBatch = {
   readonly after: BalanceState;
   /** Number of changes that are written. The remaining changes are only looked up. */
   readonly writes: number;
-  /** The agent's own counters moved. */
+  /** True when the agent's own counters changed. */
   readonly counted: boolean;
   readonly changes: readonly Change[];
 };

@@ -4,7 +4,7 @@
 export type ChargeRow = {
   readonly agentId: number;
   readonly keyId: number | null;
-  /** `gateway://<provider>/<model>`, `https://vendor/…`, `phone://<number>/…`. */
+  /** Target of the charge: `gateway://<provider>/<model>`, `https://vendor/…` or `phone://<number>/…`. */
   readonly targetUrl: string;
   readonly targetHost: string;
   readonly method: string;
@@ -17,7 +17,7 @@ export type ChargeRow = {
   readonly actionId: string | null;
   readonly customerId: string | null;
   readonly sessionId: string | null;
-  /** Whom a vendor payment went to, lower case. */
+  /** Wallet of the vendor that was paid, in lower case. Null when no wallet was paid directly. */
   readonly payee: string | null;
   readonly responseStatusCode: number | null;
   readonly latencyMs: number | null;
@@ -26,7 +26,7 @@ export type ChargeRow = {
   readonly upstreamMs: number | null;
 };
 
-/** Milliseconds as a charge row takes them: whole, and within its column, which sessions of weeks are not. */
+/** Returns milliseconds for a charge row: whole and within the column's range, which a session of weeks exceeds. */
 export const latencyOf = (ms: number): number =>
   Math.min(Math.max(0, Math.round(ms)), 2_147_483_647);
 

@@ -4,7 +4,7 @@ import { matches } from '../../policy/match.ts';
 import { isEffective, type Policy, type SpendFacts } from '../../policy/policy.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 
-/** A cap of the team that an operation counts under; the database admits it, in arrival order. */
+/** Team cap that counts an operation. The database checks the cap in the order of arrival. */
 export type TeamCount = {
   readonly policy: Policy;
   readonly bucket: number;
@@ -19,7 +19,7 @@ export type TeamCount = {
 export type Count = {
   readonly heldRaw: bigint;
   readonly settledRaw: bigint;
-  /** Places of the agent's own policies among its rules. */
+  /** Indexes in the rules of the agent's own policies that count the operation. */
   readonly own: readonly number[];
   readonly team: readonly TeamCount[];
 };

@@ -38,7 +38,10 @@ export const decideAdvance = ({ move }: AdvanceOperation): Decision =>
     companions: [movedRow(move, { decided: false, corrected: false })],
   });
 
-/** All that is spendable leaves the ledger; on chain only that which deposits back. */
+/**
+ * Decides a withdrawal. The whole spendable balance leaves the ledger; on chain, only the part that the wallet backs is paid
+ * out.
+ */
 export function decideWithdraw(state: BalanceState, operation: WithdrawOperation): Decision {
   const { agentId, reference, payout } = operation;
   const leftRaw = state.spendableRaw;

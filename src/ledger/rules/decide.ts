@@ -40,7 +40,7 @@ import {
 import type { SessionClaim } from './requests.ts';
 import { agentSuspended } from './spend-events.ts';
 
-/** Decides one operation on `state`. Pure: the caller carries the state from one to the next. */
+/** Decides one operation on `state`. Pure: the caller applies the change and passes the new state with the next operation. */
 export function decide(
   state: BalanceState,
   operation: Operation,
@@ -219,7 +219,7 @@ function decideSettle(operation: SettleOperation, world: DecisionContext): Decis
         heldRaw: -heldRaw,
         creditedRaw: 0n,
         consumedRaw: settled.chargedRaw,
-        // A payment takes all of its hold, or nothing.
+        // A payment consumes its whole hold or nothing of it.
         walletRaw: move === null ? 0n : -request.actualRaw,
         promisedRaw: move === null ? 0n : -heldRaw,
       },

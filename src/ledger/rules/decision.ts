@@ -17,11 +17,11 @@ export type Decision =
 export type DecisionContext = {
   readonly rules: Rules;
   readonly position: WindowPosition;
-  /** Amounts of open holds where the database has said that the caller's knowledge is old. */
+  /** True amounts of open holds, by hold id, where the database has reported that the callers' amounts are outdated. */
   readonly openHolds: ReadonlyMap<string, bigint>;
 };
 
-/** Nothing moves. */
+/** Change that moves no money. */
 export const NOTHING: Delta = {
   spendableRaw: 0n,
   heldRaw: 0n,

@@ -22,7 +22,7 @@ type Refused = { readonly kind: 'refused'; readonly refusal: HoldRefusal };
 export type Fitted<W, V> = {
   readonly wanted: W;
   readonly verdict: V;
-  /** The last refusal that made it smaller; undefined where the first size was not changed. */
+  /** Last refusal that reduced the size. Undefined when the first size was held. */
   readonly short: HoldRefusal | undefined;
 };
 
@@ -57,8 +57,8 @@ export async function holdWhatFits<W, V extends Refused | { readonly kind: strin
 }
 
 /**
- * Holds the largest count of seconds or tokens, from `most` down to `least`, whose price fits the balance and every cap.
- * With `isNeeded` false the caller can go on without it: a cap that suspends its agent does not do so over this.
+ * Holds the largest count of seconds or tokens, from `most` down to `least`, whose price fits the balance and every cap. With
+ * `isNeeded` false the caller can continue without the hold, so that a cap that suspends agents refuses it without suspending.
  */
 export const holdLargestCount = <V extends Refused | { readonly kind: string }>(options: {
   readonly least: number;

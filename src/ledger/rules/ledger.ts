@@ -48,7 +48,7 @@ export type CreditVerdict =
   | { readonly kind: 'already_credited'; readonly funds: Funds }
   /** The reference was used before with another amount. */
   | { readonly kind: 'conflict' }
-  /** More than the balance can have. Nothing was credited. */
+  /** The amount exceeds the largest possible balance. Nothing was credited. */
   | { readonly kind: 'too_large' }
   | { readonly kind: 'agent_unknown' };
 
@@ -62,8 +62,8 @@ export type ExtendVerdict =
   | { readonly kind: 'lost' };
 
 /**
- * The one way to move an agent's money. Every call answers after its commit, never before the outcome
- * is known; ids make a repeated call harmless. Rejects only when the database stays away.
+ * The only way to move an agent's money. Every call returns after its commit, never before the outcome is known. Ids make a
+ * repeated call harmless. Rejects only when the database stays away.
  */
 export interface Ledger {
   /** Holds an amount; from the spender's reserve when it has one. The hold is written in one commit, or not at all. */
@@ -78,7 +78,7 @@ export interface Ledger {
    * reserve in the same commit.
    */
   settle(request: SettleRequest): Promise<SettleVerdict>;
-  /** Idempotent on `reference`. */
+  /** Credits an amount. Idempotent on `reference`. */
   credit(request: {
     agentId: number;
     amountRaw: bigint;
@@ -122,7 +122,7 @@ export interface Ledger {
    */
   correct(request: Omit<CorrectOperation, 'kind'>): Promise<void>;
 
-  /** Holds the reserve and writes the session row in one commit. */
+  /** Opens a session: holds its reserve and writes its row in one commit. */
   openSession(request: OpenSession): Promise<OpenSessionVerdict>;
   /**
    * Extends the session's hold. Refused like a hold; then the earlier hold stays unchanged. `isQuiet` is true for a speculative
@@ -137,7 +137,7 @@ export interface Ledger {
   shrink(claim: SessionClaim, byRaw: bigint, forHoldId?: string): Promise<SessionClaim | undefined>;
   /** Journals charges before the client receives the results. `lost` means: close the socket, settle nothing. */
   journal(claim: SessionClaim, entries: readonly JournalEntry[]): Promise<'written' | 'lost'>;
-  /** Settles the hold to `actualRaw` and ends the session row. */
+  /** Ends a session: settles its hold to `actualRaw` and ends its row in one commit. */
   closeSession(request: Omit<SettleRequest, 'hold'> & SessionEnd): Promise<SettleVerdict>;
 
   /**

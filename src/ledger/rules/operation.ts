@@ -19,7 +19,7 @@ export type HoldOperation = {
   readonly holdId: string;
   readonly amountRaw: bigint;
   readonly destination: Destination;
-  /** Opens the session in the same commit; its hold has the session's id. */
+  /** Session to open in the same commit; its hold has the session's id. Null when the hold opens no session. */
   readonly session: OpenSession | null;
   /** Writes the signed payment in the same commit. The wallet's free amount bounds it, too. */
   readonly reservation: NewReservation | null;
@@ -34,15 +34,15 @@ export type ExtendOperation = {
   readonly lentHoldId?: string | undefined;
 };
 
-/** A part of a session's hold is free again. */
+/** Releases a part of a session's hold. */
 export type ShrinkOperation = {
   readonly kind: 'shrink';
   readonly agentId: number;
   readonly claim: SessionClaim;
   readonly byRaw: bigint;
-  /** The hold that takes the part: its operation shares the batch, with none between the two. */
+  /** Id of the hold that takes the part. Its operation is in the same batch, with no operation between the two. */
   readonly forHoldId: string | undefined;
-  /** The part is lent to that hold: without the hold it stays where it is. */
+  /** True when the part is lent to that hold. If that hold is refused, the part stays in the session's hold. */
   readonly isLoan?: boolean;
 };
 
@@ -51,9 +51,13 @@ export type SettleOperation = {
   readonly agentId: number;
   readonly hold: Hold;
   readonly request: Omit<SettleRequest, 'hold'>;
-  /** Ends the session in the same commit, unless another process has taken it over. */
+  /**
+   * End of the session, written in the same commit unless another process has taken the session over. Null: no session ends.
+   */
   readonly ends: SessionEnd | null;
-  /** Moves the reservation of this hold to its final state in the same commit, unless another process has. */
+  /**
+   * Last move of the hold's reservation, written in the same commit unless another process has moved it. Null: no reservation.
+   */
   readonly move: ReservationMove | null;
 };
 
@@ -82,14 +86,14 @@ export type JournalOperation = {
   readonly entries: readonly JournalEntry[];
 };
 
-/** A cap that stops its agent was crossed: the agent spends nothing until its owner resumes it. */
+/** Suspends an agent that crossed a cap with this action. The agent cannot spend until its owner resumes it. */
 export type SuspendOperation = {
   readonly kind: 'suspend';
   readonly agentId: number;
   readonly policyId: number;
 };
 
-/** A step of a reservation that leaves its hold as it is. */
+/** Moves a reservation to another state without changing its hold. */
 export type AdvanceOperation = {
   readonly kind: 'advance';
   readonly agentId: number;
@@ -102,11 +106,11 @@ export type SweepOperation = {
   readonly kind: 'sweep';
   readonly agentId: number;
   readonly payout: NewPayout;
-  /** Less is not worth its gas. */
+  /** Smallest amount that is paid out. A smaller amount is not worth its gas. */
   readonly leastRaw: bigint;
 };
 
-/** A payout was seen on chain: the wallet holds that much less. */
+/** Records a payout that was seen on chain: the wallet's amount falls by it. */
 export type PaidOperation = {
   readonly kind: 'paid';
   readonly agentId: number;
@@ -115,7 +119,7 @@ export type PaidOperation = {
   readonly txHash: string;
 };
 
-/** A payment moved on chain although its money had been given back: it is debited after all. */
+/** Debits a payment that moved on chain although its hold had been released. */
 export type CorrectOperation = {
   readonly kind: 'correct';
   readonly agentId: number;

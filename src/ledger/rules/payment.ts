@@ -2,16 +2,16 @@ import type { ReservationState } from '../../../machines/reservation.ts';
 
 /** A signed payment to a vendor, written with its hold before anything of it is sent. */
 export type NewReservation = {
-  /** 0x and 64 hex digits, lower case. */
+  /** Nonce of the authorization: 0x and 64 hex digits, in lower case. */
   readonly nonce: string;
-  /** The agent's wallet, which pays, and the vendor's: lower case. */
+  /** Wallet of the agent, which pays, and wallet of the vendor, in lower case. */
   readonly wallet: string;
   readonly payee: string;
-  /** Unix seconds, by the chain's clock. */
+  /** Unix seconds, by the chain's clock, from which the authorization is void. */
   readonly validBefore: number;
   readonly signature: string;
   readonly x402Version: 1 | 2;
-  /** As the vendor spells it. */
+  /** Name of the network in the vendor's spelling. */
   readonly network: string;
   readonly targetUrl: string;
   readonly targetHost: string;
@@ -28,7 +28,7 @@ export type ReservationMove = {
     readonly txHash?: string | undefined;
     readonly responseStatusCode?: number | undefined;
     readonly latencyMs?: number | undefined;
-    /** The vendor said that it does not take the payment. */
+    /** True when the vendor answered that it does not accept the payment. */
     readonly refused?: true;
   };
 };

@@ -16,7 +16,7 @@ export type Posting = {
   /** Requested amount. With code, agent and first credited account it decides whether a repeat is the same posting. */
   readonly askedRaw: bigint;
   readonly entries: readonly Entry[];
-  /** The signed payment that it is written with: with another one it is another content. */
+  /** Nonce of the signed payment that is written with the posting. A posting with another nonce has other content. */
   readonly nonce?: string | undefined;
 };
 

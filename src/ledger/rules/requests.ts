@@ -6,7 +6,7 @@ import type { ChargeRow, EventRow } from './companion.ts';
 import type { NewReservation, ReservationMove } from './payment.ts';
 import type { SessionSummary } from './session-summary.ts';
 
-/** An agent's money, to the raw unit: credited = spendable + held + consumed. */
+/** Balances of an agent, exact to the raw unit: credited = spendable + held + consumed. */
 export type Funds = {
   readonly spendableRaw: bigint;
   readonly heldRaw: bigint;
@@ -15,13 +15,13 @@ export type Funds = {
 /** The caller that spends, by the fields that spend controls and attribution use. */
 export type Spender = {
   readonly agentId: number;
-  /** The developer's account, where the request names it. */
+  /** Developer's account. Absent when the request does not name it. */
   readonly accountId?: string;
-  /** The agent key of the request. A revoked key is refused at its next hold, in every process. */
+  /** Agent key of the request. A revoked key is refused at its next hold, in every process. */
   readonly keyId?: number;
-  /** The first key of its line of rotations, whose budget it spends; absent: it is the first itself. */
+  /** First key in the line of rotations of the caller's key. Its budget is spent. Absent: the key is the first itself. */
   readonly keyRootId?: number;
-  /** Worth of the task to its caller, as a factor in bps: 10000 is once. */
+  /** Factor in bps by which the caller values the task: 10000 is once. */
   readonly taskValueBps?: number;
   readonly taskId?: string;
   readonly actionId?: string;
@@ -56,16 +56,16 @@ export type Destination = {
   readonly host: string | null;
   /** A vendor's wallet, lower case, when the money is paid directly to that wallet. */
   readonly payee: string | null;
-  /** The operator chose it, as a source of a model: no allowlist gates it. */
+  /** True when the operator chose the recipient as a source of a model, so that no allowlist applies. */
   readonly isOperators?: boolean | undefined;
 };
 
-/** An upper bound set aside. Its holder settles or releases it exactly once. */
+/** Upper bound of a cost, set aside from the balance. The holder settles or releases it exactly once. */
 export type Hold = {
   readonly holdId: string;
   readonly agentId: number;
   readonly amountRaw: bigint;
-  /** Under which policies it counts, while it is open and when it is settled. */
+  /** Facts that decide under which policies the amount counts, both while it is held and after it is settled. */
   readonly facts: SpendFacts;
   /** The reserve that lent the hold and takes back its remainder. Known only to the process that has the reserve. */
   readonly lender?: Reserve;
@@ -93,11 +93,11 @@ export type HoldRefusal =
       readonly breach: Breach;
       /** The largest amount that the checked caps would allow now. */
       readonly availableRaw: bigint;
-      /** The cap was a kill switch, and the agent is suspended now. */
+      /** True when the cap has suspended the agent. */
       readonly suspended: boolean;
     };
 
-/** True for a refusal by a cap that suspends its agent. */
+/** Returns true when the refusing cap suspends its agent. */
 export const stopsAgent = (
   refusal: HoldRefusal,
 ): refusal is Extract<HoldRefusal, { reason: 'cap_exceeded' }> =>
@@ -110,7 +110,7 @@ export type HoldRequest = {
   readonly destination: Destination;
   /** A signed payment to a vendor, written in the same commit. The wallet's free amount bounds it, too. */
   readonly reservation?: NewReservation;
-  /** Less may do: a cap that stops its agent refuses this much without doing so. */
+  /** True when the caller would accept a smaller amount. A cap that suspends its agent then refuses without suspending. */
   readonly isQuiet?: boolean;
 };
 
@@ -121,25 +121,25 @@ export type SettleRequest = {
   /** Part of the cost that the agent is billed, when its source reports more than the work can have used. */
   readonly billableRaw?: bigint;
   readonly account: SpendAccount;
-  /** Names the upstream in `shortfall:<source>`. */
+  /** Name of the upstream in the account `shortfall:<source>`. */
   readonly source: string;
   /** Returns the charge rows of the purchase, which are written in the same commit. Their costs add up to `chargedRaw`. */
   readonly charges?: (chargedRaw: bigint) => readonly ChargeRow[];
   readonly events?: readonly EventRow[];
-  /** The end of the reservation that this hold is for: `already_resolved` where its row is not where it starts. */
+  /** Last move of this hold's reservation. The outcome is `already_resolved` when its row is not in the state `from`. */
   readonly move?: ReservationMove;
 };
 
-/** A living session's claim on its hold. The epoch is raised when another process takes it over. */
+/** Claim of a live session on its hold. Another process that takes the session over raises the epoch. */
 export type SessionClaim = {
   readonly sessionId: string;
   readonly epoch: number;
   readonly hold: Hold;
   /** Number of times that the hold has shrunk under this epoch; it names the next step. */
   readonly shrinks?: number;
-  /** The agent key that opened the session; once it is revoked, nothing more is held. */
+  /** Agent key that opened the session. Once it is revoked, further holds are refused. */
   readonly keyId?: number;
-  /** Worth of the task to its caller, as a factor in bps. It applies to later holds, too. */
+  /** Factor in bps by which the caller values the task. It applies to later holds, too. */
   readonly taskValueBps?: number;
 };
 
@@ -153,7 +153,7 @@ export type OpenSession = {
   readonly model: string;
   readonly destination: Destination;
   readonly account: SpendAccount;
-  /** Less may do: a cap that stops its agent refuses this much without doing so. */
+  /** True when the caller would accept a smaller amount. A cap that suspends its agent then refuses without suspending. */
   readonly isQuiet?: boolean;
 };
 
@@ -169,7 +169,7 @@ export type TakenSession = {
   readonly claim: SessionClaim;
   readonly spentRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
-  /** The last line of its journal; 0: there is none. */
+  /** Sequence number of the journal's last line; 0 when the journal is empty. */
   readonly seq: number;
 };
 

@@ -5,11 +5,11 @@ import type { Policy } from '../../policy/policy.ts';
 export type Rules = {
   readonly status: 'pending_delegation' | 'active' | 'suspended' | 'closed';
   readonly accountId: string;
-  /** Null until it is provisioned. */
+  /** Address of the agent's wallet. Null until the wallet is provisioned. */
   readonly walletAddress: string | null;
-  /** Unix seconds; null without a delegation. */
+  /** Unix seconds at which the agent's delegation to the operator expires. Null without a delegation. */
   readonly operatorExpirySec: number | null;
-  /** Keys that are not revoked. */
+  /** Ids of the agent's keys that are not revoked. */
   readonly keyIds: ReadonlySet<number>;
   readonly allowlistMode: AllowlistMode;
   /** The agent's own policies, by id. Its counters are in the same order. */
@@ -18,7 +18,7 @@ export type Rules = {
   readonly teamPolicies: readonly Policy[];
   /** Quality of the agent's outcomes in bps, by the window's length in seconds; null when none was reported. */
   readonly quality: ReadonlyMap<number, number | null>;
-  /** Shares of the agent's funding, in bps, whose crossing is written as an event. */
+  /** Thresholds of the agent's funding. Crossing a threshold writes an event. */
   readonly thresholds: readonly Threshold[];
 };
 
@@ -29,11 +29,11 @@ export type Threshold = {
   readonly webhookId: number | null;
 };
 
-/** The present, as the rules see it. */
+/** Present time and the buckets of the policies' windows that it lies in. */
 export type WindowPosition = {
   readonly nowMs: number;
   readonly nowSec: number;
-  /** The bucket of each of the agent's own policies that it lies in, and of each of its team's. */
+  /** Number of the present bucket for each of the agent's own policies, and in `teamBuckets` for each of its team's. */
   readonly buckets: readonly number[];
   readonly teamBuckets: readonly number[];
 };

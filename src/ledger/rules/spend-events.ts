@@ -2,7 +2,7 @@ import type { BalanceState, Companion } from './change.ts';
 import type { EventRow } from './companion.ts';
 import type { Rules } from './rules.ts';
 
-/** From this share on a crossing reads as the limit itself. */
+/** Threshold in bps from which an upward crossing is the event `credit.at_limit`; below, it is `credit.warning`. */
 const AT_LIMIT_BPS = 9_500;
 const WHOLE_BPS = 10_000n;
 

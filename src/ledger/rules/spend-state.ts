@@ -10,17 +10,17 @@ import { alignCounters, windowPositionAt } from './window-position.ts';
 /** An agent's money and rules, as of one instant. */
 export type Snapshot = { readonly state: BalanceState; readonly rules: Rules };
 
-/** A snapshot with its counters aligned to one position of the windows. */
+/** State of an agent whose counters are rolled to one present position of the windows. */
 export type SpendReading = Snapshot & {
   readonly position: WindowPosition;
-  /** In the order of the agent's own policies, and of its team's. */
+  /** Counters of the agent's own policies in their order, and in `teamCounters` of its team's. */
   readonly counters: readonly Counter[];
   readonly teamCounters: readonly Counter[];
 };
 
 /** Amount that may still be spent, by the balance and by each cap. */
 export type Room = {
-  /** By the ids of their policies. */
+  /** States of the caps in effect, by policy id in ascending order. */
   readonly caps: readonly CapState[];
   /** Spendable balance minus the money that is kept for tasks. */
   readonly availableRaw: bigint;
@@ -34,7 +34,7 @@ export type SpendState = SpendReading &
 
 const NO_TEAM: ReadonlyMap<number, Counter> = new Map();
 
-/** Counters of the team's policies that are not given read as empty. */
+/** Returns a snapshot at a position. Team policies without a given counter have an empty one. */
 export function readAt(
   { state, rules }: Snapshot,
   nowMs: number,

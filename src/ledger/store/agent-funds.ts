@@ -2,7 +2,7 @@ import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { EventRow } from '../rules/companion.ts';
 
-/** Gives a new agent its empty balance; belongs in the sql transaction that creates the agent. */
+/** Inserts a new agent's empty balance. Call it in the sql transaction that creates the agent. */
 export async function insertAgentFunds(
   tx: Queryable,
   agent: { readonly agentId: number; readonly accountId: string },

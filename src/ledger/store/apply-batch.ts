@@ -10,7 +10,7 @@ import { applySingle } from './apply-single.ts';
 import { decodeCounters } from './counter-codec.ts';
 import { encodeBatch } from './encode-batch.ts';
 
-/** An agent's guarded row, as it is selected everywhere. */
+/** Agent's row of balances, in the form of every select. */
 export type StateRow = {
   version: bigint;
   rules_version: bigint;
@@ -43,7 +43,7 @@ type Row = (StateRow | { version: null }) & {
   spent: (bigint | null)[] | null;
 };
 
-/** The arguments of `apply_batch`, in order. A fixed text spares the driver from building it each call. */
+/** Types of the arguments of `apply_batch`, in order. A fixed text saves the driver from building it in each call. */
 const ARGUMENTS =
   'integer[] bigint[] integer[] bigint[] bigint[] bigint[] bigint[] bigint[] bigint[] text[] ' +
   'integer[] text[] text[] bigint[] text[] text[] text[] text[] ' +

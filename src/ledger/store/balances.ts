@@ -20,7 +20,7 @@ export interface BalanceStore {
    * by the earlier call.
    */
   apply(parts: readonly AgentBatch[], resent: boolean): Promise<readonly AgentBatchOutcome[]>;
-  /** Decides and applies under a lock: the agent's row is taken for one short sql transaction. */
+  /** Decides and applies a batch in one short sql transaction that locks the agent's row. */
   fenced(agentId: number, decide: (balance: Balance) => AgentBatch): Promise<AgentBatchOutcome>;
 }
 
@@ -72,7 +72,7 @@ export async function findBalance(sql: Queryable, agentId: number): Promise<Bala
   return row === undefined ? undefined : balanceOf(row);
 }
 
-/** Takes the agent's row until the end of the sql transaction: no other process can decide meanwhile. */
+/** Locks the agent's row until the sql transaction ends, so that no other process can decide meanwhile. */
 async function lockBalance(tx: Queryable, agentId: number): Promise<Balance | undefined> {
   // Both statements are sent at once, one after the other. The second reads after the first has locked the row, so that rules
   // and money are of one instant. A statement is sent when it is awaited, or by `execute`.

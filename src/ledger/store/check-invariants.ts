@@ -41,7 +41,7 @@ type Row = { agent_id: number | null; detail: string };
 const violations = (invariant: Violation['invariant'], rows: readonly Row[]): Violation[] =>
   rows.map((row) => ({ invariant, agentId: row.agent_id, detail: row.detail }));
 
-/** 1. Each balance equals the sum of its postings, and credits = spendable + held + consumed. */
+/** Checks invariant 1: each balance equals the sum of its postings, and credits = spendable + held + consumed. */
 async function checkDerived(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     with moved as (
@@ -73,7 +73,7 @@ async function checkDerived(sql: Sql, from: number, to: number): Promise<Violati
   return violations(1, rows);
 }
 
-/** 2. Every entry has one debit, one other account as its credit, and an amount: so both sums agree. */
+/** Checks invariant 2: every entry has a debit account, another credit account and an amount, so that both sums are equal. */
 async function checkEntries(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     select p.agent_id, p.id as detail from postings p
@@ -87,7 +87,7 @@ async function checkEntries(sql: Sql, from: number, to: number): Promise<Violati
   return violations(2, rows);
 }
 
-/** 3. A hold is either open or resolved; the open holds add up to the held amount; ended sessions hold nothing. */
+/** Checks invariant 3: a hold is either open or resolved; the open holds add up to the held amount; ended sessions hold nothing. */
 async function checkHolds(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     (select f.agent_id, format('held %s, open holds %s', f.held_raw, coalesce(sum(h.amount_raw), 0))
@@ -114,7 +114,7 @@ async function checkHolds(sql: Sql, from: number, to: number): Promise<Violation
   return violations(3, rows);
 }
 
-/** 4. Neither balance is negative, and no posting ever took one below zero. */
+/** Checks invariant 4: neither balance is negative, and no posting ever made one negative. */
 async function checkGuards(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     select agent_id, format('spendable %s, held %s', spendable_raw, held_raw) as detail

@@ -19,7 +19,7 @@ export type EncodedBatch = {
     readonly consumed: string;
     readonly wallet: string;
     readonly promised: string;
-    /** Null where they stay as they are. */
+    /** Array of the encoded counters. Null when no counters change. */
     readonly counters: string | null;
   };
   readonly operations: {
@@ -40,12 +40,12 @@ export type EncodedBatch = {
 
 type Columns<K extends string, T> = Record<K, T[]>;
 
-/** Accounts whose names are ours need no quotes; a vendor's name may hold anything. */
+/** Returns true when the account's name needs no quotes. Only names with a vendor's text may contain any character. */
 const isPlain = (account: Account): boolean =>
   account.startsWith('agent:') ||
   !(account.startsWith('shortfall:') || account.startsWith('credit:'));
 
-/** `text[]` of the accounts on one side. */
+/** Returns the accounts on one side of the entries as a `text[]` literal. */
 export function accountArray(entries: readonly Entry[], side: 'debit' | 'credit'): string {
   const [only] = entries;
   if (only !== undefined && entries.length === 1 && isPlain(only[side])) return `{${only[side]}}`;
@@ -58,7 +58,7 @@ export function amountArray(entries: readonly Entry[]): string {
   return numberArray(entries.map((entry) => entry.amountRaw));
 }
 
-/** Lays parts, which must be in ascending order of their agents, out as columns. */
+/** Encodes parts as columns. The parts must be in ascending order of their agents. */
 export function encodeBatch(parts: readonly AgentBatch[]): EncodedBatch {
   const o = {
     part: [] as number[],

@@ -3,7 +3,7 @@ import type { Companion } from '../rules/change.ts';
 import type { ChargeRow, EventRow } from '../rules/companion.ts';
 import type { OpenSession } from '../rules/requests.ts';
 
-/** The rows of a batch by table, as `write_companions` reads them. */
+/** Companion rows of a batch by table, in the form that `write_companions` reads. */
 export type CompanionSheet = {
   charges?: object[];
   events?: object[];
@@ -28,7 +28,7 @@ const put = <K extends keyof CompanionSheet>(
   else rows.push(row);
 };
 
-/** Adds one companion row of operation `op`. The keys are the record fields of the SQL function. */
+/** Adds one companion row of the operation with index `op`. The keys are the record fields of the SQL function. */
 export function addCompanion(
   sheet: CompanionSheet,
   op: number,

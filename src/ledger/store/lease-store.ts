@@ -18,7 +18,7 @@ export async function takeLease(sql: Queryable, nodeId: string, leaseMs: number)
 /** `lapsed`: the lease had run out and is taken again. `taken`: another process has this node id. */
 export type Renewal = 'renewed' | 'lapsed' | 'taken';
 
-/** Has the lease of a process last `leaseMs` from now, by the database's clock. */
+/** Renews the lease of a process for `leaseMs` milliseconds from now, by the database's clock. */
 export async function renewLease(sql: Queryable, node: Node, leaseMs: number): Promise<Renewal> {
   const [row] = await sql<{ held: boolean }[]>`
     insert into leases as l (node_id, epoch, expires_at)
@@ -40,7 +40,7 @@ export async function endLease(sql: Queryable, node: Node): Promise<void> {
     where node_id = ${node.nodeId} and epoch = ${node.leaseEpoch}`;
 }
 
-/** Removes leases that ran out long ago and that no open hold or living session refers to. */
+/** Deletes leases that expired long ago and that no open hold or open session refers to. */
 export async function pruneLeases(sql: Sql, retentionMs: number): Promise<void> {
   await sql`
     delete from leases l

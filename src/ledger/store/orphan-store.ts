@@ -5,7 +5,7 @@ import type { SpendAccount } from '../rules/accounts.ts';
 import type { Node } from '../rules/node.ts';
 import type { Hold } from '../rules/requests.ts';
 
-/** A session whose process is gone, claimed: every later write of its former owner misses its guard. */
+/** Session of a dead process, claimed by this process. The ledger refuses every later write of the former process. */
 export type OrphanSession = {
   readonly sessionId: string;
   readonly epoch: number;
@@ -105,7 +105,7 @@ export async function claimSession(
 export type Journal = {
   readonly costRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
-  /** The last line; 0: there is none. */
+  /** Sequence number of the last line; 0 when the journal is empty. */
   readonly seq: number;
 };
 
@@ -159,7 +159,7 @@ export async function findHold(sql: Sql, holdId: string): Promise<Hold | undefin
 export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Promise<Hold[]> {
   const dead = await sql`
     select 1 from leases where expires_at < clock_timestamp() or epoch > 1 limit 1`;
-  // While everybody lives the holds, which change all day, are not read at all.
+  // The holds, which change all the time, are not read while all processes are alive.
   if (dead.length === 0) return [];
   const rows = await sql<HoldRow[]>`
     select h.id, h.agent_id, h.amount_raw, h.key_root_id, h.task_id, h.host, h.payee
@@ -174,7 +174,7 @@ export async function findOrphanHolds(sql: Sql, node: Node, limit: number): Prom
   return rows.map(holdOf);
 }
 
-/** Ends a session that has nothing left to settle; guarded like every write of its owner. Answers whether it did. */
+/** Ends a session that has nothing to settle, unless another process has claimed it. Returns true when it ended the session. */
 export async function endSession(
   sql: Sql,
   session: { readonly sessionId: string; readonly epoch: number },

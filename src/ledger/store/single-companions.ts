@@ -124,14 +124,14 @@ function moveReservation(
   const { txHash = null, responseStatusCode = null, latencyMs = null, refused } = move.learnt ?? {};
   const latency = integer(whole(latencyMs));
   statement.open();
-  // An absent field stays as it was.
+  // An absent field leaves the column unchanged.
   statement.add`update reservations r set state = ${text(move.to)},
     tx_hash = coalesce(${text(txHash)}, r.tx_hash),
     response_status_code = coalesce(${integer(responseStatusCode)}, r.response_status_code),
     latency_ms = coalesce(${latency}, r.latency_ms)`;
   if (refused === true) statement.add`, refused = true`;
   if (move.to === 'sent') statement.add`, sent_at = clock_timestamp()`;
-  // An answer that comes at once is written without a step of its own for the sending.
+  // When the vendor answers at once, `sent` is not saved separately, so that the time of sending is derived here.
   if (move.to === 'pending_settlement') {
     statement.add`, sent_at = coalesce(r.sent_at,
       clock_timestamp() - coalesce(${latency}, 0) * interval '1 millisecond')`;

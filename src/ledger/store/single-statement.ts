@@ -10,12 +10,12 @@ export const text = (value: string | null): Cell => ['text', value];
 export const integer = (value: number | null): Cell => ['integer', value];
 export const bigint = (value: bigint | number | null): Cell => ['bigint', value];
 
-/** Cells that several clauses of one operation name. */
+/** Cells that several clauses of one operation use. */
 export type SharedCells = Readonly<Record<'agent' | 'posting' | 'hold' | 'amount', Cell>>;
 
-/** The text of all statements with the same pieces, and which of their cells are its parameters. */
+/** Text of all statements with the same pieces, and the indexes of the cells that are its parameters. */
 type Shape = { readonly text: string; readonly picks: readonly number[] };
-/** A node of the tree of pieces. Pieces are literals of the source, so the tree is no larger than the code. */
+/** Node in the tree of pieces. Pieces are literals of the source code, so that the tree is bounded by the code. */
 type Step = { readonly next: Map<Piece, Step>; shape?: Shape };
 type Piece = TemplateStringsArray;
 
@@ -30,7 +30,7 @@ export class SingleStatement {
   readonly #pieces: Piece[] = [];
   #step = FIRST;
 
-  /** Appends a piece with its cells. */
+  /** Appends a piece of SQL with its cells. */
   add(piece: Piece, ...cells: readonly Cell[]): void {
     for (const cell of cells) this.#cells.push(cell);
     this.#pieces.push(piece);
@@ -42,14 +42,14 @@ export class SingleStatement {
     this.#step = step;
   }
 
-  /** Appends a clause under a name that no other clause has. */
+  /** Appends a clause with a name of its own. */
   clause(piece: Piece, ...cells: readonly Cell[]): void {
     this.open();
     this.add(piece, ...cells);
     this.close();
   }
 
-  /** Begins a clause of several pieces. */
+  /** Begins a clause that consists of several pieces. */
   open(): void {
     this.add(OPEN);
   }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** One posting of an agent's statement, oldest first. */
+/** Line of an agent's statement, which is one posting. */
 export type StatementLine = {
   readonly id: string;
   readonly code: string;
