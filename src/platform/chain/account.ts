@@ -32,7 +32,7 @@ export async function recoverSigner(
   }
 }
 
-/** Signs a hash as wallets do: 65 bytes in 0x hex, low s, v 27 or 28. The same input gives the same bytes. */
+/** Signs a hash as wallets do: 65 bytes as 0x hex, low s, v 27 or 28. The same input gives the same signature. */
 export function signHash(hash: Uint8Array, privateKey: Uint8Array): string {
   const { signature, recoveryId } = signRecoverable(hash, privateKey);
   return `0x${Buffer.from(signature).toString('hex')}${(27 + recoveryId).toString(16)}`;

@@ -11,7 +11,7 @@ export type AuthorizationState = boolean | undefined;
 
 const AUTHORIZATION_STATE = '0xe94a0102';
 
-/** Asks the token about each authorization as it stands at one block. Rejects as `askMany` does. */
+/** Returns the token's state of each authorization at one block. Rejects as `askMany` does. */
 export async function authorizationStates(
   rpc: CallRpc,
   usdc: string,

@@ -1,4 +1,4 @@
-/** A header's filter over the addresses and topics of its block's logs, as 256 bytes in hex. */
+/** Bloom filter of a block's header over the addresses and topics of its logs, as 256 bytes in hex. */
 export type LogsBloom = string;
 
 /** Bits of a filter that an address sets. */

@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { FeedReading } from './feeds.ts';
 import type { Block } from './rpc-answers.ts';
 
-/** Why paid requests are refused, as `GET /v1/status` numbers it. */
+/** Reasons why paid requests are refused, with the numbers of `GET /v1/status`. */
 export const BREAKER_REASONS = {
   none: { reason: 0, reasonText: 'none' },
   sequencerDown: { reason: 1, reasonText: 'the sequencer of the chain is down' },

@@ -15,13 +15,16 @@ export type BreakerVerdict = {
 
 export type EtherPrice = { readonly priceUsd: string; readonly isStale: boolean };
 
-/** Keeps in mind how the chain stands, so that no paid request asks it. */
+/** Remembers the state of the chain, so that no paid request has to query the chain. */
 export interface Breaker {
   /** Returns the verdict by the last reading, without a request. */
   check(): BreakerVerdict;
-  /** Reads once more; call it every `LIMITS.breaker.tickMs`. Never rejects: the second failure in a row makes it stale. */
+  /**
+   * Reads the chain once; called every `LIMITS.breaker.tickMs`. Never rejects: after the second failure in a row the verdict is
+   * stale.
+   */
   tick(): Promise<void>;
-  /** The last price that was read. */
+  /** Returns the price of the last reading. */
   price(): EtherPrice | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Authorization } from '../../x402/authorization.ts';
 import { wordOf, wordOfHex } from './abi.ts';
 import { type Rpc, RpcUnavailable } from './rpc.ts';
 
-/** Carries signed transfers to the chain and pays their gas. It can move no USDC by itself. */
+/** Sends signed transfers to the chain and pays their gas. It cannot move USDC by itself. */
 export interface Facilitator {
   /**
    * Returns the hash of the chain transaction, which may not be mined yet. Rejects with RpcReverted when
@@ -19,7 +19,7 @@ export type FacilitatorRpc = Pick<Rpc, 'estimateGas' | 'fees' | 'transactionCoun
 
 type Transaction = { readonly data: `0x${string}`; readonly gas: bigint };
 
-/** `transferWithAuthorization` with the signature as bytes: contract wallets may sign as well. */
+/** Selector of `transferWithAuthorization` with the signature as bytes, so that contract wallets may sign as well. */
 const TRANSFER_WITH_AUTHORIZATION = '0xcf092995';
 const HEAD_WORDS = 7;
 const WORD_BYTES = 32;

@@ -3,9 +3,9 @@ import { askAll, askEach, askOne, type ContractCall } from './multicall.ts';
 import type { CallRpc } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
-/** Contracts that answer AggregatorV3's `latestRoundData()`. */
+/** Addresses of contracts that implement AggregatorV3's `latestRoundData()`. */
 export type Feeds = {
-  /** The price of ether in dollars. */
+  /** Contract with the price of ether in dollars. */
   readonly price: string;
   /** Uptime of the sequencer, which orders this chain's transactions. The contract answers 0 while the sequencer is up. */
   readonly sequencer: string;
@@ -31,7 +31,10 @@ const GET_ROUND_DATA = '0x9a6fc8f5';
 const DECIMALS = '0x313ce567';
 const MAX_DECIMALS = 36n;
 const ROUND_ID_BITS = 80;
-/** The upper bits of a round's id name the contract behind the feed; each counts its rounds from 1. */
+/**
+ * Bits of a round's id that hold the number of the round, counted from 1. The bits above them name the contract behind the
+ * feed.
+ */
 const OWN_ROUND_BITS = 64;
 const MAX_SECONDS = 2n ** 40n;
 
@@ -55,7 +58,7 @@ export async function readFeeds(
   if (sequencer === undefined) return 'sequencer';
   if (price === undefined || decimals > MAX_DECIMALS) return 'price';
   const reading = { price, decimals: Number(decimals), sequencer };
-  // A round does not change any more once another one follows it.
+  // A round no longer changes once another round follows it.
   if (last?.price.roundId === price.roundId) {
     return { ...reading, previousAnswer: last.previousAnswer };
   }

@@ -48,7 +48,7 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
       if (answer.status === HTTP_TOO_LARGE) return { kind: 'too_large' };
       return { kind: 'result', result: parseBoundedJson(answer.body, LIMITS.upstreamJson) };
     } catch (cause) {
-      // Thousands of short logs have too many parts before they have too many bytes.
+      // Thousands of short logs exceed the number of JSON values before they exceed the number of bytes.
       if (cause instanceof AnswerTooLarge || cause instanceof JsonTooComplex) {
         return { kind: 'too_large' };
       }
@@ -71,7 +71,7 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
       if (reply.kind !== 'result') return questions.map(() => reply);
       const answers = Answers.safeParse(reply.result);
       if (!answers.success) {
-        // Nodes answer one error for all when they refuse the exchange as a whole.
+        // Nodes send one error for all requests when they refuse the exchange as a whole.
         const one = Answer.safeParse(reply.result);
         const refused = one.success && one.data.error ? read(one.data) : UNREADABLE;
         return questions.map(() => refused);

@@ -12,7 +12,7 @@ export type LogQuery = {
    * branch fails instead of answering too little. When absent, the node must know `toBlock` under any hash.
    */
   readonly knowing?: Pick<Block, 'number' | 'hash'>;
-  /** A log that the node must return beside its answer, to the same kind of query. */
+  /** Log that the node must return in the same exchange, to a query of the same kind. */
   readonly witness?: ChainLog | undefined;
   /** Bytes that are read of one answer; a longer answer is requested in parts. */
   readonly maxBytes?: number | undefined;

@@ -6,12 +6,12 @@ import type { Block, ChainLog } from './rpc-answers.ts';
 /** Chain access that reads logs only. */
 export type LogRpc = Pick<Rpc, 'logs'>;
 
-/** Blocks from one up to another that is named by its hash too: the branch that is meant, and no other. */
+/** Blocks from `fromBlock` up to `to`, which is named by its hash too, so that another branch of the chain is not read. */
 export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, 'number' | 'hash'>> =
   {
     readonly fromBlock: number;
     readonly to: To;
-    /** A log that every answer must contain; undefined where none is known. */
+    /** Log that every answer must contain. Undefined when no such log is known. */
     readonly witness?: ChainLog | undefined;
     /** Bytes that are read of one answer while a smaller query is possible. */
     readonly maxBytes?: number | undefined;
@@ -19,7 +19,9 @@ export type BlockRange<To extends Pick<Block, 'number' | 'hash'> = Pick<Block, '
     readonly onFlood?: ((flood: Flood) => void) | undefined;
   };
 
-/** More logs of one wallet in one block than a node returns or we read: any stranger can cause them for little money. */
+/**
+ * Wallet with more logs in one block than a node returns or this server reads. Any stranger can cause them for little money.
+ */
 export type Flood = { readonly wallet: string; readonly blockNumber: number };
 
 /** Requests that one read may still make. */

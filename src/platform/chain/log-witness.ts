@@ -4,13 +4,13 @@ import type { BlockRange } from './log-range.ts';
 import { type Rpc, RpcTooMuch, RpcUnavailable } from './rpc.ts';
 import type { Block, ChainLog } from './rpc-answers.ts';
 
-/** A log that a node must return whenever it claims to return all logs of a range, since it returned it before. */
+/** Log that a node has returned before, and must return again when it claims to return all logs of a range. */
 export type LogWitness = ChainLog;
 
 /**
- * Finds the newest log of a contract near the end of a range. An answer for the range that lacks it is incomplete. The
- * bloom filters of the headers show which block has such a log. A node that returns none for that block has indexed
- * fewer logs than blocks, and is refused. Undefined where the filters of the last blocks show no log.
+ * Finds the newest log of a contract near the end of a range; an answer for the range without this log is incomplete. The bloom
+ * filters of the headers show the block with such a log. Rejects a node that returns no log for that block, since it has
+ * indexed fewer logs than blocks. Undefined when the filters of the last blocks show no log.
  */
 export async function findWitness(
   rpc: Pick<Rpc, 'block' | 'logs'>,

@@ -22,7 +22,7 @@ export async function askAll(
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[] | 'absent'> {
   const answer = await rpc.call({ to: MULTICALL3, data: encodeCalls(questions) }, at);
-  // An address without code answers nothing at all.
+  // A call to an address without code returns no bytes.
   if (answer === '0x') return 'absent';
   const answers = decodeAnswers(answer);
   if (answers?.length !== questions.length) {

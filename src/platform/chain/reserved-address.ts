@@ -1,4 +1,4 @@
-/** ERC-1352 keeps the addresses up to this one for precompiles: no key and no wallet contract lives there. */
+/** Last address that ERC-1352 reserves for precompiles: no key and no wallet contract has an address up to it. */
 const LAST_RESERVED = 0xffffn;
 
 /**

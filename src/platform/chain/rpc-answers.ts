@@ -10,7 +10,7 @@ export type Block = {
   readonly logsBloom?: LogsBloom;
 };
 
-/** An event that a contract of the canonical chain has emitted. Hex is in lower case. */
+/** Event that a contract of the canonical chain has emitted. Hex is in lower case. */
 export type ChainLog = {
   readonly address: string;
   readonly topics: readonly string[];
@@ -34,19 +34,19 @@ const hexOf = (bytes: number) =>
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`))
     .toLowerCase();
 
-/** 32 bytes, as a transaction hash or an answer of one word has them. */
+/** 32 bytes in hex, as in a transaction hash or an answer of one word. */
 export const Word = hexOf(32);
-/** A number that JavaScript counts exactly: thirteen hex digits are 52 bits. */
+/** Number that JavaScript represents exactly: thirteen hex digits are 52 bits. */
 export const Count = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,13}$/)
   .transform(Number);
-/** A number of any size that the chain has. */
+/** Number of any size that occurs on the chain. */
 export const Quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt);
-/** Whole bytes. */
+/** Whole bytes in hex. */
 export const Bytes = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/)

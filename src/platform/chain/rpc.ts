@@ -32,12 +32,12 @@ export class RpcUnavailable extends Error {
   override readonly name: string = 'RpcUnavailable';
 }
 
-/** The node is there, but this question has an answer larger than it or we take. A smaller one may pass. */
+/** Thrown when the answer is larger than the node or this server allows. A smaller query may pass. */
 export class RpcTooMuch extends RpcUnavailable {
   override readonly name = 'RpcTooMuch';
 }
 
-/** The node ran the call and the contract refused it. */
+/** Thrown when the node ran the call and the contract reverted. */
 export class RpcReverted extends Error {
   override readonly name = 'RpcReverted';
 }
@@ -54,26 +54,26 @@ export type Fees = { readonly maxFeeWei: bigint; readonly priorityFeeWei: bigint
 /** Access to the chain. Every method rejects with RpcUnavailable or RpcReverted only. */
 export interface Rpc {
   /**
-   * `eth_call` on the latest block, or on exactly the block with this hash while it is canonical; without
-   * `to`, `data` is creation code that returns its answer.
+   * Runs `eth_call` on the latest block, or on the block with the hash in `at` while that block is canonical. Without `to`,
+   * `data` is creation code that returns the answer.
    */
   call(call: EthCall, at?: Pick<Block, 'hash'>): Promise<string>;
-  /** The latest block. */
+  /** Returns the latest block. */
   head(): Promise<Block>;
-  /** The canonical block of this number; nothing when the chain is not that long yet. */
+  /** Returns the canonical block of this number. Undefined when the chain is not that long yet. */
   block(number: number): Promise<Block | undefined>;
   /**
    * Returns the logs of canonical blocks in their order, each checked against the query. Rejects with RpcTooMuch when the range
    * holds more logs than one answer may.
    */
   logs(query: LogQuery): Promise<readonly ChainLog[]>;
-  /** Hands a signed transaction to the chain and answers its hash. */
+  /** Sends a signed transaction to the chain and returns its hash. */
   send(rawTransaction: string): Promise<string>;
-  /** Nothing while the transaction is in no canonical block. */
+  /** Returns the receipt of a transaction. Undefined while the transaction is in no canonical block. */
   receipt(txHash: string): Promise<Receipt | undefined>;
-  /** Number of transactions that an address has sent, including those that wait to be mined. */
+  /** Returns the number of transactions that an address has sent, including those that wait to be mined. */
   transactionCount(address: string): Promise<number>;
-  /** Enough for the next blocks even when each is full. */
+  /** Returns fees that are enough for the next blocks, even if each block is full. */
   fees(): Promise<Fees>;
   estimateGas(call: EthCall): Promise<bigint>;
   chainId(): Promise<number>;
@@ -178,7 +178,7 @@ function checkedLogs(query: LogQuery, replies: readonly RpcReply[]): readonly Ch
     throw new RpcTooMuch(logs.message.slice(0, LIMITS.rpcErrorChars));
   }
   const found = take(LogAnswers, logs);
-  // Logs beside which a proof could not be read may be too few.
+  // Without a readable proof the logs may be incomplete.
   take(BlockAnswer, known);
   const proven = proofs.map((proof) => take(LogAnswers, proof));
   const { witness } = query;

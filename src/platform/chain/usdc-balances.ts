@@ -5,7 +5,7 @@ import type { CallRpc } from './rpc.ts';
 
 /** USDC balances of wallets on chain. */
 export interface UsdcBalances {
-  /** Seconds old at most; null where it cannot be read. */
+  /** Returns a balance that is at most seconds old. Null when it cannot be read. */
   read(wallet: string): Promise<bigint | null>;
   /**
    * Returns a balance as `read` does, but while the node is away the last known balance, however old. Null when no balance is

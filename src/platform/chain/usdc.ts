@@ -6,7 +6,7 @@ import { type BlockRange, type LogRpc, readAllowance, readRange } from './log-ra
 import { RpcUnavailable } from './rpc.ts';
 import type { ChainLog } from './rpc-answers.ts';
 
-/** The token's events, by the first topic of their logs. */
+/** First topics of the logs of the token's events. */
 export const USDC_EVENTS = {
   used: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
   canceled: '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',
@@ -16,14 +16,14 @@ export const USDC_EVENTS = {
 /** Position of a log on the chain. `blockHash` and `logIndex` together identify it for ever. */
 export type LogPlace = Pick<ChainLog, 'txHash' | 'blockNumber' | 'blockHash' | 'logIndex'>;
 
-/** USDC that has moved. */
+/** Transfer of USDC on the chain. */
 export type Transfer = LogPlace & {
   readonly from: string;
   readonly to: string;
   readonly valueRaw: bigint;
 };
 
-/** An authorization that was carried out or called off: it moves nothing any more. */
+/** Log of an authorization that was used or cancelled, so that it can move nothing any more. */
 export type AuthorizationLog = LogPlace & { readonly authorizer: string; readonly nonce: string };
 
 export type UsedAuthorization = AuthorizationLog & {
@@ -142,7 +142,7 @@ async function readWallets(
       onFlood &&
       ((part: LogQuery) =>
         onFlood({ wallet: walletIn(part) ?? usdc, blockNumber: part.fromBlock }));
-    // Each question for itself: however many wallets there are, a shorter range must help.
+    // Each query has its own allowance: with any number of wallets, a shorter range must reduce the size of an answer.
     parts.push(await readRange(rpc, query, readAllowance(), flooded));
   }
   return parts.flat().sort(byPlace);

@@ -31,7 +31,7 @@ export function createWalletSignatures(deps: {
   readonly log: Log;
 }) {
   return {
-    /** Answers the wallet in lower case, or throws the refusal. */
+    /** Returns the wallet in lower case. Throws the refusal of a proof that is not valid. */
     async check(proof: WalletProof): Promise<string> {
       requireFresh(proof.timestamp, nowSeconds(deps.clock));
       const { wallet, signature } = requireShape(proof);

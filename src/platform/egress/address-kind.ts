@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * `public` may be called. `local` (private use, loopback, unique-local) is for development. `refused` is never
- * called: special-purpose ranges, forms that carry another address inside, and what clouds answer for themselves.
+ * `public` may be called. `local` (private use, loopback, unique-local) may be called in development. `refused` is never
+ * called: special-purpose ranges, addresses that contain another address, and metadata services of clouds.
  */
 export type AddressKind = 'public' | 'local' | 'refused';
 
@@ -32,7 +32,7 @@ const REFUSED_V4 = cidrs([
 
 const LOCAL_V6 = cidrs(['::1/128', 'fc00::/7']);
 
-/** Metadata services that live inside the unique-local range. */
+/** Addresses of metadata services within the unique-local range. */
 const METADATA_V6 = cidrs(['fd00:ec2::/32', 'fd20:ce::/32']);
 
 /** Only range with public addresses; mapped, compatible, NAT64 and all other addresses lie outside of this range. */

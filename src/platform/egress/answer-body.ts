@@ -5,24 +5,24 @@ type Waiter = {
   reject(error: Error): void;
 };
 
-/** The signals that a body's reader sends to its source. */
+/** Signals from the reader of a body to its source. */
 export interface BodySource {
-  /** There is room again. */
+  /** Called when the queue has space again. */
   resume(): void;
-  /** The reader stops. */
+  /** Called when the reader stops reading. */
   abandon(): void;
 }
 
 const DONE = { done: true, value: undefined } as const;
 
-/** Bytes that wait: a piece as it came, or a place where small ones are gathered. */
+/** Buffer of waiting bytes: one chunk as received, or several small chunks that were copied together. */
 type Held = { readonly buffer: Uint8Array; used: number };
 
-/** Pieces below this size are copied together: each would cost more memory than it has bytes. */
+/** Size below which chunks are copied together: a small chunk of its own takes more memory than it has bytes. */
 const SMALL_BYTES = 2_048;
 const GATHERED_BYTES = 4_096;
 
-/** A body on its way from a socket to one reader: a bounded queue that says when the socket has to wait. */
+/** Body of an answer, from a socket to one reader: a bounded queue that reports when the socket must wait. */
 export class AnswerBody implements AsyncIterable<Uint8Array> {
   readonly #source: BodySource;
   readonly #held: Held[] = [];

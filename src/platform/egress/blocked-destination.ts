@@ -1,4 +1,4 @@
-/** A URL that this server does not call. `reason` is a sentence for the caller and names no address that was resolved. */
+/** Thrown for a URL that this server does not call. `reason` is a sentence for the caller and names no resolved address. */
 export class BlockedDestination extends Error {
   override readonly name: string = 'BlockedDestination';
   readonly reason: string;
@@ -9,7 +9,7 @@ export class BlockedDestination extends Error {
   }
 }
 
-/** Plain http to a place that is not local, where TLS is required. */
+/** Thrown for plain http to a destination that is not local, when TLS is required. */
 export class PlainHttp extends BlockedDestination {
   override readonly name = 'PlainHttp';
 
@@ -18,7 +18,7 @@ export class PlainHttp extends BlockedDestination {
   }
 }
 
-/** A host name that could not be resolved, or not in time. */
+/** Thrown for a host name that could not be resolved in time. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }

@@ -6,7 +6,7 @@ import { openSocket } from './open-socket.ts';
 import { SendFailed } from './send-failed.ts';
 
 export type ConnectBounds = {
-  /** By the monotonic clock, for all addresses together. */
+  /** Deadline on the monotonic clock, for all addresses together. */
   readonly untilMs: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export type ConnectBounds = {
   readonly ca: string | undefined;
 };
 
-/** Connects to the first address of the destination that takes it. Rejects with SendFailed, nothing sent. */
+/** Connects to the first address of the destination that accepts. Rejects with SendFailed before any byte is sent. */
 export async function connectToAny(
   { addresses, origin }: CheckedDestination,
   { untilMs, signal, clock, ca }: ConnectBounds,

@@ -3,10 +3,10 @@ import type { CheckedDestination } from './destination-guard.ts';
 import { FairShares, type GiveBack, takeFairly } from './fair-shares.ts';
 import { SendFailed } from './send-failed.ts';
 
-/** Divides the connections that are busy or being opened: all together, and those to one origin. */
+/** Divides the connections in use or being opened among the askers: all connections, and those to one origin. */
 export class ConnectionShares {
   readonly #all: FairShares;
-  /** Only of origins that something is sent to. */
+  /** Shares by origin, only of origins with connections in use. */
   readonly #byOrigin = new Map<string, FairShares>();
   readonly #perOrigin: number;
 
@@ -15,7 +15,7 @@ export class ConnectionShares {
     this.#perOrigin = perOrigin;
   }
 
-  /** Rejects with SendFailed, nothing sent, where the asker has its share. */
+  /** Takes a connection's place for the asker. Rejects with SendFailed, nothing sent, when the asker has used up its share. */
   async take({ asker, origin }: CheckedDestination): Promise<GiveBack> {
     const place = await takeFairly(asker, (hasMoney) => {
       const ofOrigin = this.#byOrigin.get(origin) ?? new FairShares(this.#perOrigin);

@@ -42,7 +42,7 @@ export class Connection implements Carrier {
       },
       pipelining: 1,
       allowH2: false,
-      // All waiting is bounded by the exchange, to the millisecond and by the clock that it is given.
+      // The exchange bounds all waiting, to the millisecond and by its own clock.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: LIMITS.outboundKeepAliveMs,
@@ -53,7 +53,7 @@ export class Connection implements Carrier {
     const read = socket.read.bind(socket);
     socket.read = (size) => (this.#isHeld && size !== 0 ? null : read(size));
     socket.prependListener('error', (error: Error & { code?: string }) => {
-      // The client takes this one for the end of a body that ends with its connection, whatever is still unread.
+      // The client takes `ECONNRESET` for the end of a body that ends with its connection, even with bytes unread.
       if (error.code === 'ECONNRESET') error.code = 'UND_RESET';
     });
     // After the client's own listeners, which reject a running request with the reason.
@@ -64,7 +64,7 @@ export class Connection implements Carrier {
     return this.#gone || this.#socket.destroyed;
   }
 
-  /** Resolves once the socket was polled after the last exchange: some servers close it after an answer unannounced. */
+  /** Resolves when the socket was polled after the last exchange, since some servers close without notice after an answer. */
   get rested(): Promise<void> {
     return this.#rested;
   }

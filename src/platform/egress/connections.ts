@@ -31,11 +31,11 @@ const keyOf = (lane: Lane) => `${lane.origin} ${lane.address} ${lane.maxHeaderBy
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #open = new Set<Connection>();
-  /** Sockets that are open or being opened, by origin. */
+  /** Numbers of sockets that are open or being opened, by origin. */
   readonly #places = new Map<string, number>();
   #placesTaken = 0;
   #isClosed = false;
-  /** In the order in which they became idle. */
+  /** Idle connections in the order in which they became idle, each with the key of its lane. */
   readonly #idle = new Map<Connection, string>();
   readonly #idleByKey = new Map<string, Connection[]>();
 
@@ -54,7 +54,7 @@ export class Connections {
     return undefined;
   }
 
-  /** Takes one of the bounded places for a socket that is about to be opened; false when none is left. */
+  /** Takes a bounded place for a socket that is about to be opened. Returns false when no place is left. */
   takePlace(origin: string): boolean {
     const { perOrigin, total } = this.#bounds;
     if (this.#placesOf(origin) >= perOrigin && !this.#closeOldestIdle(origin)) return false;
@@ -64,7 +64,7 @@ export class Connections {
     return true;
   }
 
-  /** Gives back a place whose socket did not open. */
+  /** Gives back the place of a socket that did not open. */
   givePlace(origin: string): void {
     const left = this.#placesOf(origin) - 1;
     if (left <= 0) this.#places.delete(origin);

@@ -9,19 +9,17 @@ import { isLocalName, isLoopbackName, isMetadataName } from './local-name.ts';
 import { parseDestination } from './parse-destination.ts';
 import type { ResolveHost } from './resolve-host.ts';
 
-/** A place that may be called, and the only addresses at which it is called. */
+/** Destination that may be called, and the only addresses at which it is called. */
 export type CheckedDestination = {
-  /** In its normal form, without a fragment. */
+  /** URL in normal form, without a fragment. */
   readonly url: string;
   /** Scheme, host and port, as in a URL. */
   readonly origin: string;
-  /**
-   * Lower-case ASCII without a trailing dot, IDN as punycode, an IPv6 address in brackets: what spend controls match.
-   */
+  /** Host that spend controls match: lower-case ASCII without a trailing dot, IDN as punycode, an IPv6 address in brackets. */
   readonly host: string;
   /** Addresses that the name resolved to, at least one, all of them checked. */
   readonly addresses: readonly string[];
-  /** The party whose share of the connections its requests take. */
+  /** Party whose share of the connections the requests take. */
   readonly asker: Asker | typeof OPERATOR;
 };
 
@@ -40,9 +38,9 @@ export type DestinationGuardDeps = {
    * Development setting that also admits private and loopback addresses and local names. The spelling is checked all the same.
    */
   readonly allowLocalhost: boolean;
-  /** Empty: every public destination. */
+  /** Domains that may be called; empty for every public destination. */
   readonly domainAllowlist: readonly string[];
-  /** Admits plain http to local addresses alone, which `allowLocalhost` opens. */
+  /** True when plain http is admitted to local addresses only, which `allowLocalhost` opens. */
   readonly needsTls?: boolean;
 };
 

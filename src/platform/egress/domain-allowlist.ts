@@ -35,7 +35,7 @@ function readEntry(entry: string): string {
     const { host, url } = parseDestination(`http://${bare}`);
     if (url.href === `http://${host}/`) return host;
   } catch {
-    // Said below, with the entry.
+    // The error below reports the entry.
   }
   throw new Error(`not a domain or an address: ${JSON.stringify(entry)}`);
 }

@@ -14,9 +14,9 @@ export type GuardedAnswer = {
    * BodyTooLarge past the bound, SendFailed when the body breaks off.
    */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The body, where all of it is there already and unread; it counts as read then. */
+  /** Returns the body if all of it has arrived and is unread; it then counts as read. Undefined otherwise. */
   whole(): Uint8Array | undefined;
-  /** Ends the exchange; a body that had not come whole costs its connection. */
+  /** Ends the exchange. Closes its connection when the body has not arrived whole. */
   discard(): void;
 };
 
@@ -24,12 +24,12 @@ export type ExchangeOptions = {
   readonly dispatch: Dispatcher.DispatchOptions;
   readonly firstByteMs: number;
   readonly idleMs: number;
-  /** By the monotonic clock. */
+  /** Deadline of the exchange on the monotonic clock. */
   readonly deadlineMs: number;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** The whole answer has come, and the connection may serve another. */
+  /** Called when the whole answer has arrived and the connection may serve another exchange. */
   readonly onDone: () => void;
   /** Called when the answer that was resolved is over, whole or broken off. Not called when the exchange rejects. */
   readonly onOver: () => void;
@@ -162,7 +162,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #await(ms: number): void {
     const { clock, deadlineMs } = this.#options;
     this.#dueMs = Math.min(clock.monotonicMs() + ms, deadlineMs);
-    // A later due time is seen when the timer fires: one timer, and not one for every chunk.
+    // The timer checks for a later due time when it fires, so that each chunk needs no timer of its own.
     if (this.#dueMs < this.#looksMs) this.#lookAt(this.#dueMs);
   }
 

@@ -1,6 +1,6 @@
-/** The party that has this server look a name up or connect. */
+/** Party for which this server looks up a name or connects. */
 export type Asker = {
-  /** Agents of one account share what it may have; a stranger counts by its network. */
+  /** Account, whose agents share its places; for a stranger, the client network. */
   readonly account: string;
   readonly agent: string;
   /** Returns true when the account has money. Called only when the open half is used up. */
@@ -39,7 +39,7 @@ export class FairShares {
   }
 }
 
-/** Calls `take`, which must not wait, and asks whether the asker has money only where that decides. */
+/** Calls `take`, which must not wait. Queries whether the asker has money only when `take` finds no place without it. */
 export async function takeFairly(
   asker: Asker | typeof OPERATOR,
   take: (hasMoney: boolean) => GiveBack | undefined,

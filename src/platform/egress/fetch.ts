@@ -7,14 +7,14 @@ export type FetchRequest = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** For the whole exchange, from the connection to the last byte. */
+  /** Time for the whole exchange, from the connection to the last byte. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   /**
    * Called with the length of each piece of the answer before the piece is kept. An error of this callback ends the exchange.
    */
   readonly onBytes?: ((bytes: number) => void) | undefined;
-  /** Drops the exchange when it fires. */
+  /** Signal that ends the exchange. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -35,16 +35,16 @@ export class AnswerTooLarge extends Error {
  */
 export type Fetch = (request: FetchRequest) => Promise<OutboundResponse>;
 
-/** An answer whose body comes while it is read. */
+/** Answer whose body arrives while it is read. */
 export type StreamedResponse = Omit<OutboundResponse, 'body'> & {
-  /** For one reader. Throws AnswerTooLarge past the size bound, and rejects when time is up. */
+  /** Body for one reader. Throws AnswerTooLarge past the size bound, and rejects when time is up. */
   readonly body: AsyncIterable<Uint8Array>;
 };
 
 /** Makes one outbound exchange and resolves with the head of the answer. */
 export type FetchStream = (request: FetchRequest) => Promise<StreamedResponse>;
 
-/** Sends all outbound requests. It follows no redirect: a redirect is an answer like any other. */
+/** Creates the functions that send outbound requests. They follow no redirect: a redirect is an answer like any other. */
 export function createFetch(): {
   readonly fetch: Fetch;
   readonly fetchStream: FetchStream;

@@ -20,16 +20,16 @@ export type GuardedRequest = {
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
   readonly timeouts: {
-    /** For all addresses together. */
+    /** Time to connect, for all addresses together. */
     readonly connectMs: number;
-    /** From the moment that the connection is there to the head of the answer. */
+    /** Time from the connection to the head of the answer. */
     readonly firstByteMs: number;
-    /** Between two pieces of the body, while the reader wants more. */
+    /** Time between two pieces of the body, while the reader wants more. */
     readonly idleMs: number;
-    /** From the call to the last byte of the body, whichever side is slow. */
+    /** Time from the call to the last byte of the body, whichever side is slow. */
     readonly totalMs: number;
   };
-  /** Names and values of the answer's headers together. */
+  /** Most bytes of the names and values of the answer's headers together. */
   readonly maxHeaderBytes: number;
   readonly maxResponseBytes: number;
 };
@@ -39,9 +39,9 @@ export interface GuardedClient extends AsyncDisposable {
   /** Checks a URL as the guard's `admit` does. The destination serves any number of requests of its asker. */
   open(url: string, asker?: Asker): Promise<CheckedDestination>;
   /**
-   * Sends one request once: to an address of the destination and no other, following nothing, undoing no coding.
-   * Resolves with the head of whatever answer comes. Rejects with BadRequestHeader, or with SendFailed, which says
-   * whether any byte can have been sent.
+   * Sends one request once, to an address of the destination and no other. Follows no redirect and decodes no body. Resolves
+   * with the head of any answer. Rejects with BadRequestHeader, or with SendFailed, whose `beforeBytes` states whether a byte
+   * may have been sent.
    */
   send(destination: CheckedDestination, request: GuardedRequest): Promise<GuardedAnswer>;
 }

@@ -1,4 +1,4 @@
-/** Ends of names that belong to a machine, a network or a cluster and not to the public. */
+/** Endings of names that belong to a machine, a network or a cluster and not to the public. */
 const LOCAL_DOMAINS = [
   'localhost',
   'localdomain',
@@ -14,7 +14,7 @@ const LOCAL_DOMAINS = [
   'onion',
 ];
 
-/** Names under which clouds answer for the machine itself: not even for development. */
+/** Names of metadata services of clouds. They are refused even in development. */
 const METADATA_NAMES = [
   'metadata',
   'instance-data',

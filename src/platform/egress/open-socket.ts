@@ -4,14 +4,16 @@ import type { Clock } from '../../kernel/clock.ts';
 import { SendFailed, type SendFailure } from './send-failed.ts';
 
 export type SocketTarget = {
-  /** Connected to as it is; nothing is looked up. */
+  /** Address that the socket connects to; no name is looked up. */
   readonly address: string;
   readonly origin: string;
   /** Certificates to trust in place of the system's. */
   readonly ca?: string | undefined;
 };
 
-/** Connects to one address and, for https, has it prove to be the host. Rejects with SendFailed, nothing sent. */
+/**
+ * Connects to one address. For https, checks that its certificate is valid for the host. Rejects with SendFailed, nothing sent.
+ */
 export function openSocket(
   target: SocketTarget,
   bounds: { readonly ms: number; readonly signal: AbortSignal; readonly clock: Clock },
@@ -35,7 +37,7 @@ export function openSocket(
       signal.removeEventListener('abort', onAbort);
       socket.removeListener('error', onError).removeListener('close', onClose);
     }
-    // Stays for good: an unhandled error event would end the process.
+    // This listener stays: an unhandled error event would end the process.
     socket.on('error', () => {});
     socket.once('error', onError).once('close', onClose);
     socket.once('connect', () => {
@@ -64,7 +66,7 @@ function begin({ address, origin, ca }: SocketTarget): Socket {
     ...(name === undefined ? {} : { servername: name }),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
-    // Stated, so that no variable of the environment turns it off.
+    // Set explicitly, so that no environment variable turns the check off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   })

@@ -12,11 +12,11 @@ export type WebSocketDeps = {
 };
 
 export type WebSocketBounds = {
-  /** From the look-up of the name to the end of the handshake. */
+  /** Time from the look-up of the name to the end of the handshake. */
   readonly connectMs: number;
   readonly maxMessageBytes: number;
   readonly signal: AbortSignal;
-  /** Headers that the handshake has beside its own. */
+  /** Headers of the handshake in addition to its own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 };
 
@@ -69,7 +69,7 @@ function shakenHands(
     ws.once('unexpected-response', (_request, { statusCode }) =>
       fail('broken', new Error(`status ${statusCode}`)),
     );
-    // Stays for good: an unhandled error event would end the process.
+    // This listener stays: an unhandled error event would end the process.
     ws.on('error', (error) => fail('broken', error));
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();

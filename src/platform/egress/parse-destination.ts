@@ -4,11 +4,11 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination } from './blocked-destination.ts';
 
 export type ParsedDestination = {
-  /** In its normal form, without a fragment and without a dot after the host. */
+  /** URL in normal form, without a fragment and without a dot after the host. */
   readonly url: URL;
-  /** As it stands in the normal form: lower-case ASCII, an IPv6 address in its brackets. */
+  /** Host in normal form: lower-case ASCII, an IPv6 address in brackets. */
   readonly host: string;
-  /** The address that the host spells out, or null for a name. */
+  /** Address that the host spells out; null for a name. */
   readonly literal: string | null;
 };
 
@@ -58,7 +58,7 @@ function checkPort(port: string | undefined): void {
 
 function readLiteral(spelled: string, hostname: string): string | null {
   if (hostname.startsWith('[')) {
-    // With dots it would carry an IPv4 address inside; all such ranges are refused, this only says so sooner.
+    // An IPv6 address with dots contains an IPv4 address. All such ranges are refused; this check refuses them sooner.
     if (!/^\[[\da-f:]+\]$/i.test(spelled)) {
       throw new BlockedDestination('the host is an address in an unusual spelling');
     }
@@ -96,8 +96,8 @@ const isWrittenAs = (label: string, written: string): boolean =>
 const isPunycode = (label: string): boolean => /[^\x21-\x7e]/.test(domainToUnicode(label));
 
 /**
- * Ports on which something else than HTTP listens, so that a request is never read as a command there: the bad ports
- * of the Fetch standard, then databases, caches and remote desktops.
+ * Ports of services other than HTTP, which might read a request as a command: the bad ports of the Fetch standard, then
+ * databases, caches and remote desktops.
  */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,

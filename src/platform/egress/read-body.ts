@@ -1,14 +1,14 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { BodyTooLarge } from './send-failed.ts';
 
-/** A body whose coding is unknown or whose bytes do not follow it. */
+/** Thrown for a body whose coding is unknown or whose bytes do not follow the coding. */
 export class UndecodableBody extends Error {
   override readonly name = 'UndecodableBody';
 }
 
 const MAX_CODINGS = 2;
 
-/** Gathers a whole body. Throws BodyTooLarge past `maxBytes`, and whatever the body throws. */
+/** Reads a whole body into memory. Throws BodyTooLarge past `maxBytes`, and any error of the body. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -24,8 +24,8 @@ export async function readBounded(
 }
 
 /**
- * Undoes a Content-Encoding of gzip, deflate or br, for small bodies: it blocks while it works. Throws BodyTooLarge
- * when more than `maxBytes` come out, at any step, and UndecodableBody when the bytes or the coding are not right.
+ * Decodes a Content-Encoding of gzip, deflate or br. For small bodies, since it blocks while it works. Throws BodyTooLarge when
+ * any step yields more than `maxBytes`, and UndecodableBody when the coding is unknown or the bytes do not follow it.
  */
 export function decodeContent(
   bytes: Uint8Array,
@@ -50,7 +50,7 @@ function undo(bytes: Uint8Array, coding: string, maxOutputLength: number): Uint8
       case 'x-gzip':
         return gunzipSync(bytes, { maxOutputLength });
       case 'deflate':
-        // Some servers leave the wrapper of zlib out; its first byte has 8 in the low half.
+        // Some servers omit the zlib wrapper, whose first byte has 8 in the low half.
         return ((bytes[0] ?? 0) & 0x0f) === 8
           ? inflateSync(bytes, { maxOutputLength })
           : inflateRawSync(bytes, { maxOutputLength });

@@ -45,7 +45,7 @@ export function endToEndHeaders(headers: readonly Header[]): readonly Header[] {
 export function outgoingHeaders(headers: readonly Header[]): readonly Header[] {
   let bytes = 0;
   for (const [name, value] of headers) {
-    // The name is not repeated in the message: it may be the part that is wrong.
+    // The message does not repeat the name, which may be the invalid part.
     if (!TOKEN.test(name)) throw new BadRequestHeader('a header name is not valid');
     if (!VALUE.test(value)) throw new BadRequestHeader(`the value of ${name} is not valid`);
     bytes += name.length + value.length + 4;

@@ -2,15 +2,15 @@ import { Resolver } from 'node:dns/promises';
 import { LIMITS } from '../../kernel/limits.ts';
 import { type Asker, FairShares, type OPERATOR, takeFairly } from './fair-shares.ts';
 
-/** All addresses of a host name, in the order in which they are to be tried. Rejects when there is none. */
+/** Returns all addresses of a host name, in the order of the attempts to connect. Rejects when there is none. */
 export type ResolveHost = (
   host: string,
   asker: Asker | typeof OPERATOR,
 ) => Promise<readonly string[]>;
 
 /**
- * Asks the DNS servers of this machine for both families at once, IPv4 first in the answer. Not `dns.lookup`: that
- * one waits in the few threads which files and compression share, and a caller chooses how slow the name is.
+ * Creates the look-up, which queries this machine's DNS servers for both families at once and lists IPv4 first. Does not use
+ * `dns.lookup`, which waits in the few threads that files and compression share, while a caller chooses how slow a name is.
  */
 export function createResolveHost(options: { readonly servers?: readonly string[] } = {}) {
   const resolver = new Resolver({ timeout: LIMITS.dnsQueryMs, tries: LIMITS.dnsTries });

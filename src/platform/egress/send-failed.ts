@@ -1,11 +1,11 @@
 /**
- * `busy`: no free connection. `unreachable`: no address took a connection. `tls`: none could prove to be the host.
- * `timeout`: a bound of the request passed. `aborted`: the request's signal, or the answer was discarded. `broken`: the
- * connection ended early, or what came is not HTTP, or its head passes a bound.
+ * `busy`: no free connection. `unreachable`: no address accepted a connection. `tls`: no address had a valid certificate for
+ * the host. `timeout`: a time limit of the request passed. `aborted`: the request's signal fired, or the answer was discarded.
+ * `broken`: the connection ended early, the answer is not HTTP, or its head exceeds a bound.
  */
 export type SendFailure = 'busy' | 'unreachable' | 'tls' | 'timeout' | 'aborted' | 'broken';
 
-/** A request that got no answer, or none that is whole. */
+/** Thrown when a request got no answer, or no whole answer. */
 export class SendFailed extends Error {
   override readonly name = 'SendFailed';
   readonly reason: SendFailure;
@@ -31,7 +31,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** A header that cannot be sent as it is. Nothing was sent. */
+/** Thrown for a header that cannot be sent as it is. Nothing was sent. */
 export class BadRequestHeader extends Error {
   override readonly name = 'BadRequestHeader';
 }

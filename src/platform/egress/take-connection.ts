@@ -4,7 +4,7 @@ import type { Connections, Lane } from './connections.ts';
 import type { CheckedDestination } from './destination-guard.ts';
 import { SendFailed } from './send-failed.ts';
 
-/** A connection that no other call uses, and where it goes back to. */
+/** Connection that no other call uses, and the lane that it goes back to. */
 export type TakenConnection = { readonly connection: Connection; readonly lane: Lane };
 
 function lanesOf(

@@ -1,6 +1,6 @@
 import { textArray } from './pg-array.ts';
 
-/** A type as the driver wants it declared. */
+/** Array type as the driver wants it declared. */
 type ArrayType = {
   readonly to: number;
   readonly from: number[];
@@ -9,9 +9,8 @@ type ArrayType = {
 };
 
 /**
- * Arrays of one dimension, by the numbers that PostgreSQL gives their types. The driver would ask for the
- * numbers on each new connection, without a handler for a connection that ends meanwhile: that rejection would
- * end the process.
+ * Array types of one dimension, with PostgreSQL's numbers for them. Without these the driver queries the numbers on each new
+ * connection and does not handle its end: the rejection would end the process.
  */
 export const ARRAY_TYPES = {
   textArray: arrayType(1009, (text) => text),
@@ -33,7 +32,7 @@ function arrayType(oid: number, element: (text: string) => unknown): ArrayType {
 const textOf = (item: unknown): string | null =>
   item === null || item === undefined ? null : String(item);
 
-/** An element in quotes, whose backslashes escape, or one without. */
+/** Element of an array literal: in quotes, with backslashes as escapes, or without quotes. */
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs;
 
 function parseArray(literal: string, element: (text: string) => unknown): unknown[] {

@@ -7,7 +7,7 @@ import { errorCode, isConnectionError } from './transient.ts';
 const WAIT_MS = 30_000;
 const PAUSE_MS = { first: 250, most: 2_000 } as const;
 
-/** The database cannot be used, in a sentence for the operator that never holds the password. */
+/** Thrown when the database cannot be used. The message is a sentence for the operator and never holds the password. */
 export class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable';
 }

@@ -1,15 +1,15 @@
 import { bigint, customType, timestamp } from 'drizzle-orm/pg-core';
 
-/** An identifier: compared byte by byte, which a locale would make several times slower. */
+/** Column of an identifier. It compares byte by byte: comparing by a locale is several times slower. */
 export const id = customType<{ data: string }>({ dataType: () => 'text COLLATE "C"' });
 
 export const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
-/** Raw USDC, and whatever else outgrows a number. */
+/** Column of raw USDC, and of other integers beyond the range of a JavaScript number. */
 export const raw = (name: string) => bigint(name, { mode: 'bigint' });
 
-/** When something was or will be; null where it was not yet. */
+/** Column of a past or future time; null before the time is known. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true });
 
-/** When the row was written. */
+/** Column of the time at which the row was written. */
 export const now = (name: string) => instant(name).notNull().defaultNow();

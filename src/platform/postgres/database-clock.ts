@@ -4,13 +4,13 @@ import type { Queryable } from './sql.ts';
 
 /** The database's clock, which all processes share. */
 export type DatabaseClock = {
-  /** Unix milliseconds, as good as the last measurement. */
+  /** Returns the database's time in Unix milliseconds, as exact as the last measurement. */
   now(): number;
-  /** Measures again how far this process's clock is off. */
+  /** Measures the difference between the database's clock and this process's clock again. */
   measure(sql: Queryable): Promise<void>;
 };
 
-/** Reads the database's time from this process's steady clock and how far the two are apart. */
+/** Creates the clock. It adds the measured difference to this process's monotonic clock. */
 export function createDatabaseClock(clock: Clock): DatabaseClock {
   let aheadMs = 0;
   let doubtMs = Number.POSITIVE_INFINITY;

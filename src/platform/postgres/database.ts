@@ -8,7 +8,7 @@ import { migrateDatabase } from './migrate.ts';
 import { BY_KEY, type DatabaseTarget, openSql, type Sql } from './sql.ts';
 
 const DEFAULT_CONNECTIONS = 10;
-/** Two calls of the ledger under way, and agents that are loaded or taken for themselves meanwhile. */
+/** Connections of the ledger's pool: for two ledger calls under way, and for agents that are loaded or locked meanwhile. */
 const LEDGER_CONNECTIONS = 6;
 const CLOSE_WITHIN_SECONDS = 5;
 const PING_WITHIN_MS = 5_000;
@@ -16,11 +16,11 @@ const PING_WITHIN_MS = 5_000;
 export type Database = AsyncDisposable & {
   readonly target: DatabaseTarget;
   readonly sql: Sql;
-  /** The balances' own: no report keeps a payment waiting, and each row is reached by its key. */
+  /** Pool of the ledger alone, so that no report delays a payment. Its plans reach each row by its key. */
   readonly ledgerSql: Sql;
-  /** Brings the schema up to date; harmless when it is. */
+  /** Brings the schema up to date. Changes nothing when the schema is up to date. */
   migrate(): Promise<void>;
-  /** Milliseconds of one round trip through the pool. Rejects after five seconds. */
+  /** Returns the milliseconds of one round trip through the pool. Rejects after five seconds. */
   ping(): Promise<number>;
 };
 
@@ -28,15 +28,15 @@ export type OpenDatabaseOptions = {
   readonly database: Config['database'] | DatabaseTarget;
   readonly log: Log;
   readonly connections?: number;
-  /** A command-line tool may use the embedded server of a process that runs; a server may not. */
+  /** True for command-line tools, which may use the embedded server of a running process; a server may not. */
   readonly adopt?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Gives up a start that is under way, and the wait for a server that does not answer. */
+  /** Signal that ends a start under way, and the wait for a server that does not answer. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Opens the one database: starts the embedded server where a directory is named, waits for a URL's. */
+/** Opens the database: starts the embedded server for a directory, waits for the server of a URL. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
   const { log, clock = systemClock, random = systemRandom, signal } = options;
   const { target, server } = await reachServer(options, clock, random);

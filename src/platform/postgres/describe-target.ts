@@ -1,6 +1,6 @@
 import type { DatabaseTarget } from './sql.ts';
 
-/** Names a database for people: where and as whom, never the password. */
+/** Returns a database's place and user as text for people, never its password. */
 export function describeTarget(target: DatabaseTarget): string {
   if (target.kind === 'socket') return `the embedded database at ${target.directory}`;
   if (!URL.canParse(target.url)) return 'the database of DATABASE_URL';

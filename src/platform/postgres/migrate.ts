@@ -38,7 +38,7 @@ export async function migrateDatabase(
     });
     await applyMigrations(target);
   } finally {
-    // The lock is the session's: it goes with the connection.
+    // The lock belongs to the session: it ends with the connection.
     await lockSql.end({ timeout: 5 });
   }
 }

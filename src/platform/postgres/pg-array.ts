@@ -1,4 +1,4 @@
-/** Array literals written by hand: the driver's own serializer works element by element. */
+/** Writes array literals by itself, since the driver's own serializer works element by element. */
 
 const escaped = (text: string): string =>
   text.includes('"') || text.includes('\\') ? text.replace(/[\\"]/g, '\\$&') : text;

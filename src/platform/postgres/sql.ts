@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { ARRAY_TYPES } from './array-types.ts';
 import { driver } from './driver.ts';
 
-/** The one database driver, for the embedded server and for a URL alike. */
+/** Connection pool of the one database driver, for the embedded server and for a URL alike. */
 export type Sql = postgres.Sql;
 export type SqlTransaction = postgres.TransactionSql;
 /** Connection of a store function: a pool or an open sql transaction. */
@@ -19,7 +19,7 @@ export type DatabaseTarget =
       readonly database: string;
     };
 
-/** For a pool whose statements reach every table by its key, however small it was when the plan was made. */
+/** Settings of a pool whose statements reach every table by its key, even a table that was small when the plan was made. */
 export const BY_KEY = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -28,8 +28,8 @@ export const BY_KEY = {
 } as const;
 
 /**
- * Opens a pool whose bigint columns arrive as `bigint`. `connections` bounds it; a statement that
- * cannot get one waits in the driver's queue. `settings` hold for each of its connections.
+ * Opens a pool of at most `connections` connections, with `settings` on each. Bigint columns arrive as `bigint`. A statement
+ * without a free connection waits in the driver's queue.
  */
 export function openSql(
   target: DatabaseTarget,

@@ -1,6 +1,6 @@
 import { type Clock, within } from '../../kernel/clock.ts';
 
-/** The connection is gone or was never made: another try may find the server back. */
+/** Error codes of a connection that is gone or was never made. Another attempt may find the server back. */
 const CONNECTION = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -19,13 +19,13 @@ const CONNECTION = new Set([
   'ENOMEM',
   'EADDRNOTAVAIL',
   'EAGAIN',
-  // The socket's file or the host's name is away while its server restarts.
+  // The socket's file or the host's name is missing while the server restarts.
   'ENOENT',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  // connection_exception and its kind; statement_completion_unknown
+  // Connection exceptions (class 08); statement_completion_unknown
   '08000',
   '08001',
   '08003',
@@ -42,7 +42,10 @@ const CONNECTION = new Set([
   '25P03',
 ]);
 
-/** The server is there, and could not do it now: two calls got in each other's way, or it has no room. */
+/**
+ * Error codes of a reachable server that could not carry out a statement now: two calls blocked each other, or it has no
+ * capacity.
+ */
 const NOT_NOW = new Set([
   'CALL_TIMEOUT',
   '25006', // read-only: a standby that is being promoted
@@ -52,7 +55,7 @@ const NOT_NOW = new Set([
   '57014',
 ]);
 
-/** Classes: connection exceptions, insufficient resources, system errors. */
+/** SQLSTATE classes of errors that may pass: connection exceptions, insufficient resources, system errors. */
 const NOT_NOW_CLASSES = new Set(['08', '53', '58']);
 
 /**
@@ -107,7 +110,7 @@ function constraintOf(error: unknown): unknown {
     : undefined;
 }
 
-/** A statement that has not answered in time. It may still be carried out. */
+/** Thrown when a statement has not answered in time. The server may still carry it out. */
 export class CallTimeout extends Error {
   override readonly name = 'CallTimeout';
   readonly code = 'CALL_TIMEOUT';

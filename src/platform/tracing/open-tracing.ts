@@ -3,7 +3,9 @@ import type { Tracer } from '../../kernel/trace/span.ts';
 import type { OtlpDeps } from './otlp-tracer.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
-/** Loads OpenTelemetry and begins to trace, if that is configured, until the teardown. Without it nothing of it is loaded. */
+/**
+ * Loads OpenTelemetry and traces until the teardown, if tracing is configured. Otherwise no part of OpenTelemetry is loaded.
+ */
 export async function openTracing(
   deps: OtlpDeps,
   settings: TracingSettings | undefined,

@@ -15,15 +15,15 @@ import { traceHeaders } from '../../kernel/trace/trace-context.ts';
 export type TraceDeps = {
   readonly tracer: OtelTracer;
   readonly monotonicMs: () => number;
-  /** The wall-clock time at which the monotonic clock was zero, measured when the trace began. */
+  /** Wall-clock time at which the monotonic clock was zero, measured when the trace began. */
   readonly epochMs: number;
-  /** Model vendors may continue traces. */
+  /** True when requests to model vendors carry the trace's headers. */
   readonly reachesUpstreams: boolean;
 };
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
-/** Begins a span below `parent`, which is the root context, a remote span or one of this process. */
+/** Begins a span below `parent`: the root context, a span of another service or a span of this process. */
 export function startSpan(
   deps: TraceDeps,
   parent: OtelContext,
@@ -78,7 +78,7 @@ class RecordedSpan implements Span {
   }
 
   end({ atMs, attributes, error }: SpanEnd = {}): void {
-    // The SDK logs a second end as a mistake. Here it is none: an answer may end its span on two paths.
+    // The SDK logs a second end as a mistake. A span may end twice here, since an answer may end its span on two paths.
     if (!this.#span.isRecording()) return;
     if (attributes !== undefined) this.set(attributes);
     if (error !== undefined) {
@@ -90,7 +90,7 @@ class RecordedSpan implements Span {
   }
 }
 
-/** A trace that is not sampled goes on as such at other services, and costs nothing here. */
+/** Span of a trace that is not sampled. Its headers let other services continue the trace unsampled; its methods do nothing. */
 export class UnrecordedSpan implements Span {
   readonly isRecorded = false;
   readonly headers: Span['headers'];

@@ -1,7 +1,7 @@
 /** Traces that are recorded. `parent-based` follows the caller's `traceparent` when there is one. */
 export type SamplerSettings = {
   readonly isParentBased: boolean;
-  /** The share of the traces that begin here, 0 to 1. */
+  /** Share of the traces beginning at this server that are recorded, 0 to 1. */
   readonly ratio: number;
 };
 
@@ -12,6 +12,6 @@ export type TracingSettings = {
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly sampler: SamplerSettings;
-  /** Model vendors may continue traces. */
+  /** True when requests to model vendors carry the trace's headers. */
   readonly reachesUpstreams: boolean;
 };

@@ -8,8 +8,8 @@ import { listMigrations, listSequences, listTables } from './schema.ts';
 export type TableDone = (table: string, rows: number) => void;
 
 /**
- * Writes the whole database as it stood at one instant, while others go on writing. `consume` is given
- * the text of the backup and awaited before the snapshot is let go; it sets the pace.
+ * Writes the whole database as of one instant, while other processes go on writing. `consume` gets the text of the backup and
+ * sets the pace; the snapshot is released when `consume` has resolved.
  */
 export async function backupDatabase(
   sql: Sql,

@@ -4,18 +4,18 @@ import { finished } from 'node:stream/promises';
 import type { SqlTransaction } from '../sql.ts';
 import type { TableLine } from './format.ts';
 
-/** Rows on their way into one table. */
+/** Stream of rows into one table. */
 export type CopyIn = {
   write(rows: Uint8Array): Promise<void>;
-  /** Resolves when the server has taken every row; rejects with its reason when it has not. */
+  /** Resolves when the server has stored every row. Rejects with the server's reason when it has not. */
   end(): Promise<void>;
-  /** Gives up, so that the connection can be used again. */
+  /** Cancels the copy, so that the connection can be used again. */
   abort(): void;
 };
 
 /**
- * Opens COPY FROM STDIN. When the server refuses the rows after the last was sent, the driver neither
- * ends nor fails its stream, it only rejects the query that has long been resolved: so that is heard here.
+ * Opens COPY FROM STDIN. When the server refuses rows after the last was sent, the driver neither ends nor fails the stream and
+ * only rejects the resolved query, so that this function listens for the rejection.
  */
 export async function copyIn(tx: SqlTransaction, { table, columns }: TableLine): Promise<CopyIn> {
   const query = tx`copy ${tx(table)} (${tx(columns)}) from stdin`;

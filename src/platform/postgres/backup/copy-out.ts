@@ -2,14 +2,14 @@ import type { Sql, SqlTransaction } from '../sql.ts';
 
 import type { TableLine } from './format.ts';
 
-/** Rows of one round trip: few, because one row may hold a whole cached answer. */
+/** Rows of one round trip: few, because one row may hold a whole stored answer. */
 const ROWS_AT_ONCE = 100;
 
 type Fragment = ReturnType<Sql>;
 
 /**
- * Reads a table as COPY text. A cursor rather than COPY TO STDOUT: the driver may leave its socket
- * paused for ever when that ends, or when its reader gives up.
+ * Yields a table as COPY text. Uses a cursor, since the driver may leave its socket paused for ever after COPY TO STDOUT has
+ * ended or its reader has stopped.
  */
 export async function* copyOut(
   tx: SqlTransaction,
@@ -26,8 +26,8 @@ export async function* copyOut(
 }
 
 /**
- * The text form of PostgreSQL's COPY: columns apart by tabs, rows by line feeds, `\N` for null. What
- * would be mistaken for one of these is written with a backslash.
+ * Text form of PostgreSQL's COPY: columns separated by tabs, rows by line feeds, `\N` for null. These signs within a value are
+ * written with a backslash.
  */
 
 const ESCAPES: Readonly<Record<string, string>> = {

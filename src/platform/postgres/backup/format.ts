@@ -20,7 +20,7 @@ export const TableLine = z.object({ table: z.string(), columns: z.array(z.string
 export const Tail = z.object({
   rows: z.record(z.string(), z.number().int().nonnegative()),
   sequences: z.array(z.object({ name: z.string(), last: z.string(), called: z.boolean() })),
-  /** Over every byte before this line, uncompressed. */
+  /** SHA-256 of every byte before this line, uncompressed. */
   sha256: z.string(),
 });
 
@@ -30,7 +30,7 @@ export type Tail = z.infer<typeof Tail>;
 
 export const ROWS_END = '\\.\n';
 
-/** A backup or a restore that cannot be done, in a sentence for the operator. */
+/** Thrown for a backup or a restore that cannot be done. The message is a sentence for the operator. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BackupError, Head, ROWS_END, TableLine, Tail } from './format.ts';
 
-/** A value of one row is at most this long; what is longer is no backup of ours. */
+/** Longest value of one row. A longer line is no backup of this program. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
 const INNER_END = Buffer.from(`\n${ROWS_END}`);
 const LINE_FEED = 10;
@@ -14,8 +14,8 @@ export type BackupPiece =
   | { readonly kind: 'tail'; readonly tail: Tail };
 
 /**
- * Takes the text of a backup apart, a chunk at a time. Throws on anything that is cut off, altered or
- * not a backup; the checksum is known to be right once the tail has come.
+ * Yields the pieces of a backup's text, chunk by chunk. Throws when the text is cut off, altered or no backup. The checksum has
+ * been verified once the tail is yielded.
  */
 export async function* readBackup(source: AsyncIterable<Buffer>): AsyncGenerator<BackupPiece> {
   const reader = new BackupReader();
@@ -92,7 +92,7 @@ function parseLine(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Falls through to the one sentence.
+    // The text is no JSON: the error below reports it.
   }
   throw new BackupError('This is not a backup that this program can read.');
 }

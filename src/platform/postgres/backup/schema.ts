@@ -26,7 +26,7 @@ export async function listSequences(sql: Queryable): Promise<Tail['sequences']> 
   return found;
 }
 
-/** Hashes of the applied migrations in order; none for a database that was never migrated. */
+/** Returns the hashes of the applied migrations in order. Empty for a database that was never migrated. */
 export async function listMigrations(sql: Queryable): Promise<string[]> {
   const [place] = await sql<{ there: boolean }[]>`
     select to_regclass('drizzle.__drizzle_migrations') is not null as there`;

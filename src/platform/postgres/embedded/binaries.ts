@@ -14,7 +14,7 @@ export type Binaries = {
 
 const INSTEAD = 'set DATABASE_URL=postgres://… to use a PostgreSQL server';
 const SUPPORTED = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
-/** The packages are linked against glibc; without its loader (Alpine, NixOS) they cannot start at all. */
+/** Paths of glibc's loader by platform. The packages are linked against glibc and cannot start without it (Alpine, NixOS). */
 const GLIBC_LOADERS: Readonly<Record<string, readonly string[]>> = {
   'linux-x64': ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-x86-64.so.2'],
   'linux-arm64': ['/lib/ld-linux-aarch64.so.1', '/lib64/ld-linux-aarch64.so.1'],
@@ -26,7 +26,7 @@ export type Machine = {
   readonly platform: string;
   readonly arch: string;
   readonly exists: (path: string) => boolean;
-  /** The main file of an installed package; throws where there is none. */
+  /** Returns the main file of an installed package. Throws when the package is not installed. */
   readonly resolve: (packageName: string) => string;
 };
 
@@ -73,7 +73,7 @@ function packageRoot(machine: Machine, name: string): string {
   return root;
 }
 
-/** Makes the library links that the package makes in its install script, which may have been skipped. */
+/** Makes the library links that the package's install script makes, since npm may have skipped the script. */
 export function ensureLibraryLinks(root: string): void {
   const list = join(root, 'pg-symlinks.json');
   if (!existsSync(list)) return;

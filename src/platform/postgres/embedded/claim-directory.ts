@@ -22,9 +22,9 @@ export type ClaimRequest = {
   readonly dataDirectory: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Use the postmaster that is there instead of refusing. */
+  /** True when a running postmaster is used instead of refused. */
   readonly adopt: boolean;
-  /** A mark whose postmaster counts as an orphan even though its process lives: our own, at a restart. */
+  /** Owner's mark whose postmaster counts as an orphan although the owner lives: this process's own mark, at a restart. */
   readonly disown?: string;
   /** Signal that ends the wait; the claim rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -114,11 +114,11 @@ export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone, or not ours to signal: the waiter sees the first and times out on the second.
+    // The process is gone, which the caller's loop sees, or belongs to another user, so that the loop times out.
   }
 }
 
-/** Does a server accept connections on this socket? Bounded: a full backlog counts as an answer. */
+/** Resolves with true when a server accepts connections on the socket, or when its backlog is full: nothing is waited for. */
 function answers(socketDirectory: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(join(socketDirectory, '.s.PGSQL.5432'));

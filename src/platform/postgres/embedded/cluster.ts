@@ -26,7 +26,7 @@ export async function inspectCluster(directory: string): Promise<number | undefi
     return undefined;
   }
   const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch((error) => {
-    // Another user's: the choice of the identity says whose.
+    // The data belongs to another user. The choice of the identity reports which one.
     if (error.code === 'EACCES') return POSTGRES_MAJOR;
     throw new EmbeddedDatabaseError(
       `${data} is no PostgreSQL database: move it away, or name another directory.`,
@@ -70,7 +70,7 @@ export async function makeCluster(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     await rm(work, { recursive: true, force: true });
-    // Another start was quicker; the holder of the directory is found next.
+    // Another start has moved its database into place first. The claim then finds the holder of the directory.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
   await syncDirectory(directory);
@@ -105,7 +105,10 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle.close();
 }
 
-/** Hands the data to the account that will run it, when root changed how it runs. No process holds it now. */
+/**
+ * Makes the account that will run PostgreSQL the owner of the data, after root has changed the account. No process holds the
+ * data then.
+ */
 export async function handOver(dataDirectory: string, identity: Identity): Promise<void> {
   const uid = identity.account?.uid ?? process.getuid?.() ?? 0;
   const gid = identity.account?.gid ?? process.getgid?.() ?? 0;
@@ -113,6 +116,6 @@ export async function handOver(dataDirectory: string, identity: Identity): Promi
   for (const name of await readdir(dataDirectory, { recursive: true })) {
     await lchown(join(dataDirectory, name), uid, gid);
   }
-  // Last: the owner of this folder shows whether everything in it was handed over.
+  // Last, since the owner of this folder shows that everything in it has been handed over.
   await lchown(dataDirectory, uid, gid);
 }

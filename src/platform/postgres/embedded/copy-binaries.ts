@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Binaries, binariesIn } from './binaries.ts';
 import { EmbeddedDatabaseError } from './embedded-error.ts';
 
-/** Puts a copy of the binaries where every user may run them, once; later starts find it there. */
+/** Copies the binaries once to a place where every user may run them. Later starts find the copy there. */
 export async function copyBinaries(binaries: Binaries): Promise<Binaries> {
   const built = lstatSync(binaries.postgres);
   const name = createHash('sha256')
@@ -41,7 +41,7 @@ async function makeCopy(root: string, place: string): Promise<void> {
     await rename(work, place);
   } catch (error) {
     await rm(work, { recursive: true, force: true });
-    // Another start was quicker.
+    // Another start has put its copy into place first.
     if (!isOurs(place)) throw error;
   }
 }

@@ -19,10 +19,12 @@ export type EmbeddedOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Use the server that runs there, where one does. For command-line tools only: it stops when its owner stops. */
+  /**
+   * True when a server that runs there already may be used. For command-line tools only, since it stops when its owner stops.
+   */
   readonly adopt?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Gives up a start that is under way. */
+  /** Signal that ends a start under way. */
   readonly signal?: AbortSignal | undefined;
   readonly system?: System;
 };

@@ -4,21 +4,23 @@ import { ownerLives, readOwnerMark } from './owner.ts';
 import { type ProcessInfo, readProcess } from './process-info.ts';
 
 export type Holder =
-  /** No process is there. PostgreSQL itself handles the lock file of a process that is gone. */
+  /** No process holds the directory. PostgreSQL itself handles a lock file whose process is gone. */
   | { readonly kind: 'free'; readonly socketDirectory?: string }
-  /** The lock file names a process that is a zombie or something else: PostgreSQL would refuse for ever. */
+  /**
+   * The lock file names a zombie or a process that is no postmaster of this data: PostgreSQL would refuse to start for ever.
+   */
   | { readonly kind: 'stale'; readonly pid: number; readonly socketDirectory?: string }
-  /** The lock file is empty: it is being written, or the machine lost power while it was. */
+  /** The lock file is empty: a process is writing it, or the machine lost power meanwhile. */
   | { readonly kind: 'unclear' }
   | {
       readonly kind: 'postmaster';
       readonly pid: number;
       readonly socketDirectory: string | undefined;
-      /** The process that looks after it; undefined when it was started by hand. */
+      /** Process that supervises the postmaster; undefined when the postmaster was started by hand. */
       readonly owner: { readonly mark: string; readonly lives: boolean } | undefined;
     };
 
-/** Reads who holds a data directory. Changes nothing. */
+/** Returns the process that holds a data directory, from its lock file. Changes nothing. */
 export function findHolder(dataDirectory: string): Holder {
   const text = readLockFile(dataDirectory);
   if (text === undefined) return { kind: 'free' };

@@ -6,7 +6,7 @@ import { type System, type SystemAccount, UNSHARE } from './system-accounts.ts';
 
 /** User as whom PostgreSQL runs; it refuses to run as root. */
 export type Identity = {
-  /** Words that go before every command. */
+  /** Words that are put before every command. */
   readonly prefix: readonly string[];
   /** Account that the process runs under and that owns the data. Undefined: the process keeps its account. */
   readonly account: SystemAccount | undefined;
@@ -18,14 +18,14 @@ export type Identity = {
 
 export type IdentityRequest = {
   readonly system: System;
-  /** The folder that holds the data folder; it exists. */
+  /** Folder that holds the data folder. It exists. */
   readonly directory: string;
   readonly binaries: Binaries;
-  /** The owner of data that is there already. */
+  /** User id of the owner of existing data. Undefined without data. */
   readonly dataUid: number | undefined;
 };
 
-/** Starts a program as this identity with a folder to work in. From its start it has a handle of its own. */
+/** Starts a program as this identity, with a working folder. A program that gets the folder as a handle keeps its own copy. */
 export function withFolder<T>(
   { prefix, account, byHandle }: Identity,
   folder: string,

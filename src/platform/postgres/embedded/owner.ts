@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readProcess } from './process-info.ts';
 
-/** The setting that carries the owner's mark on the postmaster's command line. */
+/** Name of the setting that carries the owner's mark on the postmaster's command line. */
 export const OWNER_SETTING = 'svc.owner';
 
 /** Returns a mark of one process: its id and its start time, because ids are used again. */

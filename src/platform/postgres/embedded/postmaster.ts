@@ -19,18 +19,20 @@ export type PostmasterOptions = {
   readonly settings: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Gives up a start that is under way: it rejects with the signal's reason, and nothing runs. */
+  /** Signal that ends a start under way: the start rejects with the signal's reason, and no server is left running. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A PostgreSQL server that accepts connections. */
+/** Running PostgreSQL server that accepts connections. */
 export type Postmaster = {
-  /** Resolves when it is gone, with the last it said. */
+  /** Resolves with the last output of the server when the server has ended. */
   readonly exited: Promise<string>;
   stop(): Promise<void>;
 };
 
-/** Recovery after a crash replays at most `max_wal_size`; beyond this something else is wrong. */
+/**
+ * Time for a start, with the recovery after a crash, which replays at most `max_wal_size`. A longer start has another fault.
+ */
 const READY_WITHIN_MS = 600_000;
 const POLITE_STOP_MS = 30_000;
 const LAST_WORDS_MS = 500;

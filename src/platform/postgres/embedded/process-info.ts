@@ -12,13 +12,13 @@ export type ProcessInfo = {
 
 const ABSENT: ProcessInfo = { state: 'absent', startedAt: '', command: '', cwd: '' };
 
-/** Looks a process up, in `/proc` where there is one and with `ps` elsewhere. */
+/** Returns the state of a process, from `/proc` if there is one and from `ps` otherwise. */
 export function readProcess(pid: number): ProcessInfo {
   if (!Number.isSafeInteger(pid) || pid <= 0) return ABSENT;
   if (!existsSync('/proc/self/stat')) return askPs(pid);
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   if (stat === '') return answersSignals(pid) ? { ...ABSENT, state: 'alive' } : ABSENT;
-  // The name in parentheses may hold anything; what follows its end is fixed: state, then numbers.
+  // The name in parentheses may hold any text. Fixed fields follow it: the state, then numbers.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     state: fields[0] === 'Z' || fields[0] === 'X' ? 'zombie' : 'alive',

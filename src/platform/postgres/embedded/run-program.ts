@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 
-/** A fixed environment: the database neither needs nor sees this server's secrets. */
+/** Fixed environment of PostgreSQL's programs: they neither need nor get this server's secrets. */
 export const PROGRAM_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
-  // A backend would give its memory back with each sql transaction, and ask for it again with the next.
+  // Without these a backend returns its memory to the system after each sql transaction and requests it again for the next.
   MALLOC_TRIM_THRESHOLD_: String(16 * 1024 * 1024),
   MALLOC_TOP_PAD_: String(1024 * 1024),
 } as const;

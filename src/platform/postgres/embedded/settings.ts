@@ -1,17 +1,17 @@
-/** Given on the command line, where they beat every configuration file and ALTER SYSTEM. */
+/** Settings on the command line, where they override every configuration file and ALTER SYSTEM. */
 export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
-  // A commit that was answered survives a power cut.
+  // A confirmed commit survives a power cut.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  // Reached through the socket only.
+  // The server is reached through the socket only.
   listen_addresses: '',
   port: '5432',
   unix_socket_permissions: '0700',
-  // Small: one process with a pool of at most ten connections, beside the command-line tools.
+  // A small server: one process with its pools, beside the command-line tools.
   max_connections: '24',
   shared_buffers: '64MB',
-  // A checkpoint makes the next writes carry whole pages: under load they should be rare.
+  // After a checkpoint the next writes carry whole pages: under load checkpoints should be rare.
   max_wal_size: '1GB',
   wal_level: 'minimal',
   max_wal_senders: '0',
@@ -34,7 +34,7 @@ export const INITDB_OPTIONS: readonly string[] = [
   '--username=app',
   '--auth=trust',
   '--encoding=UTF8',
-  // Nothing depends on the locales that the machine happens to have.
+  // The database does not depend on the locales of the machine.
   '--locale=C',
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',

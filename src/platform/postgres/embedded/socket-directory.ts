@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { EmbeddedDatabaseError } from './embedded-error.ts';
 import type { Identity } from './identity.ts';
 
-/** A socket's path may have 107 bytes with its file name; characters that lists use are avoided too. */
+/** Most bytes of the directory, since a socket's path may have 107 bytes with its file name. */
 const MAX_BYTES = 80;
 const SIMPLE = /^[\w./@+-]+$/;
 

@@ -6,9 +6,9 @@ import { launchPostmaster, type Postmaster, type PostmasterOptions } from './pos
 const RETRY_MS = 100;
 const RETRY_FOR_MS = 30_000;
 const MAX_BACKOFF_MS = 5_000;
-/** A server that stood this long did not fail at starting: the next restart is quick again. */
+/** Time that a server must run for its start to count as good. The next restart then comes at once. */
 const HEALTHY_AFTER_MS = 60_000;
-/** PostgreSQL's own interlocks: another start was quicker, or backends of a killed server still end. */
+/** Messages of PostgreSQL's own locks: another start was quicker, or backends of a killed server still end. */
 const HELD = /lock file ".*" already exists|pre-existing shared memory block/;
 
 export type SupervisorOptions = PostmasterOptions & { readonly directory: string };

@@ -10,14 +10,14 @@ export type System = {
   readonly uid: number;
   readonly platform: string;
   readonly accounts: readonly SystemAccount[];
-  /** `initdb` wants a name for the user that runs it. */
+  /** True when the process's user has a name, which `initdb` needs. */
   readonly hasAccountName: boolean;
-  /** May any user reach this path, by the execute bits of the folders above and of itself? */
+  /** Returns true when any user may reach a path, by the execute bits of the path and of the folders above it. */
   readonly othersMayEnter: (path: string) => boolean;
   readonly mayUnshare: () => Promise<boolean>;
 };
 
-/** The user namespace in which root reads as an ordinary user. */
+/** Command prefix for a user namespace in which root counts as an ordinary user. */
 export const UNSHARE = ['unshare', '-U', '--map-user=65534', '--map-group=65534'] as const;
 
 /** Reads the facts of this machine. */

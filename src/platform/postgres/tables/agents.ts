@@ -29,12 +29,12 @@ export const agents = pgTable(
     mode: text('mode').notNull().default('managed'),
     /** wallet (prepaid) or credit_line. */
     fundingMode: text('funding_mode').notNull(),
-    /** Lower case; null until the wallet is provisioned. */
+    /** Wallet's address in lower case; null until the wallet is provisioned. */
     walletAddress: text('wallet_address').unique(),
     borrowLimitRaw: raw('borrow_limit_raw'),
     maxRateBps: integer('max_rate_bps').notNull(),
     expirySeconds: integer('expiry_seconds').notNull(),
-    /** Unix seconds at which the delegation ends; null until it is made. */
+    /** Unix seconds at which the delegation ends; null until the delegation is made. */
     operatorExpiry: bigint('operator_expiry', { mode: 'number' }),
     delegationTxHash: text('delegation_tx_hash'),
     /** Failed attempts to provision the agent, and the time of the next attempt. */
@@ -45,7 +45,7 @@ export const agents = pgTable(
     closedAt: instant('closed_at'),
     /** Destinations that must stand in an api or vendor policy: off, host, vendor or both. */
     allowlistMode: text('allowlist_mode').notNull().default('off'),
-    /** While true the agent's own key may tighten its controls, and loosen none. */
+    /** True when the agent's own key may tighten the agent's controls but loosen none. */
     selfServiceLocked: boolean('self_service_locked').notNull().default(false),
   },
   (table) => [
@@ -76,7 +76,7 @@ export const operatorPermissions = pgTable('operator_permissions', {
   borrowLimitRaw: raw('borrow_limit_raw').notNull(),
   maxRateBps: integer('max_rate_bps').notNull(),
   expiry: bigint('expiry', { mode: 'number' }).notNull(),
-  /** Borrowed funds can land nowhere else. */
+  /** Only address that may receive the borrowed funds. */
   onBehalfOf: text('on_behalf_of').notNull(),
   txHash: text('tx_hash').notNull(),
   approved: boolean('approved').notNull(),

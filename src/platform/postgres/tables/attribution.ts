@@ -54,8 +54,8 @@ export const actionTotals = pgTable(
 );
 
 /**
- * Free calls through the proxy by action, written with their lines. They move no money, so they stay out of the rows
- * that the ledger locks.
+ * Free calls through the proxy, counted by action in the transaction that writes their lines. Free calls move no money, so
+ * their counts stay out of the rows that the ledger locks.
  */
 export const freeActionTotals = pgTable(
   'free_action_totals',

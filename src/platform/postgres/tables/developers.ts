@@ -9,11 +9,11 @@ export const developers = pgTable('developers', {
   displayName: text('display_name'),
   email: text('email'),
   createdAt: now('created_at'),
-  /** Session tokens of an older generation are refused. */
+  /** Current generation of session tokens. Tokens of an older generation are refused. */
   sessionGeneration: integer('session_generation').notNull().default(0),
 });
 
-/** Sessions that were ended before their tokens expired; rows go once the newest token has. */
+/** Sessions that were ended before their tokens expired. A row is deleted once the session's newest token has expired. */
 export const endedSessions = pgTable(
   'ended_sessions',
   {

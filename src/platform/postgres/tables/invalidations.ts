@@ -14,7 +14,7 @@ export const invalidations = pgTable(
     kind: text('kind').notNull(),
     agentId: integer('agent_id'),
     keyId: integer('key_id'),
-    /** The wall clock of the insert, not of the transaction's begin. */
+    /** Time of the insert by the wall clock, not the beginning of its transaction. */
     at: instant('at').notNull().default(sql`clock_timestamp()`),
   },
   (table) => [index('invalidations_at').on(table.at)],

@@ -7,7 +7,7 @@ import { developers } from './developers.ts';
 /** Columns that both kinds of key have. Only a keyed hash of the secret is stored, never the secret. */
 const keyColumns = () => ({
   id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
-  /** HMAC-SHA256 in hex. */
+  /** HMAC-SHA256 of the secret, in hex. */
   digest: text('digest').notNull().unique(),
   prefix: text('prefix').notNull(),
   label: text('label'),
@@ -42,9 +42,12 @@ export const agentKeys = pgTable(
     agentId: integer('agent_id')
       .notNull()
       .references(() => agents.id),
-    /** The first key of its line of rotations, whose budget its heirs have; null: it is the first itself. */
+    /**
+     * First key of the line of rotations that the key belongs to; the keys of a line share one budget. Null for the first key
+     * itself.
+     */
     rootId: integer('root_id'),
-    /** `auto`: prompts are marked for the caches of upstreams that need marks. */
+    /** `auto` when prompts are marked for the caches of upstreams that need marks (`cache_control`); else `off`. */
     promptCaching: text('prompt_caching').notNull().default('off'),
   },
   (table) => [

@@ -14,8 +14,8 @@ import {
 import { id, now, raw } from '../columns.ts';
 
 /**
- * An agent's money, guarded: one row an agent, written by `apply_batch` alone and fenced by `version`.
- * credited = spendable + held + consumed. `rules_version` moves when status, keys or policies change.
+ * Balance of each agent, one row an agent, written by `apply_batch` alone under the check of `version`. credited = spendable +
+ * held + consumed. `rules_version` rises when status, keys or policies change.
  */
 export const agentFunds = pgTable(
   'agent_funds',
@@ -49,8 +49,8 @@ export const agentFunds = pgTable(
 );
 
 /**
- * Append-only and kept for ever: the truth that the balances are derived from. The id is the
- * idempotency key. The index answers an agent's statement and the self-check.
+ * Postings of the ledger, append-only and kept for ever: the balances are derived from them. The id is the idempotency key. The
+ * index serves an agent's statement and the self-check.
  */
 export const postings = pgTable(
   'postings',
@@ -68,14 +68,16 @@ export const postings = pgTable(
   (table) => [index('postings_agent').on(table.agentId, table.at)],
 );
 
-/** Open holds only, so the table stays as small as the work in flight. Guarded by the agent's row. */
+/**
+ * Open holds only, so that the table stays as small as the work under way. Changed only with the agent's row locked or checked.
+ */
 export const holds = pgTable(
   'holds',
   {
     id: id('id').primaryKey(),
     agentId: integer('agent_id').notNull(),
     amountRaw: raw('amount_raw').notNull(),
-    /** request or session: how an orphan of this kind is resolved. */
+    /** `request` or `session`: decides how a hold whose process has died is resolved. */
     kind: text('kind').notNull(),
     sessionId: text('session_id'),
     nodeId: id('node_id').notNull(),
@@ -87,7 +89,7 @@ export const holds = pgTable(
     payee: text('payee'),
     openedAt: now('opened_at'),
   },
-  // No further index: the reaper reads it only where a lease has run out.
+  // No further index: the reaper reads the holds only of an expired lease.
   (table) => [check('holds_amount', sql`${table.amountRaw} >= 0`)],
 );
 
@@ -111,7 +113,7 @@ export const charges = pgTable(
     actionId: text('action_id'),
     customerId: text('customer_id'),
     sessionId: text('session_id'),
-    /** Whom a vendor payment went to, lower case. */
+    /** Address that a payment to a vendor went to, in lower case. */
     payee: text('payee'),
     responseStatusCode: integer('response_status_code'),
     latencyMs: integer('latency_ms'),
@@ -120,7 +122,7 @@ export const charges = pgTable(
     createdAt: now('created_at'),
   },
   (table) => [
-    // Newest first, page by page. Nothing asks for a charge without its agent.
+    // Charges are read page by page, newest first, and always of one agent.
     primaryKey({ columns: [table.agentId, table.id] }),
     // Charges that a new policy counts from the time before it.
     index('charges_agent_at').on(table.agentId, table.createdAt),
@@ -134,7 +136,7 @@ export const events = pgTable(
   {
     id: bigserial('id', { mode: 'bigint' }).primaryKey(),
     name: text('name').notNull(),
-    /** Null: an event of this server for all accounts. */
+    /** Account that the event belongs to; null for an event of this server for all accounts. */
     accountId: text('account_id'),
     agentWallet: text('agent_wallet'),
     correlationId: text('correlation_id'),
@@ -146,7 +148,7 @@ export const events = pgTable(
     createdAt: now('created_at'),
   },
   (table) => [
-    // There is one first payment an agent.
+    // Each agent has one first payment.
     uniqueIndex('events_first_settlement')
       .on(table.agentWallet)
       .where(sql`name = 'x402.first_settlement'`),

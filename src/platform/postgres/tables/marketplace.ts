@@ -14,7 +14,7 @@ export const marketplaceVendors = pgTable(
      * Time at which a process began the latest probe, which keeps other processes from probing; null before the first probe.
      */
     checkedAt: instant('checked_at'),
-    /** Null while the first try is under way. */
+    /** Duration of the latest probe; null while the first probe is under way. */
     latencyMs: integer('latency_ms'),
     excerpt: text('excerpt'),
     /** Sales of this vendor, reported by all processes: time and duration of the last sale, and failures in a row. */
@@ -29,7 +29,7 @@ export const marketplaceVendors = pgTable(
 export const marketplaceJobs = pgTable(
   'marketplace_jobs',
   {
-    /** The id of its hold, too. */
+    /** Id of the job and of its hold. */
     id: id('id').primaryKey(),
     agentId: integer('agent_id').notNull(),
     accountId: text('account_id').notNull(),
@@ -45,11 +45,11 @@ export const marketplaceJobs = pgTable(
     heldRaw: raw('held_raw').notNull(),
     /** Vendor's id of the job; null until the vendor has stated it. */
     vendorJobId: text('vendor_job_id'),
-    /** Raised by each process that takes the job over: every write of an earlier one misses. */
+    /** Number that each process raises when it takes the job over, so that every write of an earlier process misses. */
     epoch: integer('epoch').notNull().default(0),
-    /** Looks in a row without news. */
+    /** Queries of the job's state in a row that brought no news. */
     looks: integer('looks').notNull().default(0),
-    /** When a process takes it over next, deletes its result, and deletes it. */
+    /** Time of the next work on the job: a process takes the job over, then deletes its result, then deletes the job. */
     dueAt: instant('due_at'),
     /** Time at which the job fails when it has not ended. */
     deadlineAt: instant('deadline_at').notNull(),
@@ -66,7 +66,7 @@ export const marketplaceJobs = pgTable(
   },
   (table) => [
     index('marketplace_jobs_due').on(table.dueAt).where(sql`due_at is not null`),
-    // Living jobs are few: they are counted by agent and by account.
+    // Unfinished jobs are few: they are counted by agent and by account.
     index('marketplace_jobs_living')
       .on(table.accountId, table.agentId)
       .where(sql`ended_at is null`),
@@ -77,7 +77,7 @@ export const marketplaceJobs = pgTable(
   ],
 );
 
-/** When something unexpected of a vendor was last reported to an agent, so that it is reported once an hour. */
+/** Time of the last report to an agent about a vendor's departure from its description, so that it is reported once an hour. */
 export const marketplaceTripwires = pgTable(
   'marketplace_tripwires',
   {

@@ -42,17 +42,17 @@ export const memorySpaces = pgTable(
       .notNull()
       .references(() => agents.id),
     subTenant: id('sub_tenant').notNull(),
-    /** The type of each metadata field that was declared; null: that of the default namespace holds. */
+    /** Declared type of each metadata field; null when the types of the default namespace apply. */
     schema: jsonb('schema').$type<Readonly<Record<string, string>>>(),
     model: text('model').notNull(),
-    /** Numbers of its vectors; 0: there are none yet, and the first ones tell. */
+    /** Number of dimensions of the namespace's vectors; 0 until the first vectors are written. */
     dims: integer('dims').notNull(),
     /** Items of the namespace by type, changed with the row of its store locked. */
     memories: integer('memories').notNull().default(0),
     knowledge: integer('knowledge').notNull().default(0),
     /** Raised by each commit that adds or removes chunks. Loaded copies of the namespace are updated by this number. */
     version: counter('version').notNull().default(0),
-    /** The last version whose removals are not remembered any more. */
+    /** Last version whose removals are no longer recorded. */
     forgottenVersion: counter('forgotten_version').notNull().default(0),
     createdAt: now('created_at'),
     /** Time of the deletion. No request sees the namespace from then on; a worker deletes its contents. */
@@ -71,7 +71,7 @@ export const memoryItems = pgTable(
   'memory_items',
   {
     id: id('id').primaryKey(),
-    /** The order of ingestion. */
+    /** Position in the order of ingestion. */
     seq: bigserial('seq', { mode: 'number' }).notNull(),
     spaceId: integer('space_id')
       .notNull()
@@ -82,15 +82,15 @@ export const memoryItems = pgTable(
     text: text('text').notNull(),
     infer: boolean('infer').notNull(),
     metadata: jsonb('metadata').notNull(),
-    /** A document's title and the id that its owner gave it. */
+    /** Title of a document, and the id that its owner gave it. */
     title: text('title'),
     sourceId: text('source_id'),
     status: text('status').notNull(),
-    /** The claim of the process that indexes it. */
+    /** Claim of the process that indexes the item. */
     claim: id('claim'),
-    /** When it may be claimed, or may be claimed again; null: there is nothing left to do. */
+    /** Time from which a process may claim the item; null when no indexing is left. */
     dueAt: instant('due_at'),
-    /** Failures of indexing. */
+    /** Failed attempts to index the item. */
     attempts: smallint('attempts').notNull().default(0),
     /** Bytes of the item's text, title, id and metadata in UTF-8. */
     bytes: integer('bytes').notNull().default(0),
@@ -98,15 +98,15 @@ export const memoryItems = pgTable(
     spender: jsonb('spender'),
     /** Cost of the item's indexing. */
     costRaw: raw('cost_raw').notNull().default(sql`0`),
-    /** Why it waits for another purchase, or has failed: the code of the refusal. */
+    /** Code of the refusal for which the item waits for another purchase or has failed. */
     reason: text('reason'),
-    /** The balance that the refused purchase needs; null: it does not wait for money. */
+    /** Balance that the refused purchase needs; null when the item does not wait for money. */
     needsRaw: raw('needs_raw'),
     /** Refusals of the purchases that the item needs. */
     waits: smallint('waits').notNull().default(0),
     /** Source of the facts of a text with `infer`: the model, or `local`. */
     inferredBy: text('inferred_by'),
-    /** Why that was not the model. */
+    /** Reason why the facts are not the model's. */
     inferError: text('infer_error'),
     createdAt: now('created_at'),
   },
@@ -136,10 +136,10 @@ export const memoryPurchases = pgTable(
       .references(() => memoryItems.id, { onDelete: 'cascade' }),
     /** `facts` or `vectors`. */
     kind: text('kind').notNull(),
-    /** The id of its hold. */
+    /** Id of the purchase's hold. */
     workId: id('work_id').notNull(),
     model: text('model').notNull(),
-    /** Null: not delivered. */
+    /** Delivered facts or vectors; null until they are delivered. */
     result: bytea('result'),
   },
   (table) => [
@@ -148,7 +148,7 @@ export const memoryPurchases = pgTable(
   ],
 );
 
-/** A piece of an item that is found by its words and its vector. Written in the commit that completes the item. */
+/** Chunk of an item that searches find by its words and its vector. Written in the commit that completes the item. */
 export const memoryChunks = pgTable(
   'memory_chunks',
   {
@@ -161,8 +161,8 @@ export const memoryChunks = pgTable(
     /** Text of the chunk. The first line is the text of the memory, or of this piece of the memory. */
     content: text('content').notNull(),
     /**
-     * The namespace stands among the words, so that the index finds a word within it and reads no other. What joins words
-     * to a path or an address is a space here, as in `word-query.ts`.
+     * Words of the chunk, and its namespace as a word, so that the index finds a word within one namespace. Signs that join
+     * words to a path or an address count as spaces, as in `word-query.ts`.
      */
     words: tsvector('words')
       .notNull()
@@ -171,9 +171,9 @@ export const memoryChunks = pgTable(
           '[/\\\\_@<>:=?#~]|(?<![0-9])[.]|[.](?![0-9])', ' ', 'g'))
           || array_to_tsvector(array['space ' || space_id::text])`),
       ),
-    /** Words and values of the metadata, each with its namespace and field. */
+    /** Words and values of the item's metadata, each with its namespace and field. */
     terms: text('terms').array().notNull(),
-    /** Float32, little-endian, of length 1. */
+    /** Vector of length 1, as little-endian Float32 values. */
     vector: bytea('vector').notNull(),
     version: counter('version').notNull(),
   },
@@ -185,7 +185,7 @@ export const memoryChunks = pgTable(
   ],
 );
 
-/** Chunks that were removed from a namespace: loaded copies of it follow. */
+/** Chunks that were removed from a namespace, by which processes update their loaded copies. */
 export const memoryRemovals = pgTable(
   'memory_removals',
   {

@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { id, instant, now, raw } from '../columns.ts';
 
-/** Paid and free calls through the proxy share their numbers: an agent's history is one list, newest first. */
+/** Sequence of the ids of paid and free calls through the proxy: an agent's history is one list, newest first. */
 export const proxyCallIds = pgSequence('proxy_call_ids');
 
 const callId = () =>
@@ -25,7 +25,7 @@ const callId = () =>
 export const reservations = pgTable(
   'reservations',
   {
-    /** 0x and 64 hex digits in lower case; with the wallet it is unique on chain, too. */
+    /** Nonce of the authorization: 0x and 64 hex digits in lower case, unique on the chain with the wallet. */
     nonce: id('nonce').primaryKey(),
     id: callId(),
     holdId: id('hold_id').notNull().unique(),
@@ -34,7 +34,7 @@ export const reservations = pgTable(
     wallet: id('wallet').notNull(),
     payee: text('payee').notNull(),
     valueRaw: raw('value_raw').notNull(),
-    /** Unix seconds, by the chain's clock. */
+    /** Unix seconds, by the chain's clock, until which the signature is valid. */
     validBefore: bigint('valid_before', { mode: 'number' }).notNull(),
     signature: text('signature').notNull(),
     x402Version: smallint('x402_version').notNull(),
@@ -46,14 +46,14 @@ export const reservations = pgTable(
     actionId: text('action_id'),
     customerId: text('customer_id'),
     state: text('state').notNull().default('reserved'),
-    /** The vendor has said that it does not take the payment, which proves nothing. */
+    /** True when the vendor has refused the payment. The refusal proves nothing about the chain. */
     refused: boolean('refused').notNull().default(false),
     txHash: text('tx_hash'),
     responseStatusCode: integer('response_status_code'),
     latencyMs: integer('latency_ms'),
     reservedAt: now('reserved_at'),
     sentAt: instant('sent_at'),
-    /** When it came to its end, whichever; watched on for a while after. */
+    /** Time at which the outcome was decided. The payment is watched for a while after it. */
     decidedAt: instant('decided_at'),
     /** Time at which the payment was debited after all, because it moved on chain after its release. */
     correctedAt: instant('corrected_at'),
@@ -115,13 +115,13 @@ export const payouts = pgTable(
     wallet: id('wallet').notNull(),
     payee: text('payee').notNull(),
     amountRaw: raw('amount_raw').notNull(),
-    /** planned, submitted, or done once the chain says so. */
+    /** planned, submitted, or done once the chain shows the transfer. */
     state: text('state').notNull().default('planned'),
     /** Unix seconds until which the last signature is valid. */
     validBefore: bigint('valid_before', { mode: 'number' }),
     txHash: text('tx_hash'),
     attempts: integer('attempts').notNull().default(0),
-    /** When it is looked at next; the process that looks moves it on first. */
+    /** Time of the next work on the payout. A process that takes the payout moves this time on first. */
     nextAt: now('next_at'),
     createdAt: now('created_at'),
     doneAt: instant('done_at'),
@@ -144,16 +144,16 @@ export const chainCursors = pgTable('chain_cursors', {
   claimedUntil: instant('claimed_until'),
 });
 
-/** The second look at wallets: which blocks are read again for whom, one row a chain. */
+/** Progress of the second check of wallets: the blocks that are read again, one row a chain. */
 export const walletAudits = pgTable('wallet_audits', {
   name: id('name').primaryKey(),
   fromBlock: bigint('from_block', { mode: 'number' }).notNull(),
   toBlock: bigint('to_block', { mode: 'number' }).notNull(),
   /** Agents up to this id have their wallets done; null when all wallets are done. */
   afterAgentId: integer('after_agent_id'),
-  /** When the next round begins. */
+  /** Time at which the next round begins. */
   dueAt: now('due_at'),
-  /** The next round begins at this block at the latest. */
+  /** Highest block at which the next round may begin. */
   rereadFrom: bigint('reread_from', { mode: 'number' }),
 });
 
@@ -172,20 +172,20 @@ export const awaitedDeposits = pgTable(
   (table) => [index('awaited_deposits_due').on(table.nextAt)],
 );
 
-/** A wallet that holds something else on chain than by the book, until that is explained. */
+/** Wallets whose USDC on the chain differs from the book. A row is deleted once its difference is explained. */
 export const walletDifferences = pgTable(
   'wallet_differences',
   {
     agentId: integer('agent_id').primaryKey(),
     /** USDC that the chain shows beyond the book; negative when it shows less. */
     differenceRaw: raw('difference_raw').notNull(),
-    /** The wallet is not older than this block. */
+    /** Lowest block that the search for the reason reads. The wallet is not older than this block. */
     floorBlock: bigint('floor_block', { mode: 'number' }).notNull(),
     /** Lowest block that the search for the reason has reached; null when the search begins at the newest block. */
     searchedFrom: bigint('searched_from', { mode: 'number' }),
     looks: integer('looks').notNull().default(0),
     passes: integer('passes').notNull().default(0),
-    /** The difference that an alarm was raised for. */
+    /** Difference that the last alarm reported. */
     toldRaw: raw('told_raw'),
     foundAt: now('found_at'),
     nextAt: now('next_at'),

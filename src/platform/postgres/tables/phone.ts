@@ -12,10 +12,10 @@ import {
 } from 'drizzle-orm/pg-core';
 import { id, instant, now, raw } from '../columns.ts';
 
-/** The states in which a number occupies its agent's one place. */
+/** Condition for a number that counts as its agent's one number. */
 const LIVING = sql`status in ('buying', 'active', 'grace')`;
 
-/** Numbers that agents rent or have rented. A released one keeps its row, since calls and charges name it. */
+/** Numbers that agents rent or have rented. A released number keeps its row, since calls and charges name it. */
 export const phoneNumbers = pgTable(
   'phone_numbers',
   {
@@ -28,24 +28,26 @@ export const phoneNumbers = pgTable(
     phoneNumber: text('phone_number').notNull(),
     areaCode: text('area_code'),
     status: text('status').notNull(),
-    /** Locked at purchase. */
+    /** Monthly rental, fixed at the purchase. */
     monthlyRentalRaw: raw('monthly_rental_raw').notNull(),
-    /** The hold of the first month. The carrier keeps it beside the number, so that a purchase is found again. */
+    /**
+     * Id of the hold of the first month. The carrier stores this id with the number, so that a lost purchase is found again.
+     */
     purchaseId: id('purchase_id').notNull(),
     /** Key and tags of the purchase: any process may charge the first month. */
     keyId: integer('key_id'),
     taskId: text('task_id'),
     actionId: text('action_id'),
     customerId: text('customer_id'),
-    /** Months that are paid, the first included: names the postings of the renewals. */
+    /** Number of paid months, the first included. The postings of the renewals are named by it. */
     paidMonths: integer('paid_months').notNull().default(0),
     nextRenewalAt: instant('next_renewal_at'),
     graceUntil: instant('grace_until'),
-    /** When a worker looks at it next: to renew, to retry a payment, to end a purchase or a release. */
+    /** Time of the next work on the number: a renewal, another attempt to pay, or the end of a purchase or release. */
     dueAt: instant('due_at'),
     releasedAt: instant('released_at'),
     releaseReason: text('release_reason'),
-    /** The carrier has it back. */
+    /** Time at which the number went back to the carrier. */
     returnedAt: instant('returned_at'),
     createdAt: now('created_at'),
   },
@@ -76,9 +78,9 @@ export const voiceSettings = pgTable(
     webhookUrl: text('webhook_url'),
     /** Address that is queried before a call from outside is answered. */
     inboundUrl: text('inbound_url'),
-    /** Calls from outside are recorded, after an announcement. */
+    /** True when calls from outside are recorded, after an announcement. */
     recordCalls: boolean('record_calls').notNull().default(false),
-    /** Calls from outside have a report. */
+    /** True when calls from outside get a report. */
     reportCalls: boolean('report_calls').notNull().default(false),
     /** Settings of how the agent listens and speaks; absent members have their defaults. */
     conversation: jsonb('conversation').notNull().default({}),
@@ -118,7 +120,7 @@ export const callLimits = pgTable('call_limits', {
   updatedAt: now('updated_at'),
 });
 
-/** Why the phone service of every account is off, such as the carrier's limit of the month. */
+/** Reasons for which the phone service of every account is off, such as the carrier's monthly limit. */
 export const telephonyStops = pgTable('telephony_stops', {
   reason: text('reason').primaryKey(),
   createdAt: now('created_at'),

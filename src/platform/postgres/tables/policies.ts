@@ -15,13 +15,13 @@ export const policies = pgTable(
     accountId: text('account_id')
       .notNull()
       .references(() => developers.accountId),
-    /** Null for a policy of the whole team. */
+    /** Agent that the policy limits; null for a policy of the whole team. */
     agentId: integer('agent_id').references(() => agents.id),
     /** task, api, vendor, session or key. */
     kind: text('kind').notNull(),
-    /** A task id, host, payee or the id of the first key of a line, in lower case; null for a session. */
+    /** Task id, host, payee, or id of the first key of a line of rotations, in lower case; null for a session. */
     matchKey: text('match_key'),
-    /** host_exact, host_suffix or recipient; null where there is one way to match. */
+    /** host_exact, host_suffix or recipient; null for a kind with one way to match. */
     matchKind: text('match_kind'),
     limitRaw: raw('limit_raw').notNull(),
     limitFloorRaw: raw('limit_floor_raw'),
@@ -31,7 +31,7 @@ export const policies = pgTable(
     windowSeconds: integer('window_seconds'),
     /** day, week or month. */
     calendarUnit: text('calendar_unit'),
-    /** Nothing that was settled before counts. */
+    /** Time from which settled amounts count. */
     startsAt: instant('starts_at').notNull(),
     expiresAt: bigint('expires_at', { mode: 'number' }),
     effectiveFrom: bigint('effective_from', { mode: 'number' }),
@@ -77,7 +77,7 @@ export const teamCounters = pgTable(
   (table) => [check('team_counters_held', sql`${table.heldRaw} >= 0`)],
 );
 
-/** Shares of an agent's funding whose crossing is written as an event. */
+/** Shares of an agent's funding. An event is written when the balance crosses such a share. */
 export const creditThresholds = pgTable(
   'credit_thresholds',
   {

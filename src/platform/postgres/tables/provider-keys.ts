@@ -2,7 +2,7 @@ import { boolean, integer, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { bytea, instant, now } from '../columns.ts';
 import { developers } from './developers.ts';
 
-/** Keys of an account at the providers of models: one each. What is deleted leaves no row. */
+/** Keys of an account at providers of models, one for each provider. A deleted key leaves no row. */
 export const providerKeys = pgTable(
   'provider_keys',
   {
@@ -10,15 +10,15 @@ export const providerKeys = pgTable(
     accountId: text('account_id')
       .notNull()
       .references(() => developers.accountId),
-    /** As the catalogue names it; a key may outlive its provider there. */
+    /** Provider's name in the catalogue. A key may outlive its provider there. */
     provider: text('provider').notNull(),
     /** The key under AES-256-GCM, bound to account and provider: 12 bytes nonce, the sealed key, 16 bytes tag. */
     sealedKey: bytea('sealed_key').notNull(),
-    /** The recognisable start and three dots. */
+    /** Recognisable start of the key, with three dots. */
     keyPrefix: text('key_prefix').notNull(),
     label: text('label'),
     enabled: boolean('enabled').notNull().default(true),
-    /** The wallet that stored the first key here. */
+    /** Wallet that stored the account's first key for this provider. */
     createdBy: text('created_by').notNull(),
     lastUsedAt: instant('last_used_at'),
     createdAt: now('created_at'),

@@ -1,7 +1,7 @@
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { bytea, id, instant, now, raw } from '../columns.ts';
 
-/** Answers under an `Idempotency-Key`, and keys whose work is under way. Pruned ten minutes after the answer. */
+/** Idempotency keys with their stored answers, and keys whose work is under way. Pruned ten minutes after the answer. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -14,9 +14,9 @@ export const idempotencyKeys = pgTable(
     workId: id('work_id').notNull(),
     nodeId: id('node_id').notNull(),
     leaseEpoch: integer('lease_epoch').notNull(),
-    /** in_flight, or done with the answer. */
+    /** `in_flight`, or `done` with the answer. */
     state: text('state').notNull(),
-    /** A msgpackr record of status, headers and body; null where the answer was too long to keep. */
+    /** Record of status, headers and body (msgpackr); null when the answer was too long to keep. */
     answer: bytea('answer'),
     createdAt: now('created_at'),
     expiresAt: instant('expires_at').notNull(),
@@ -28,8 +28,8 @@ export const idempotencyKeys = pgTable(
 );
 
 /**
- * Requests counted over all processes, a row a bucket; unlogged, since a crash may forget a minute. Windows that
- * are over are pruned.
+ * Requests counted over all processes, one row a bucket. Unlogged, since a crash may forget a minute; rows of past windows are
+ * pruned.
  */
 export const rateWindows = pgTable(
   'rate_windows',

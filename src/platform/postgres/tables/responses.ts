@@ -22,7 +22,7 @@ export const modelResponses = pgTable(
     /** The response and its own input as JSON under AES-256-GCM, bound to agent and id. */
     sealed: bytea('sealed').notNull(),
     createdAt: now('created_at'),
-    /** Put off when it is continued. */
+    /** Time at which the response is deleted. Moved on when another response continues it. */
     expiresAt: instant('expires_at').notNull(),
   },
   (table) => [

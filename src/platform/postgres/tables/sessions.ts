@@ -8,7 +8,7 @@ import { bytea, id, instant, now, raw } from '../columns.ts';
  */
 export const leases = pgTable('leases', {
   nodeId: id('node_id').primaryKey(),
-  /** Raised when a node id is taken again, so that the holds of its former life read as orphans. */
+  /** Number that rises when a process takes the node id again, so that holds of the former process count as orphans. */
   epoch: integer('epoch').notNull(),
   expiresAt: instant('expires_at').notNull(),
 });
@@ -54,7 +54,7 @@ export const sessionJournal = pgTable(
     seq: integer('seq').notNull(),
     epoch: integer('epoch').notNull(),
     costRaw: raw('cost_raw').notNull(),
-    /** A msgpackr record of unit and quantity. */
+    /** Quantity of each unit, as a msgpackr record. */
     usage: bytea('usage').notNull(),
     at: now('at'),
   },

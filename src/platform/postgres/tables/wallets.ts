@@ -3,11 +3,11 @@ import { bytea, now } from '../columns.ts';
 
 /** Wallets that this server holds itself. One row an agent at most; never deleted, funds may still arrive. */
 export const managedWallets = pgTable('managed_wallets', {
-  /** `<accountId>:<agentId>`: asking again for the same agent finds the same wallet. */
+  /** `<accountId>:<agentId>`, so that a repeated request for an agent's wallet finds the same wallet. */
   reference: text('reference').primaryKey(),
-  /** Lower case. */
+  /** Wallet's address in lower case. */
   address: text('address').notNull().unique(),
-  /** The private key under AES-256-GCM: 12 bytes nonce, 32 bytes sealed key, 16 bytes tag. */
+  /** Private key under AES-256-GCM: 12 bytes nonce, 32 bytes sealed key, 16 bytes tag. */
   sealedKey: bytea('sealed_key').notNull(),
   createdAt: now('created_at'),
 });
@@ -17,7 +17,7 @@ export const remoteWallets = pgTable('remote_wallets', {
   /** `<accountId>:<agentId>`. */
   reference: text('reference').primaryKey(),
   walletId: text('wallet_id').notNull().unique(),
-  /** Lower case. */
+  /** Wallet's address in lower case. */
   address: text('address').notNull().unique(),
   createdAt: now('created_at'),
 });

@@ -24,23 +24,23 @@ export const webhooks = pgTable(
       .notNull()
       .references(() => developers.accountId),
     url: text('url').notNull(),
-    /** Exact names, `*`, or `prefix.*`. */
+    /** Patterns of event names: exact names, `*`, or `prefix.*`. */
     events: text('events').array().notNull(),
     scope: text('scope').notNull(),
-    /** A wallet in lower case, or a loan id in digits; null for `global`. */
+    /** Wallet in lower case, or loan id in digits; null for `global`. */
     scopeValue: text('scope_value'),
     description: text('description'),
     active: boolean('active').notNull().default(true),
-    /** Why the server switched it off; null: its owner did, or it is on. */
+    /** Reason why the server switched the endpoint off; null when its owner did, or when it is on. */
     inactiveReason: text('inactive_reason'),
-    /** Under AES-256-GCM, bound to account and place. */
+    /** Signing secret under AES-256-GCM, bound to its account and its use. */
     sealedSecret: bytea('sealed_secret').notNull(),
-    /** The secret before the last rotation, which signs as well until `previous_until`. */
+    /** Secret before the last rotation. It also signs until `previous_until`. */
     sealedPrevious: bytea('sealed_previous'),
     previousUntil: instant('previous_until'),
-    /** Deliveries a second at most; null: as many as the endpoint takes. */
+    /** Most deliveries a second; null when no limit was set. */
     maxPerSecond: integer('max_per_second'),
-    /** When the next second's deliveries may be claimed, where there is a limit. */
+    /** Time from which the deliveries of the next second may be claimed, when `maxPerSecond` is set. */
     nextClaimAt: instant('next_claim_at'),
     /** Time of the first failed attempt since the last success. */
     failingSince: instant('failing_since'),
@@ -59,28 +59,28 @@ export const webhookDeliveries = pgTable(
     id: bigserial('id', { mode: 'bigint' }).primaryKey(),
     /** 32 hex digits, the same in every automatic attempt. */
     deliveryId: id('delivery_id').notNull(),
-    /** The endpoint may be deleted since. */
+    /** Id of the endpoint, which may have been deleted since. */
     webhookId: integer('webhook_id').notNull(),
     accountId: text('account_id').notNull(),
-    /** Null for a test, whose payload stands here. */
+    /** Event that is delivered; null for a test, whose payload is in `payload`. */
     eventId: bigint('event_id', { mode: 'bigint' }),
     event: text('event').notNull(),
     agentWallet: text('agent_wallet'),
     correlationId: text('correlation_id'),
     payload: jsonb('payload'),
     status: text('status').notNull().default('pending'),
-    /** Attempts that were made. */
+    /** Number of attempts made. */
     attempt: smallint('attempt').notNull().default(0),
     statusCode: smallint('status_code'),
     error: text('error'),
     responseBody: text('response_body'),
-    /** When it is sent next, or is free to be claimed again; null: never. */
+    /** Time of the next attempt, or time from which a claimed delivery may be claimed again; null when no attempt follows. */
     dueAt: instant('due_at'),
     createdAt: now('created_at'),
   },
   (table) => [
     uniqueIndex('webhook_deliveries_delivery').on(table.deliveryId),
-    // The queue of each endpoint. Rows leave it when they are over.
+    // Queue of each endpoint. Rows leave the index when their delivery has ended.
     index('webhook_deliveries_due').on(table.webhookId, table.dueAt).where(sql`due_at is not null`),
     index('webhook_deliveries_endpoint').on(table.webhookId, table.id),
     index('webhook_deliveries_account').on(table.accountId, table.id),
@@ -106,7 +106,7 @@ export const webhookRecoveries = pgTable(
     accountId: text('account_id').notNull(),
     since: instant('since').notNull(),
     until: instant('until').notNull(),
-    /** The last delivery that was looked at. */
+    /** Last delivery that the recovery has examined. */
     cursorId: bigint('cursor_id', { mode: 'bigint' }).notNull().default(sql`0`),
     requeued: integer('requeued').notNull().default(0),
     finishedAt: instant('finished_at'),
@@ -118,7 +118,7 @@ export const webhookRecoveries = pgTable(
   ],
 );
 
-/** The one row that hands out positions: the process that has it locked dispatches events. */
+/** Single row with the last position of an event. The process that holds its lock dispatches events. */
 export const eventPositions = pgTable('event_positions', {
   id: boolean('id').primaryKey().default(true),
   last: bigint('last', { mode: 'bigint' }).notNull(),
