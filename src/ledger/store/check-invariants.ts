@@ -87,7 +87,7 @@ async function checkEntries(sql: Sql, from: number, to: number): Promise<Violati
   return violations(2, rows);
 }
 
-/** Checks invariant 3: a hold is either open or resolved; the open holds add up to the held amount; ended sessions hold nothing. */
+/** Checks invariant 3: a hold is open or resolved, open holds add up to the held amount, and ended sessions hold nothing. */
 async function checkHolds(sql: Sql, from: number, to: number): Promise<Violation[]> {
   const rows = await sql<Row[]>`
     (select f.agent_id, format('held %s, open holds %s', f.held_raw, coalesce(sum(h.amount_raw), 0))
