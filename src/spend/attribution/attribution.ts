@@ -21,7 +21,7 @@ export function createAttribution({ sql }: { readonly sql: Sql }) {
   }
 
   return {
-    /** As the agent itself reports; the caller has been admitted already. */
+    /** Records an outcome that the agent itself reports. The caller was authenticated before. */
     report,
 
     async reportAsOwner(

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** One line of the ledger: what an agent was charged, for what. */
+/** Charge of an agent, as it is listed for the agent's developer. */
 export type Charge = {
   readonly time: Date;
   readonly agentId: number;

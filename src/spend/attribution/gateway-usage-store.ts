@@ -17,7 +17,7 @@ export type ModelUsage = {
 
 type Row = ModelUsage & { readonly totalCalls: number; readonly totalCostRaw: bigint };
 
-/** Adds up the totals of all days; the models that cost most come first. A paid request has no model. */
+/** Returns an agent's totals over all days, by model in descending order of cost. A paid request has no model. */
 export async function findGatewayUsage(sql: Queryable, agentId: number): Promise<GatewayUsage> {
   const rows = await sql<Row[]>`
     select model, rail, sum(calls)::float8 as calls, sum(cost_raw)::bigint as "costRaw",

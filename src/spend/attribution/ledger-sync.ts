@@ -48,7 +48,7 @@ class Upload {
   readonly rows: ReconciledRow[] = [];
   rejected = 0;
   hasReadableLine = false;
-  /** Blank ones too. */
+  /** Number of lines so far, blank lines included. */
   lines = 0;
   readonly #seen = new Map<string, number>();
 

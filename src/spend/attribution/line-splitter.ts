@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 
-/** A line without its newline; it may be a view of the piece it came in. Or one longer than may be held. */
+/** Line without its newline, which may be a view of the chunk it arrived in. `too_long` when it exceeds the bound. */
 export type Line = Buffer | 'too_long';
 
 /**

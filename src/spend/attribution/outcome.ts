@@ -5,7 +5,7 @@ export type OutcomeReport = {
   readonly note: string | null;
 };
 
-/** The last report of an action, and how many there were. */
+/** Last report about an action, and the number of its reports. */
 export type ActionOutcome = OutcomeReport & {
   readonly reportCount: number;
   readonly reportedAt: Date;

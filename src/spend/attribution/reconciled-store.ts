@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { SpendEvent } from './spend-event.ts';
 
-/** An event and the key that identifies it when it comes again. */
+/** Event with the key that identifies it when it is uploaded again. */
 export type ReconciledRow = SpendEvent & { readonly digest: string };
 
 /** Stores events of an agent and returns the number of new events. Stores all or, when it throws, none. */
@@ -11,7 +11,7 @@ export async function saveReconciled(
   agentId: number,
   rows: readonly ReconciledRow[],
 ): Promise<number> {
-  // In one order everywhere: uploads that overlap wait for each other, and never in a circle.
+  // All uploads insert in the same order, so that overlapping uploads wait for each other without a deadlock.
   const sorted = rows.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
   return sql.begin(async (tx) => {
     let added = 0;

@@ -6,9 +6,9 @@ import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
 
-/** Something that an agent bought elsewhere. */
+/** Purchase that an agent made outside of this server. */
 export type SpendEvent = {
-  /** Microseconds since the Unix epoch. */
+  /** Time of the purchase in microseconds since the Unix epoch. */
   readonly atMicros: number;
   readonly kind: 'llm' | 'tool';
   readonly modelOrTool: string;
@@ -27,7 +27,7 @@ export type ReadLine =
 const name = z.string().max(LIMITS.syncNameChars).refine(isStorable);
 const tokens = z.number().int().min(0).max(LIMITS.syncTokens).nullish();
 
-/** A field that is not named here rejects its line. */
+/** Fields of an event. A line with any other field is rejected. */
 const Fields = z.strictObject({
   timestamp: z.number().or(z.iso.datetime({ offset: true, local: true })),
   kind: z.enum(['llm', 'tool']),
@@ -81,7 +81,7 @@ function eventOf(fields: z.output<typeof Fields>, text: string): SpendEvent | un
  */
 function readCost(costUsd: number, text: string): bigint | undefined {
   const spelled = /"cost_usd"\s*:\s*(\d[\d.eE+-]*)/.exec(text)?.[1];
-  // Another number: the name is spelled with escapes, or twice.
+  // A different number in the text belongs to another member: the name is written with escapes, or occurs twice.
   const digits = spelled !== undefined && Number(spelled) === costUsd ? spelled : String(costUsd);
   const costRaw = parseUsd(digits);
   return costRaw === undefined || costRaw > LIMITS.syncCostRaw ? undefined : costRaw;
@@ -89,7 +89,7 @@ function readCost(costUsd: number, text: string): bigint | undefined {
 
 const MICROS = 1_000_000;
 
-/** Unix seconds with a fraction, or ISO 8601; a time without a zone is taken for UTC. */
+/** Returns microseconds of a time in Unix seconds, with a fraction, or in ISO 8601. A time without a zone is read as UTC. */
 function readTime(time: number | string): number | undefined {
   const micros = typeof time === 'number' ? Math.round(time * MICROS) : readIso(time);
   const { min, max } = LIMITS.syncTimeSec;

@@ -24,7 +24,7 @@ export function createAccountCaps(deps: Pick<ControlsDeps, 'sql' | 'now'>) {
       };
     },
 
-    /** New agents begin without limits: other defaults cannot be set yet. */
+    /** Returns the limits of new agents: none. Other defaults cannot be set yet. */
     defaults: () =>
       ({ sessionLimitRaw: null, autoPauseEnabled: false, allowlistMode: 'off' }) as const,
   };

@@ -8,7 +8,7 @@ type Row = {
   agent_id: number;
   spendable: bigint;
   counters: string | null;
-  /** Null where nothing is kept for a task. */
+  /** Policies that keep money for tasks. Null when no money is kept. */
   policies: PolicyJson[] | null;
 };
 

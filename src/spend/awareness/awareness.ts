@@ -13,7 +13,7 @@ import { creditRemaining, loanState } from './credit-awareness.ts';
 
 export type Awareness = ReturnType<typeof createAwareness>;
 
-/** A payment that a developer wonders about, by the number of the key that would ask. */
+/** Hypothetical payment with the id of the key that the agent would use. Null: no particular key. */
 type Question = Omit<SpendRequest, 'key'> & { readonly keyId: number | null };
 
 /** Creates the reads of an agent's money and limits, for the agent and its developer. They move no money. */
@@ -29,7 +29,7 @@ export function createAwareness(deps: {
     return found;
   }
 
-  /** Another developer's agent reads as absent. */
+  /** Reads the state of a developer's agent. Throws as if the agent did not exist when it belongs to another developer. */
   async function requireOwn(accountId: string, agentId: number): Promise<SpendState> {
     await requireAgent(sql, { agentId, accountId });
     return requireSpendState(agentId);

@@ -11,9 +11,9 @@ import type { TeamReadings } from './team-readings.ts';
 
 /** Remaining amount for spending of the same kind, for a response's headers. */
 export type BudgetLeft = {
-  /** The least that the balance and the caps leave; undefined where that is not known. */
+  /** Smallest amount that the balance and the caps leave. Undefined when it is not known. */
   readonly remainingRaw: bigint | undefined;
-  /** The header's text; undefined where no cap applies or nothing is to be reported. */
+  /** Text of the response header. Undefined when no cap applies or nothing is to be reported. */
   readonly advisory: string | undefined;
 };
 
@@ -29,7 +29,7 @@ export const BUDGET_ADVISORY_HEADER = `${BRAND.headerPrefix}budget-advisory`;
  */
 export function createBudgetReports(deps: {
   readonly team: TeamReadings;
-  /** The database's time, in Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
   readonly advisory: { readonly enabled: boolean; readonly nearLimitBps?: number | undefined };
 }) {

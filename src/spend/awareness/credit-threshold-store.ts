@@ -1,7 +1,7 @@
 import type { Utilized } from '../../ledger/rules/spend-events.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** A share of an agent's funding whose crossing is written as an event. */
+/** Share of an agent's funding. Crossing the share writes an event. */
 export type CreditThreshold = {
   readonly id: number;
   readonly thresholdBps: number;

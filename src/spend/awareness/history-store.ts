@@ -10,7 +10,7 @@ export type Counted = Pick<
   Policy,
   'kind' | 'matchKey' | 'matchKind' | 'window' | 'effectiveFromSec'
 > & {
-  /** Nothing that was settled before counts. */
+  /** Unix milliseconds of the policy's start. Charges that were settled before do not count. */
   readonly startsAtMs: number;
 };
 
@@ -72,7 +72,7 @@ function isSame({ of: before, head: headBefore }: History, of: Counted, head: nu
 /** Returns the first instant that counts. A rolling window reaches back to its oldest bucket. */
 function sinceMs(of: Counted, head: number): number {
   const oldest = bucketStartMs(of.window, Math.max(0, head - bucketsOf(of.window) + 1));
-  // Bucket 1 of a once or session policy is the time since it took effect, bucket 0 the time before.
+  // Bucket 1 of a once or session policy is the time since the policy took effect; bucket 0 is the time before.
   const effective = oldest === undefined ? (of.effectiveFromSec ?? 0) * 1_000 * head : oldest;
   return Math.max(of.startsAtMs, effective, 0);
 }

@@ -19,7 +19,7 @@ export function createTeamReadings(deps: {
   readonly log: Log;
 }) {
   const { read, clock, log } = deps;
-  /** The oldest first. */
+  /** Readings by name, the oldest first. */
   const readings = new Map<string, Reading>();
 
   function remember(name: string, reading: Reading): void {

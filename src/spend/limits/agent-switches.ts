@@ -32,7 +32,9 @@ export function createAgentSwitches(deps: ControlsDeps) {
       return { mode: (await controlsOf(scope)).mode };
     },
 
-    /** Warns where nothing at all can be reached any more. */
+    /**
+     * Sets the allowlist mode. Warns about dimensions of the mode without an active entry, in which every payment is refused.
+     */
     async setMode(scope: AgentScope, mode: AllowlistMode) {
       return changeControls(deps, scope, async (change) => {
         change.permit({ kind: 'mode', before: change.controls.mode, after: mode });
@@ -56,7 +58,7 @@ export function createAgentSwitches(deps: ControlsDeps) {
   };
 }
 
-/** Dimensions of the mode in which neither the agent nor its team allows anything now. */
+/** Returns the dimensions of the mode in which neither the agent nor its team has an active entry now. */
 async function closedDimensions(
   { tx, nowSec }: Change,
   scope: AgentScope,

@@ -34,7 +34,7 @@ export function breachFields(
   };
 }
 
-/** In a sentence, for the reader of the refusal. */
+/** Returns the sentence that tells the reader of a refusal which cap was exceeded. */
 export function breachSentence(breach: Breach): string {
   const { policy } = breach;
   if (isSessionLimit(breach)) return 'The spend limit of this session does not cover this request.';

@@ -30,7 +30,7 @@ export async function seedCounter(
   let settledRaw = 0n;
   const of = countedOf(policy, startsAtMs);
   for (const { bucket, amountRaw } of await readSettled(tx, owner, of, nowMs, known)) {
-    // Some may have left the window while others were waited for.
+    // Buckets may have left the window while this transaction waited for locks.
     if (bucket <= head - buckets.length) continue;
     const place = bucket % buckets.length;
     buckets[place] = (buckets[place] ?? 0n) + amountRaw;
@@ -47,7 +47,7 @@ export const countedOf = (
   startsAtMs: number,
 ): Counted => ({ kind, matchKey, matchKind, window, effectiveFromSec, startsAtMs });
 
-/** Deletes the counters of a policy that has ended. */
+/** Deletes the counters of a policy that was ended. */
 export async function dropCounter(tx: Queryable, policy: Policy): Promise<void> {
   if (policy.agentId === null) {
     await tx`delete from team_counters where policy_id = ${policy.id}`;

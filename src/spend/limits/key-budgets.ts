@@ -13,7 +13,7 @@ export type BudgetRequest = {
   readonly windowSeconds?: number | null | undefined;
 };
 
-/** A key's budget on the wire. */
+/** Budget of a key in responses. */
 export type BudgetView = {
   readonly policyId: number;
   readonly limitRaw: string;
@@ -23,7 +23,7 @@ export type BudgetView = {
   readonly windowResetsAt: string | null;
 };
 
-/** The budgets of an agent's keys, by the first key of each line: heirs have the budget of their line. */
+/** Budgets of an agent's keys, by the first key in each line of rotations. All keys of a line share its budget. */
 export type KeyBudgets = ReadonlyMap<number, BudgetView>;
 
 type KeyOwner = PolicyOwner & { readonly agentId: number };
@@ -77,7 +77,7 @@ export async function setKeyBudget(
   await savePolicy(at, owner, { ...present, limitRaw: wanted.budgetRaw, window }, isOtherWindow);
 }
 
-/** Ends the budget of a line of keys; false where it has none. */
+/** Ends the budget of a line of keys. Returns false when the line has no budget. */
 export async function endKeyBudget(
   tx: Queryable,
   owner: KeyOwner,

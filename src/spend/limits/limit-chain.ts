@@ -5,7 +5,7 @@ import { type CapState, tightestOf } from '../../policy/evaluate.ts';
 /** One limit of an agent, in the form for its developer. */
 export type ChainRow = ReturnType<typeof capRow> | ReturnType<typeof balanceRow>;
 
-/** Everything that limits an agent now: the caps in effect by id, then its balance. */
+/** Returns all limits of an agent now: the caps in effect by policy id, then the balance. */
 export const limitChain = (spendState: SpendState): ChainRow[] => [
   ...spendState.caps.map(capRow),
   balanceRow(spendState, spendState.availableRaw),

@@ -8,7 +8,7 @@ import { addPolicy } from '../policies/write-policy.ts';
 import { requireCovered } from './kept-money.ts';
 
 export type PreBorrowRequest = {
-  /** In its normal spelling. */
+  /** Id of the task in its canonical spelling. */
   readonly taskId: string;
   readonly amountRaw: bigint;
   readonly ttlSeconds?: number | null | undefined;

@@ -4,7 +4,7 @@ import { errors } from '../../kernel/errors.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { breachFields, breachSentence, isSessionLimit } from './breach-fields.ts';
 
-/** Why money was not set aside, in the words of routes that spell each control by itself. */
+/** Returns the error for a hold that was refused, for routes that report each spend control with a code of its own. */
 export function refuseSpend(refusal: HoldRefusal): ApiError {
   switch (refusal.reason) {
     case 'insufficient_balance':

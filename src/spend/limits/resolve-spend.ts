@@ -7,14 +7,16 @@ import type { SpendFacts } from '../../policy/policy.ts';
 import { bindingOf, type ChainRow } from './limit-chain.ts';
 import { refuseSpend } from './refuse-spend.ts';
 
-/** A payment that a developer wonders about: to a destination that the agent chooses and pays itself. */
+/** Hypothetical payment, whose outcome a developer wants to know: the agent chooses the recipient and pays it itself. */
 export type SpendRequest = {
   readonly host: string;
-  /** The payee's wallet; null while it is not known. */
+  /** Wallet of the payee. Null when it is not known yet. */
   readonly recipient: string | null;
   readonly amountRaw: bigint;
   readonly taskId: string | null;
-  /** The key that would ask, and the first of its line of rotations. */
+  /**
+   * Key with which the agent would pay (`id`), and the first key in its line of rotations (`rootId`). Null: no particular key.
+   */
   readonly key: { readonly id: number; readonly rootId: number } | null;
 };
 

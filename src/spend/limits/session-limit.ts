@@ -45,7 +45,7 @@ export function createSessionLimit(deps: ControlsDeps) {
       });
     },
 
-    /** Does nothing where there is none. */
+    /** Removes the session limit. Does nothing when there is none. */
     async clear(scope: AgentScope) {
       return changeControls(deps, scope, async (change) => {
         change.permit({ kind: 'revoke' });

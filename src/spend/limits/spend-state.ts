@@ -7,22 +7,23 @@ import { readTeamCounters } from './counter-store.ts';
 
 /** Reads the money and caps of agents. */
 export interface SpendStateReader {
-  /** As committed now; undefined where there is no such agent. */
+  /** Reads the committed state from the database. Undefined when the agent does not exist. */
   read(agentId: number): Promise<SpendState | undefined>;
   /**
-   * As this process knew it within the last second, without asking; undefined where it did not, or where others count
-   * along. Enough to let something through that is decided again before money moves, and never to refuse it.
+   * Returns the state that this process knew within the last second, without a database call. Undefined when it knew none,
+   * when the agent's team has caps, or when the quality of outcomes moves a cap. Good enough to admit a request that is
+   * decided again before money moves, but not to refuse one.
    */
   recall(agentId: number): SpendState | undefined;
   /** Returns the amount that each of many agents may spend now. */
   available(agentIds: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
 }
 
-/** Reads an agent's row and, where its team has caps, their counters: nothing is summed and no charge is read. */
+/** Creates a reader of agents' rows and, when the team has caps, of their counters. It sums nothing and reads no charges. */
 export function createSpendStateReader(deps: {
   readonly sql: Sql;
   readonly ledger: Pick<Ledger, 'recall'>;
-  /** The database's time, in Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
   /** Repeats a call after a lost connection: work that was done must not be reported as failed. */
   readonly retrying: <T>(call: () => Promise<T>) => Promise<T>;

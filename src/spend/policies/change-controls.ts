@@ -10,7 +10,7 @@ import { readControls } from './policy-store.ts';
 export type ControlsDeps = {
   readonly sql: Sql;
   readonly invalidations: Invalidations;
-  /** The database's time, Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
 };
 
@@ -31,9 +31,9 @@ export type Change = {
   readonly tx: Queryable;
   readonly nowMs: number;
   readonly nowSec: number;
-  /** A team has none. */
+  /** Controls of the agent. A team has no controls of this kind, so that they are off. */
   readonly controls: AgentControls;
-  /** Throws unless the change may be made: an agent under the lock may only tighten. */
+  /** Throws when the change is not allowed: an agent under the tighten-only lock may only tighten. */
   permit(change: ControlChange): void;
 };
 
@@ -58,7 +58,7 @@ export async function changeControls<T>(
       return work({ tx, ...time, controls: NO_CONTROLS, permit: () => {} }, known);
     });
   }
-  // Another developer's agent is not even locked for a moment.
+  // The agent is checked before the lock, so that another developer's agent is never locked.
   await requireAgent(deps.sql, scope);
   const known = await prepare();
   return deps.invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
@@ -79,7 +79,10 @@ const permitFor = (scope: ControlsScope, controls: AgentControls) => (change: Co
   }
 };
 
-/** Read once the rows are locked: a transaction that waited for them is not earlier than those it waited for. */
+/**
+ * Returns the present time. Call it after the rows are locked, so that transactions that wait for each other have times in the
+ * order of their commits.
+ */
 export function timeOf(deps: Pick<ControlsDeps, 'now'>) {
   const nowMs = Math.floor(deps.now());
   return { nowMs, nowSec: Math.floor(nowMs / 1_000) };

@@ -91,7 +91,7 @@ function matchKindOf({ kind, matchKind }: PolicyRequest, wrong: Complain): Match
   return null;
 }
 
-/** Domain labels, the first of a suffix after a dot. */
+/** Pattern of a host: labels separated by dots. A leading dot means a suffix. */
 const HOST = /^\.?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
@@ -135,7 +135,7 @@ function matchKeyOf(
 function windowOf(wanted: PolicyRequest, wrong: Complain): SpendWindow {
   const { kind, windowSeconds, calendarUnit } = wanted;
   const windowKind = wanted.windowKind ?? 'rolling';
-  // Clients send their default of a day along with windows that have no length.
+  // Clients send their default length of one day even with windows that have no length.
   if (windowKind === 'calendar' && windowSeconds != null) {
     wrong('windowSeconds', 'is not for a calendar window');
   }

@@ -46,7 +46,7 @@ export function policyRecord(policy: StoredPolicy, counter: Counter | undefined,
   };
 }
 
-/** When something that counts now will count no more, as clients read it. */
+/** Returns the time of `windowResetMs` in ISO 8601, for responses; null without a counter or a reset. */
 export function windowResetsAt(
   policy: StoredPolicy,
   counter: Counter | undefined,

@@ -29,7 +29,7 @@ export type PolicyRequest = PolicyBounds & {
 
 export type PolicyEdit = PolicyBounds & { readonly limitRaw?: bigint | undefined };
 
-/** A policy that is not written yet. */
+/** Policy that is not stored yet. */
 export type NewPolicy = Omit<Policy, 'id' | 'agentId'>;
 
 /** Returns a cap that only blocks: always in effect, and independent of the task's value and the quality of outcomes. */
@@ -52,16 +52,16 @@ export const plainCap = (
 
 /** A policy with the additional fields of its row. */
 export type StoredPolicy = Policy & {
-  /** Nothing that was settled before counts. */
+  /** Unix milliseconds of the policy's start. Charges that were settled before do not count. */
   readonly startsAtMs: number;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
 };
 
-/** An agent's controls beside its policies. */
+/** Controls of an agent besides its policies. */
 export type AgentControls = {
   readonly mode: AllowlistMode;
-  /** While it is so, the agent's own keys may only tighten. */
+  /** True while the agent's own keys may only tighten the controls. */
   readonly locked: boolean;
 };
 

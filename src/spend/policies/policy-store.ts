@@ -131,7 +131,7 @@ export async function insertPolicy(
   return toPolicy(row);
 }
 
-/** Writes what may change of a policy. What it caps, and the kind of its window, never do. */
+/** Updates the changeable fields of a policy. Its kind, its match and the kind of its window never change. */
 export async function updatePolicy(tx: Queryable, policy: StoredPolicy): Promise<void> {
   const { window } = policy;
   await tx`

@@ -41,7 +41,7 @@ export async function savePolicy(
   }
 }
 
-/** Ends a policy, and drops what counted under it. */
+/** Ends a policy and deletes its counters. */
 export async function endPolicy({ tx }: Pick<At, 'tx'>, policy: Policy): Promise<void> {
   await markRevoked(tx, policy.id);
   await dropCounter(tx, policy);
