@@ -7,7 +7,7 @@ export type Counter = {
   readonly heldRaw: bigint;
   readonly head: number;
   readonly buckets: readonly bigint[];
-  /** The sum of the buckets. */
+  /** Sum of the settled amounts in all buckets. */
   readonly settledRaw: bigint;
 };
 
@@ -24,7 +24,7 @@ export function emptyCounter(policyId: number, buckets: number): Counter {
 /** Returns the counter moved on to a bucket. For a bucket before its newest bucket it is returned unchanged. */
 export function rollTo(counter: Counter, bucket: number): Counter {
   if (bucket <= counter.head) return counter;
-  // With nothing settled there is nothing to drop.
+  // A counter without settled amounts has no buckets to drop.
   if (counter.settledRaw === 0n) return { ...counter, head: bucket };
   const span = counter.buckets.length;
   const buckets = counter.buckets.slice();
@@ -37,7 +37,7 @@ export function rollTo(counter: Counter, bucket: number): Counter {
   return { ...counter, head: bucket, buckets, settledRaw };
 }
 
-/** Settled plus held, in a bucket. */
+/** Returns the amount that counts at a bucket: the settled amounts in the window plus the held amount. */
 export function spentRaw(counter: Counter, bucket: number): bigint {
   const { settledRaw, heldRaw } = rollTo(counter, bucket);
   return settledRaw + heldRaw;
@@ -50,7 +50,8 @@ export function count(
   by: { readonly heldRaw: bigint; readonly settledRaw: bigint },
 ): Counter {
   const heldRaw = counter.heldRaw + by.heldRaw;
-  // Holding moves no bucket; that it rolls is seen when it is read. Written out: a spread costs several times more.
+  // A hold changes no bucket, and reading the counter rolls it. The object is written out because a spread costs several times
+  // more.
   if (by.settledRaw === 0n) {
     const { policyId, head, buckets, settledRaw } = counter;
     return { policyId, heldRaw, head, buckets, settledRaw };

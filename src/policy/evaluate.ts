@@ -4,11 +4,11 @@ import { matches } from './match.ts';
 import { isEffective, type Policy, type SpendFacts } from './policy.ts';
 import { windowResetIn } from './window-reset.ts';
 
-/** A cap that a spending would cross. */
+/** Cap that a spending would exceed. */
 export type Breach = {
   readonly policy: Policy;
   readonly requiredRaw: bigint;
-  /** Settled plus held before it. */
+  /** Settled and held amount before the spending. */
   readonly spentRaw: bigint;
   /** Amount that the policy allowed at that moment. */
   readonly capRaw: bigint;
@@ -21,7 +21,7 @@ export type CapState = {
   readonly capRaw: bigint;
   /** Never negative: a cap that was lowered below the spent amount leaves 0. */
   readonly remainingRaw: bigint;
-  /** Unix milliseconds at which time alone leaves more room; null: never, or nothing counts. */
+  /** Unix milliseconds at which counted amounts next leave the window by themselves; null as in `windowResetIn`. */
   readonly windowResetsAtMs: number | null;
 };
 

@@ -7,24 +7,24 @@ export type MatchKind = 'host_exact' | 'host_suffix' | 'recipient';
 export type SpendWindow =
   /** Slides with time: spending older than `seconds` no longer counts. */
   | { readonly kind: 'rolling'; readonly seconds: number }
-  /** The present day, week (from Monday) or month, in UTC. */
+  /** Present calendar day, week (from Monday) or month, in UTC. */
   | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' }
-  /** From its start until it expires. */
+  /** Time from the policy's start to its expiry. */
   | { readonly kind: 'once' }
-  /** From its start until its owner starts it anew. */
+  /** Time from the policy's start until its owner restarts it. */
   | { readonly kind: 'session' };
 
-/** A cap on spending. What was spent under it is settled plus held. */
+/** Cap on spending. The spent amount under a policy is the settled plus the held amount. */
 export type Policy = {
   readonly id: number;
   /** Null when the policy caps all agents of the account together. */
   readonly agentId: number | null;
   readonly kind: PolicyKind;
-  /** Lower case; null for a session. */
+  /** Task id, host, wallet or key id that a spending must match, in lower case. Null for a session. */
   readonly matchKey: string | null;
   readonly matchKind: MatchKind | null;
   readonly limitRaw: bigint;
-  /** With a floor or a ceiling the value of the task moves the cap between them. */
+  /** Lower and upper bound between which the value of the task moves the cap. Null: no such bound. */
   readonly limitFloorRaw: bigint | null;
   readonly limitCeilingRaw: bigint | null;
   readonly window: SpendWindow;
@@ -48,7 +48,7 @@ export type SpendFacts = {
   readonly taskId: string | null;
   /** Recipient of the money: a vendor's host, or the maker of a model. */
   readonly host: string | null;
-  /** A vendor's wallet, lower case. */
+  /** Wallet of the vendor, in lower case. Null when no wallet is paid directly. */
   readonly payee: string | null;
 };
 

@@ -35,7 +35,7 @@ export function tightens(change: ControlChange): boolean {
     case 'reset':
       return false;
     case 'session_limit':
-      // To set it begins the session anew, so that the limit itself is what may be spent from now on.
+      // Setting a session limit restarts the session, so that the whole new limit can be spent.
       return change.remainingRaw === null || change.limitRaw <= change.remainingRaw;
     case 'mode':
       return gatesOf(change.before).every((gate) => gatesOf(change.after).includes(gate));
@@ -110,13 +110,16 @@ function qualityTightens(before: Policy, after: Policy): boolean {
   if (after.qualityFloorBps === null || after.qualityFloorBps > before.qualityFloorBps) {
     return false;
   }
-  // Over another time outcomes may have been better.
+  // Over another window the outcomes may have been better.
   if (after.qualityWindowSeconds !== before.qualityWindowSeconds) return false;
-  // A floor that is set stops the tightening.
+  // A floor limits how far poor outcomes tighten the cap, so that it must not rise.
   return (after.limitFloorRaw ?? 0n) <= (before.limitFloorRaw ?? 0n);
 }
 
-/** Over a longer window more is counted. The kind of a window never changes. */
+/**
+ * Returns true when the new window is at least as long, because more spending counts in a longer window. The kind of a window
+ * never changes.
+ */
 function windowTightens(before: Policy, after: Policy): boolean {
   if (before.window.kind !== 'rolling' || after.window.kind !== 'rolling') return true;
   return after.window.seconds >= before.window.seconds;

@@ -2,14 +2,14 @@ import { type Counter, rollTo } from './counter.ts';
 import type { Policy } from './policy.ts';
 import { bucketAt, bucketStartMs } from './window.ts';
 
-/** As `windowResetIn`, at a time. */
+/** Returns the same as `windowResetIn`, for a time instead of a bucket. */
 export const windowResetMs = (policy: Policy, counter: Counter, nowMs: number): number | null =>
   windowResetIn(policy, counter, bucketAt(policy, nowMs));
 
 /**
- * When something that counts in this bucket will count no more, in Unix milliseconds: the oldest bucket of a rolling
- * window that anything counts in leaves it, a calendar period ends, a cap for once expires. Null where nothing leaves by
- * itself, or nothing counts.
+ * Returns the Unix milliseconds at which an amount that counts in this bucket stops counting: the oldest bucket with an amount
+ * leaves a rolling window, a calendar period ends, or a cap for once expires. Null for a rolling window without amounts, for a
+ * session, and for a cap without expiry.
  */
 export function windowResetIn(policy: Policy, counter: Counter, bucket: number): number | null {
   const { window, expiresAtSec } = policy;

@@ -34,7 +34,7 @@ export function bucketAt(
   }
 }
 
-/** When the numbered bucket begins; undefined where buckets are no stretches of time. */
+/** Returns the Unix milliseconds at which a bucket begins. Undefined for windows whose buckets are not periods of time. */
 export function bucketStartMs(window: SpendWindow, bucket: number): number | undefined {
   if (window.kind === 'rolling') return bucket * widthMs(window.seconds);
   return window.kind === 'calendar' ? periodStartMs(window.unit, bucket) : undefined;
@@ -42,7 +42,7 @@ export function bucketStartMs(window: SpendWindow, bucket: number): number | und
 
 type Unit = Extract<SpendWindow, { kind: 'calendar' }>['unit'];
 
-/** The first of January 1970 was a Thursday. */
+/** Days from 1 January 1970, a Thursday, back to Monday. */
 const DAYS_TO_MONDAY = 3;
 
 function periodAt(unit: Unit, nowMs: number): number {
