@@ -1,6 +1,9 @@
 import { type Keccak, loadKeccak } from './keccak.ts';
 
-/** The token contract that an authorization is signed for (the domain of EIP-712). Make one and keep it. */
+/**
+ * Token contract that authorizations are signed for (the EIP-712 domain). Create one object and reuse it: hashes are cached by
+ * it.
+ */
 export type TokenDomain = {
   readonly name: string;
   readonly version: string;
@@ -10,18 +13,20 @@ export type TokenDomain = {
 
 /** A transfer that its payer allows any holder of the signature to submit (EIP-3009). */
 export type Authorization = {
-  /** Lower case, like every address and the nonce. */
+  /** Address of the payer. Addresses and the nonce are in lower case. */
   readonly from: string;
   readonly to: string;
   readonly valueRaw: bigint;
   readonly validAfter: 0;
-  /** Unix seconds; from this second on the chain refuses it. */
+  /** Unix seconds from which the chain refuses the authorization. */
   readonly validBefore: number;
-  /** 0x and 64 hex digits. */
+  /** Nonce of the authorization: 0x and 64 hex digits. */
   readonly nonce: string;
 };
 
-/** USDC on chain 8453. Name and version are pinned: a vendor's own words never reach a signature. */
+/**
+ * Returns the domain of USDC on chain 8453. Name and version are constants, so that a vendor's text never enters a signature.
+ */
 export const usdcDomain = (usdc: string): TokenDomain => ({
   name: 'USD Coin',
   version: '2',
@@ -36,7 +41,7 @@ const DOMAIN_FIELDS = [
   { name: 'verifyingContract', type: 'address' },
 ] as const;
 
-/** Members as they are hashed, in this order. */
+/** Members of the signed struct in the order of hashing. */
 const TRANSFER_FIELDS = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -56,7 +61,7 @@ export function typedTransfer(domain: TokenDomain, authorization: Authorization)
   } as const;
 }
 
-/** Numbers as decimal strings, as every transport of an authorization spells them. */
+/** Returns the authorization with its numbers as decimal strings, as every transport of x402 spells them. */
 export function authorizationInWords(authorization: Authorization) {
   const { from, to, valueRaw, validAfter, validBefore, nonce } = authorization;
   return {
@@ -74,7 +79,7 @@ const DOMAIN_TYPE = typeText('EIP712Domain', DOMAIN_FIELDS);
 
 const WORD = 32;
 
-/** Hashed once a domain: five rounds of keccak that every payment would repeat. */
+/** Hashes of the domains, computed once for each: five rounds of keccak that every payment would otherwise repeat. */
 const separators = new WeakMap<TokenDomain, Uint8Array>();
 let transferTypeHash: Uint8Array | undefined;
 
@@ -127,7 +132,7 @@ const hexBytes = (hex: string): Uint8Array => Buffer.from(hex.slice(2), 'hex');
 const number = (value: number | bigint): Uint8Array =>
   Buffer.from(value.toString(16).padStart(2 * WORD, '0'), 'hex');
 
-/** Each value right-aligned in 32 bytes. */
+/** Returns the values as words of 32 bytes, each right-aligned. */
 function words(...values: readonly Uint8Array[]): Uint8Array {
   const bytes = Buffer.alloc(values.length * WORD);
   values.forEach((value, i) => {

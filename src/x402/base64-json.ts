@@ -16,10 +16,10 @@ export type DecodedHeader =
 /** Bounds of JSON that is at most 64 KiB long. */
 const BOUNDS = { ...LIMITS.requestJson, depth: LIMITS.paymentJsonDepth };
 
-/** Padding may be missing, as published decoders allow; the URL alphabet is another coding. */
+/** Standard base64, with or without padding, as published decoders accept it. The URL alphabet is not accepted. */
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Reads JSON that a header carries in base64. Bounded in size and depth; never throws. */
+/** Reads JSON from the base64 text of a header. Size and depth are bounded. Never throws. */
 export function decodeBase64Json(text: string): DecodedHeader {
   if (text.length > LIMITS.paymentHeaderChars) {
     return unreadable('invalid_base64', `longer than ${LIMITS.paymentHeaderChars} characters`);

@@ -22,7 +22,7 @@ export type ParsedChallenge =
   | { readonly kind: 'challenge'; readonly challenge: Challenge }
   | {
       readonly kind: 'unreadable';
-      /** As the proxy reports it on the wire. */
+      /** Code of the problem, which the proxy's response reports. */
       readonly code: 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
       readonly detail: string;
     }
@@ -45,7 +45,7 @@ export function parseChallenge(answer: VendorAnswer, terms: Terms): ParsedChalle
 
 function readDocument({ body, header }: VendorAnswer): DecodedHeader | typeof ABSENT {
   const [value, another] = headerValues(header, 'payment-required');
-  // Two headers are two prices: the sender of the second one must not choose.
+  // Two headers state two prices. The sender of the second header must not choose the price.
   if (another !== undefined) return TWO_HEADERS;
   if (value !== undefined) return decodeBase64Json(value);
   if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return ABSENT;

@@ -2,7 +2,7 @@ export type Keccak = (bytes: Uint8Array) => Uint8Array;
 
 let loading: Promise<Keccak> | undefined;
 
-/** Keccak-256 of bytes. viem takes some 100 ms to load, so it is loaded at the first use. */
+/** Loads the Keccak-256 hash function. It is loaded at the first use, because loading viem takes about 100 ms. */
 export function loadKeccak(): Promise<Keccak> {
   loading ??= import('viem/utils').then(
     ({ keccak256 }) =>

@@ -4,22 +4,22 @@ import { parseAddress, ZERO_ADDRESS } from './address.ts';
 
 export type ProtocolVersion = 1 | 2;
 
-/** In which token, on which chain this server pays. */
+/** Token contract and chain with which this server pays. */
 export type Terms = { readonly usdc: string; readonly chainId: 8453 };
 
 /** One verified way to pay a vendor. */
 export type PaymentOffer = {
   readonly version: ProtocolVersion;
   readonly scheme: 'exact';
-  /** As the vendor spells it: servers compare it with their own spelling. */
+  /** Name of the network in the vendor's spelling, because servers compare it with their own. */
   readonly network: string;
   readonly amountRaw: bigint;
-  /** Lower case, as `payTo`. */
+  /** Address of the token contract. `asset` and `payTo` are in lower case. */
   readonly asset: string;
   readonly payTo: string;
   /** Timeout that the vendor states; no signature depends on it. */
   readonly maxTimeoutSeconds: number | undefined;
-  /** The whole entry as it was read, to be sent back. */
+  /** Whole entry as received, to send back to the vendor. */
   readonly entry: Json;
 };
 
@@ -72,14 +72,17 @@ export function chooseOffer<T extends Pick<PaymentOffer, 'amountRaw'>>(
   return best;
 }
 
-/** Version 2 knows CAIP-2 names only. */
+/** Returns the vendor's spelling of our network; undefined for another network. Version 2 has CAIP-2 names only. */
 function parseNetwork(value: unknown, version: ProtocolVersion, terms: Terms): string | undefined {
   const caip2 = `eip155:${terms.chainId}`;
   if (value === caip2) return caip2;
   return version === 1 && value === 'base' ? value : undefined;
 }
 
-/** Another way to transfer, or another domain than the token's own, needs a signature that is never given. */
+/**
+ * Returns true when the payment needs no other transfer method and no other EIP-712 domain than USDC's. Others are never
+ * signed.
+ */
 function isPlainUsdc(extra: unknown): boolean {
   if (extra === undefined || extra === null) return true;
   if (!isObject(extra)) return false;

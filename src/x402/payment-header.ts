@@ -27,7 +27,7 @@ export async function encodePayment(
   const payload = { signature, authorization: await toWire(authorization) };
   const { scheme, network, entry } = offer;
   const { resource, extensions } = challenge;
-  // Undefined members are left out when written.
+  // Members that are undefined are left out of the JSON.
   const document =
     challenge.version === 1
       ? { x402Version: 1, scheme, network, payload }

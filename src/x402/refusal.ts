@@ -5,8 +5,8 @@ import type { VendorAnswer } from './challenge.ts';
 import { decodeSettlement, vendorText } from './settlement.ts';
 
 /**
- * Why a vendor says that it did not take a payment, from wherever either version puts it: the settlement header,
- * the new challenge, the body. Its words only, and no evidence of anything. Never throws.
+ * Returns a vendor's stated reason for not accepting a payment, from the settlement header, the new challenge or the body, in
+ * either version. The reason is a claim and proves nothing. Never throws.
  */
 export function readRefusal(answer: VendorAnswer): string | undefined {
   const { body } = answer;

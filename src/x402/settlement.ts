@@ -6,7 +6,7 @@ import { decodeBase64Json, type HeaderLookup, headerValues, parseJson } from './
 /** Settlement of a payment as its vendor claims it. The chain decides. */
 export type ClaimedSettlement = {
   readonly success: boolean | undefined;
-  /** Lower case. */
+  /** Hash of the transaction, in lower case. */
   readonly transaction: string | undefined;
   readonly payer: string | undefined;
   readonly network: string | undefined;
@@ -24,7 +24,7 @@ const NOTHING: ClaimedSettlement = {
   errorReason: undefined,
 };
 
-/** Reads the settlement header of either version; undefined when there is none that says anything. Never throws. */
+/** Reads the settlement header of either version. Undefined when no such header has a readable member. Never throws. */
 export function decodeSettlement(header: HeaderLookup): ClaimedSettlement | undefined {
   for (const name of SETTLEMENT_HEADERS) {
     for (const value of headerValues(header, name).slice(0, 1)) {
@@ -35,7 +35,7 @@ export function decodeSettlement(header: HeaderLookup): ClaimedSettlement | unde
   return undefined;
 }
 
-/** Base64 of JSON; in version 1, whose header is free in form, also plain JSON or the bare hash. */
+/** Decodes base64 of JSON. Version 1 does not fix the form, so that plain JSON and a bare transaction hash are accepted too. */
 function decodeValue(value: string): ClaimedSettlement | undefined {
   if (value.length > LIMITS.paymentHeaderChars) return undefined;
   const hash = parseHash(value);
