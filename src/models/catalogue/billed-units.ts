@@ -4,7 +4,7 @@ import type { Modality, Rail } from './catalogue.ts';
 type Billing = {
   /** Alternative sets of units. A source needs a rate for every unit of one set, or some work at it would be free. */
   readonly ways: readonly (readonly Unit[])[];
-  /** Units that are billed only at sources with a rate for them. At other sources another unit contains them. */
+  /** Units that are billed only at sources with a rate for them. At other sources another unit covers them. */
   readonly besides: readonly Unit[];
 };
 

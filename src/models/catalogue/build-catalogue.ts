@@ -52,7 +52,7 @@ export type UnpricedSource = {
 };
 
 /**
- * Builds a catalogue of the models that can be bought. A source is enabled when its provider's credential is set and it has a
+ * Builds a catalogue of the models that are for sale. A source is enabled when its provider's credential is set and it has a
  * rate for every unit that its modality bills; a model when one of its sources is enabled, the cheapest first. `unpriced` is
  * called for each source that lacks only a rate.
  */

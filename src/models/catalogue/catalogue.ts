@@ -126,7 +126,7 @@ export type Provider = {
   /** Form of call ids that the provider's chat accepts. Undefined: any text. */
   readonly callIds?: CallIdFormName | undefined;
   /**
-   * True when the provider refuses a chat in which the user speaks directly behind tool results, or in which instructions
+   * True when the provider refuses a chat in which a user's message directly follows tool results, or in which instructions
    * follow an answer.
    */
   readonly strictOrder?: boolean | undefined;

@@ -42,7 +42,7 @@ export const describeModelWithPricing = (model: Model) => ({
   },
 });
 
-/** Returns the description that the query `?include=` selects. Unknown words in the query are ignored. */
+/** Returns the description that the query `?include=` selects. Unknown values are ignored. */
 export const describerFor = (include: string | undefined) =>
   include?.split(',').includes('pricing') ? describeModelWithPricing : describeModel;
 

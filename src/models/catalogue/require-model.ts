@@ -5,7 +5,7 @@ import type { Catalogue, Modality, Model } from './catalogue.ts';
 
 type Known = Pick<Catalogue, 'find' | 'suggest'>;
 
-/** Returns lookups over the pool's models and, behind them, models that only a buyer's own provider key opens. */
+/** Returns lookups over the pool's models, and then over models that only a buyer's own provider key can pay. */
 export const withKeyed = (catalogue: Known & Pick<Catalogue, 'findKeyed'>): Known => ({
   find: (id) => catalogue.find(id) ?? catalogue.findKeyed(id),
   suggest: (name) => catalogue.suggest(name),

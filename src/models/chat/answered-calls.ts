@@ -20,7 +20,7 @@ type Piece = {
 export class AnsweredCall {
   /** Number of calls before this one in the answer. */
   readonly place: number;
-  /** First `index` that the upstream gave the call. Undefined: it gave none. */
+  /** First `index` that the upstream gave the call. Undefined when the upstream gave none. */
   readonly index: number | undefined;
   id = '';
   name = '';

@@ -15,7 +15,7 @@ export type ChatBound = {
   readonly tokens: TokenUsage;
   /** Cap of the tokens of one answer. */
   readonly outputCap: number;
-  /** Reason of the cap. Undefined when the caller asked for no more tokens than the cap. */
+  /** Reason of the cap. Undefined when the caller's own cap applies. */
   readonly reason: CapReason | undefined;
 };
 

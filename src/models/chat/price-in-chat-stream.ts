@@ -42,7 +42,7 @@ export class PriceInChatStream {
     this.#stream.stop();
   }
 
-  /** Returns the event of usage with the price. When the stream had no such event, the price stands alone in one. */
+  /** Returns the event of usage with the price. When the stream had no such event, returns an event with only the price. */
   last(price: Price): Uint8Array {
     const usage = this.#usage ?? NO_USAGE;
     return Buffer.concat([priceInEvent(usage, price), Buffer.from('\n\n')]);

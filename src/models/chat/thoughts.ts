@@ -51,8 +51,8 @@ export function forThinker(
 }
 
 /**
- * Returns true when the client must get the thoughts without asking for them: the source demands them back with each tool call,
- * and its model has no switch to stop thinking.
+ * Returns true when the client must get the reasoning without a request: the source requires it back with each tool call,
+ * and its model has no switch to disable thinking.
  */
 export const mustShowThoughts = (
   { tools }: ChatRequest,

@@ -182,7 +182,7 @@ async function wholeMessage(
   const message: Json | undefined = await messageOfCompletion(outcome, reading, used);
   if (message === undefined) return failed('broken', 'not a completion', status);
   const body = await writeWhole(message);
-  // The members are listed one by one: V8 copies members behind a spread slowly, one by one in its runtime.
+  // The members are listed one by one: V8 copies members after a spread slowly, one by one in its runtime.
   return {
     kind,
     status,

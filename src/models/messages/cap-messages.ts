@@ -6,7 +6,7 @@ import type { MessagesRequest } from './messages-request.ts';
 const LEAST_THOUGHTS = 1_024;
 
 /**
- * Returns the least useful cap of an answer. With enabled thinking the dialect refuses a cap that leaves no room behind the
+ * Returns the least useful cap of an answer. With enabled thinking the dialect refuses a cap that leaves no tokens after the
  * thoughts.
  */
 export const leastAnswerOf = ({ thinking }: MessagesRequest): number =>

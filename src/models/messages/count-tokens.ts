@@ -76,7 +76,7 @@ export function createMessageTokens(deps: CountDeps): MessageTokens {
 }
 
 /**
- * Returns the sellers that would serve the answer. A prompt that only a provider key of the buyer may send is not sent through
+ * Returns the sources that would serve the answer. A prompt that only a provider key of the buyer may send is not sent through
  * the pool.
  */
 async function sellersFor(

@@ -4,7 +4,7 @@ import type { ChatRequest } from '../chat/chat-request.ts';
 import type { CountRequest } from './messages-request.ts';
 import { blocksOf, definedTool, sourceOf } from './read-block.ts';
 
-/** Part that stands for an image or for text whose length only the upstream knows. The bound counts it as the largest image. */
+/** Placeholder for an image, or for text whose length only the upstream knows. The bound counts it as the largest image. */
 const OPAQUE = { image_url: true } as const;
 
 /**

@@ -40,14 +40,14 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
 
 const base = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** Returns true when an answer of this content type may be a file of sound. */
+/** Returns true when an answer of this content type may be an audio file. */
 export const isAudio = (said: string): boolean => {
   const type = base(said);
   return type.startsWith('audio/') || type === 'application/ogg' || UNSPECIFIC.has(type);
 };
 
 /**
- * Returns the media type of sound that begins with these bytes. Clients decode by it, so the file's own signature wins over the
+ * Returns the media type of audio that begins with `head`. Clients decode by it, so the file's own signature wins over the
  * upstream's header, and the header over the requested format.
  */
 export function audioTypeOf(head: Uint8Array, said: string, format: SpeechFormat): string {

@@ -118,7 +118,10 @@ export interface ChatRail {
   stream(call: ChatCall, signal: StopSignal): Promise<Outcome<{ readonly stream: ChatStream }>>;
 }
 
-/** Chat answer that is still arriving, as events of the OpenAI dialect unless the reader says otherwise. */
+/**
+ * Chat answer that is still arriving, as events of the OpenAI dialect. `RelayedMessageStream` and `MessageStream` have events
+ * of the Messages dialect.
+ */
 export interface ChatStream {
   /**
    * Returns the next whole events, unchanged except for the model's name, without the terminator and without usage that the

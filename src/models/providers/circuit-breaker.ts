@@ -77,7 +77,7 @@ export function createSourceRests(deps: { readonly clock: Clock }): CircuitBreak
       const record = recordOf(source);
       record.failuresInARow++;
       if (record.failuresInARow < LIMITS.restAfterFailures) return;
-      // Failures of requests that were sent before the rest began must not lengthen it.
+      // Failures of requests that were sent before the backoff began must not lengthen the backoff.
       if (record.opensUntilMs !== undefined && !record.probing) return;
       record.probing = false;
       record.opensUntilMs = clock.monotonicMs() + record.restMs;

@@ -1,4 +1,4 @@
-/** Levels of thinking in the words of vendors, from least to most. The Messages dialect lacks the first two. */
+/** Reasoning efforts by the vendors' names, from least to most. The Messages dialect lacks the first two. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 export type Effort = (typeof EFFORTS)[number];

@@ -12,9 +12,9 @@ import {
 export type OpenedAnswer = {
   readonly status: number;
   readonly headers: CollectedAnswer['headers'];
-  /** Body of the answer, for one reader, once. Throws when the rest does not come, exceeds its bound, or is read too slowly. */
+  /** Body of the answer, for one reader, once. Throws when the answer breaks off, exceeds its bound, or is read too slowly. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Cancels the request and drops the rest of its answer. Does nothing when the answer is over. */
+  /** Cancels the request and drops the unread part of its answer. Has no effect after the end. */
   stop(): void;
 };
 

@@ -22,7 +22,7 @@ export class ReportedError extends StreamBroken {
     this.#error = said;
   }
 
-  /** The upstream's own error object. */
+  /** Error object of the upstream. */
   get error(): Json {
     return this.#error;
   }
@@ -32,15 +32,15 @@ export class ReportedError extends StreamBroken {
     return wordIn(this.#error);
   }
 
-  /** The upstream's sentence about the error, of up to `LIMITS.vendorReasonChars` characters. */
+  /** Error message of the upstream, cut to `LIMITS.vendorReasonChars` characters. */
   get told(): string {
     const { message } = this.#error;
     return typeof message === 'string' ? message.slice(0, LIMITS.vendorReasonChars) : '';
   }
 
   /**
-   * The error's code if clients can act on it. Codes about an empty or closed account are left out, because the account is this
-   * server's and not the caller's.
+   * Code of the error if clients can act on it. Codes about an empty or closed account are left out, because the account is
+   * this server's and not the caller's.
    */
   get code(): string | undefined {
     const { code } = this.#error;

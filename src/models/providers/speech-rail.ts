@@ -17,7 +17,7 @@ export type SpeechCall = {
   /** The caller's request, unchanged. A rail replaces only the model's name and the way in which the audio is sent. */
   readonly body: Json;
   readonly input: string;
-  /** Format of the sound, also when the caller named none. */
+  /** Format of the audio; a default when the caller named none. */
   readonly format: SpeechFormat;
   /** True when the upstream should report its usage, if it can. */
   readonly wantsUsage: boolean;

@@ -32,7 +32,7 @@ export type ListenPreferences = {
   };
 };
 
-/** One file of sound to be transcribed by one upstream. */
+/** Request to one upstream to transcribe one audio file. */
 export type TranscriptionCall = {
   /** Agent of the request. The engines of this process serve agents in turn. */
   readonly agentId?: number;

@@ -44,7 +44,7 @@ const CAP_HEADERS: readonly CapHeaders[] = [
 
 const WHOLE_BPS = 10_000;
 
-/** Returns the reported cap with the least room. Caps with implausible values are ignored. */
+/** Returns the reported cap with the smallest unused part. Caps with implausible values are ignored. */
 export function tightestCap(headers: Headers, nowMs: number): UpstreamCap | undefined {
   let tightest: UpstreamCap | undefined;
   for (const names of CAP_HEADERS) {

@@ -194,7 +194,7 @@ export function urlBelow(baseUrl: string, path: string): URL {
   return url;
 }
 
-/** Returns the path and query below a base, with the query of `below` behind the base's query. */
+/** Returns the path and query below a base, with the query of `below` after the base's query. */
 function pathBelow(baseUrl: string, below: string): string {
   const at = below.indexOf('?');
   const url = urlBelow(baseUrl, at === -1 ? below : below.slice(0, at));

@@ -52,7 +52,7 @@ export async function answerEvents(
   return { status: 200, headers, body, upstreamMs };
 }
 
-/** Reads the rest of the agent's budget. On failure, stops the upstream and rethrows. */
+/** Reads the agent's remaining budget. On failure, stops the upstream and rethrows. */
 export async function budgetOf(
   bought: Pick<HeldPurchase<unknown>, 'budget'>,
   events: Pick<Events, 'stop'>,

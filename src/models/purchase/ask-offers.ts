@@ -13,7 +13,7 @@ import {
 import { beginAttempt } from '../routing/attempt-span.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
 
-/** One request to sellers, under one hold. */
+/** Request to several offers, under one hold. */
 type OfferRequest<R, T> = {
   readonly model: Model;
   readonly offers: Offers<R>;

@@ -39,15 +39,15 @@ type Last<R, T> = {
   readonly served: Served;
 };
 
-/** Models that came before the one that was bought, each with the reason why it could not be bought. */
+/** Models that were requested before the delivering one, each with the reason of its failure. */
 type Fallbacks = [modelId: string, why: string][];
 
 /**
  * Buys a request. The buyer's own key pays if one opens the model; the pool pays if none does or its providers fail. Holds the
- * most that the request can cost and asks the sellers, cheapest first. The caller settles a delivery once: when it is whole, or
- * when its stream is over. Without a delivery nothing is charged: a refusal of the upstream is returned, and every other
- * outcome is thrown. A source that is paid per call is paid beside the hold, which then covers only the margin; after such a
- * payment without a delivery the error names the payment. When no source of the model can take the request or all fail,
+ * most that the request can cost and attempts the sources, cheapest first. The caller settles a delivery once: when it is
+ * whole, or when its stream is over. Without a delivery nothing is charged: a refusal of the upstream is returned, and every
+ * other outcome is thrown. A source that is paid per call is paid beside the hold, which then covers only the margin; after
+ * such a payment without a delivery the error names the payment. When no source of the model can take the request or all fail,
  * `instead` is bought. A refusal for lack of money ends the purchase. Work under an Idempotency-Key has one hold, and does not
  * change to another model once that hold was open.
  */

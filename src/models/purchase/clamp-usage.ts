@@ -75,7 +75,7 @@ export function clampTokens(
   const inputTokens = Math.min(reported.inputTokens, mostInput);
   const outputTokens = Math.min(reported.outputTokens, most.outputTokens);
   const { cacheWriteSurcharge: surcharge, cacheWriteTokens: written } = reported;
-  // The bound of the input has room for the surcharge that an upstream takes for writing the prompt to its cache.
+  // The bound of the input includes the upstream's surcharge for writing the prompt to its cache.
   const roomTokens = mostInput - inputTokens;
   const isBeyond =
     inputTokens < reported.inputTokens ||

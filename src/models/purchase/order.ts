@@ -12,7 +12,7 @@ import type { AnswerCap } from './receipt.ts';
 export type PurchaseRequest<R, T> = {
   readonly modelId: string;
   readonly modality: Modality;
-  /** The buyer's preferences among sellers. Undefined: any seller, the cheapest first. */
+  /** Buyer's preferences among sources. Undefined: any source, the cheapest first. */
   readonly wishes?: RoutingPreferences | undefined;
   /** Same request for the next model, for when this one cannot be had. */
   readonly instead?: PurchaseRequest<R, T> | undefined;
@@ -40,6 +40,6 @@ export type Order<R, T> = {
   readonly atLeast?: () => Order<R, T>;
   /** Cap of the answer's tokens, when it is lower than the caller's own cap or the caller set none. */
   readonly answerCap?: AnswerCap | undefined;
-  /** The order for the next sellers, which needs another hold. */
+  /** Order for the next sources, which needs another hold. */
   readonly rest?: Order<R, T> | undefined;
 };

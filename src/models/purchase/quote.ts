@@ -17,7 +17,7 @@ export type QuoteDeps<R> = {
 type Last<R, T> = { readonly order: Order<R, T>; readonly tried: Undelivered };
 
 /**
- * Prices the request at the next sellers: first the sellers for the buyer's own keys, then the pool. Undefined when no seller
+ * Prices the request at the next sources: first the sources for the buyer's own keys, then the pool. Undefined when no source
  * is left. Throws the refusal when the model has none.
  */
 export async function quote<R, T>(

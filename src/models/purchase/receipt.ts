@@ -68,7 +68,7 @@ export type Left = {
 type Headers = Record<string, string>;
 
 /**
- * Returns the headers of a metered answer: its type, its price, and the rest of the budget. `attempts` is present only when the
+ * Returns the headers of a metered answer: its type, its price, and the remaining budget. `attempts` is present only when the
  * first source failed.
  */
 export function receiptHeaders(

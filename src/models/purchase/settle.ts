@@ -27,10 +27,10 @@ export type SettleDeps = {
   readonly log: Log;
 };
 
-/** Price of a purchase, and the rest of the budget after it. */
+/** Price of a purchase, and the remaining budget after it. */
 export type Settled = Price & Partial<BudgetLeft>;
 
-/** Reads the rest of the agent's budget before the settlement. On failure, ends the purchase without a charge and rethrows. */
+/** Reads the agent's remaining budget before the settlement. On failure, ends the purchase without a charge and rethrows. */
 export async function budgetLeft<R, T>(
   deps: Omit<SettleDeps, 'breaker' | 'log'>,
   granted: HeldOrder<R, T>,

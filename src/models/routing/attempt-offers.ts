@@ -54,8 +54,9 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
 ]);
 
 /**
- * Returns true when another source should be tried: the source failed, rests, cannot take the request, or refused a buyer's own
- * key. When the wallet lacks money, sources with an account of this server remain; a spend control refuses all sources.
+ * Returns true when another source should be tried: the source failed, is backing off, cannot serve the request, or refused a
+ * buyer's own key. When the wallet lacks money, sources with an account of this server remain; a spend control refuses all
+ * sources.
  */
 export function isPassedOver(
   outcome: AttemptsResult<unknown>['outcome'],

@@ -5,11 +5,11 @@ import { impliedSource } from '../catalogue/byok-source.ts';
 import type { Catalogue, Model, Source } from '../catalogue/catalogue.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 
-/** A source, and the buyer's own key at its provider if that key pays. */
+/** Source, with the buyer's own key at its provider when that key pays. */
 export type KeyedSource = {
   readonly source: Source;
   readonly ownKey: string | undefined;
-  /** Place in the order that the buyer prefers. Sellers of the same place are tried by price. */
+  /** Rank of the source in the buyer's preference. Sources of equal rank are attempted by price. */
   readonly rank?: number | undefined;
 };
 
@@ -33,7 +33,7 @@ export const arePaidByBuyer = ({ sellers }: ModelSources): boolean =>
 export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
 
 /**
- * Returns the sellers that the buyer's own keys pay: with the key of the request, or with all stored keys. Undefined when no
+ * Returns the sources that the buyer's own keys pay: with the key of the request, or with all stored keys. Undefined when no
  * provider of the model has such a key. A key in the header does not name its provider, so with several providers it counts as
  * the maker's. Throws the refusal when none of them is the maker, because the key must not be sent to another provider.
  */

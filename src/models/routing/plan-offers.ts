@@ -6,7 +6,7 @@ import type { KeyedSource, ModelSources } from './keyed-sources.ts';
 export type Offer<R> = KeyedSource & {
   readonly rail: R;
   readonly priceRaw: bigint;
-  /** Part of the price that the purchase's hold covers. A payment per call has its own hold for the rest. */
+  /** Part of the price that the purchase's hold covers. A payment per call has its own hold for the remaining part. */
   readonly heldRaw: bigint;
   /** Upper bound of the payment for the call. Undefined for a source that is not paid per call. */
   readonly mostPaidRaw: bigint | undefined;
@@ -15,7 +15,7 @@ export type Offer<R> = KeyedSource & {
 export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
 
 /**
- * Returns the offers of the sellers that can serve a request, by the buyer's preference and then by price. `railOf` returns the
+ * Returns the offers of the sources that can serve a request, by the buyer's preference and then by price. `railOf` returns the
  * rail of a source that can serve.
  */
 export function planOffers<R>(

@@ -99,7 +99,7 @@ const isCheapEnough = ({ most }: RoutingPreferences, rates: Rates, marginBps: nu
     ([unit, mostRate]) => (rates[unit as Unit] ?? 0n) * (BPS + BigInt(marginBps)) <= mostRate * BPS,
   );
 
-/** Returns the sellers that the caller's preferences allow, with their ranks. The list may be empty. */
+/** Returns the sources that the caller's preferences allow, with their ranks. The list may be empty. */
 export function preferredSources(
   sellers: ModelSources,
   wishes: RoutingPreferences | undefined,
@@ -115,7 +115,7 @@ export function preferredSources(
 }
 
 /**
- * Returns the sellers that the caller's preferences allow. Throws the refusal when none is left; the error names the providers
+ * Returns the sources that the caller's preferences allow. Throws the refusal when none is left; the error names the providers
  * of the model.
  */
 export function requirePreferred(
@@ -131,7 +131,7 @@ export function requirePreferred(
 }
 
 /**
- * Returns the sellers whose rates for this request are within the caller's `max_price`. Sources paid with the caller's own key
+ * Returns the sources whose rates for this request are within the caller's `max_price`. Sources paid with the caller's own key
  * have no price here and stay. Throws the refusal when none is left.
  */
 export function requireCheap(

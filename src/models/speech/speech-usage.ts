@@ -62,7 +62,7 @@ function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
   };
 }
 
-/** Returns the upper bound of the usage at a source: a token for each byte of the texts, and sound that is spoken slowly. */
+/** Returns the upper bound of the usage at a source: one token for each byte of the texts, and the duration of slow speech. */
 function boundUsage(length: SpeechLength, source: Source): Usage {
   const { characters, inputBytes, instructionsBytes } = length;
   const inputTokens = inputBytes + instructionsBytes;

@@ -65,7 +65,7 @@ const BILLED_APART: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the options to send upstream for live sound: all requested options with the caller's own key, else those that the
+ * Returns the options to send upstream for live audio: all requested options with the caller's own key, else those that the
  * price includes. Unfit when an option would be billed to this server.
  */
 export const listenOptions = (asked: Options, isOwnKey: boolean): FitOptions | Unfit =>

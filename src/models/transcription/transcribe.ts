@@ -104,7 +104,7 @@ const NOT_REDACTED = Promise.resolve({
   param: 'redact',
 } as const);
 
-/** Returns the milliseconds of sound in a file. Throws the refusal of a file without sound. */
+/** Returns the milliseconds of audio in a file. Throws the refusal of a file without audio. */
 async function probe(bytes: Buffer): Promise<number> {
   const probed = await probeDuration(bytes);
   if (probed.kind === 'refused') throw errors.gateway.invalidRequest(probed.reason, 'file');

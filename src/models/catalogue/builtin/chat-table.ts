@@ -10,7 +10,7 @@ const NONE = '-';
 const COLUMNS = 9;
 
 /**
- * Reads chat models that their maker sells, one a line:
+ * Reads a table of chat models that their maker sells, one model per line:
  *
  *     name  input  output  cached  window  answer  certainty  source  read on
  *

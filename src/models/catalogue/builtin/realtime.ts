@@ -35,7 +35,7 @@ const SMALL = { contextWindow: 32_000, maxOutputTokens: 4_096 };
 
 export const REALTIME_MODELS: readonly ModelEntry[] = [
   openai('gpt-realtime-2.1', ['4', '24', '0.4'], ['32', '64'], LARGE),
-  // Cached sound costs 0.3 and cached text 0.06. One rate covers both, so the higher price is used.
+  // Cached audio costs 0.3 and cached text 0.06. One rate covers both, so the higher price is used.
   openai('gpt-realtime-2.1-mini', ['0.6', '2.4', '0.3'], ['10', '20'], LARGE),
   openai('gpt-realtime-1.5', ['4', '16', '0.4'], ['32', '64'], SMALL),
   openai('gpt-realtime', ['4', '16', '0.4'], ['32', '64'], SMALL),

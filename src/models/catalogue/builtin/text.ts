@@ -10,13 +10,13 @@ const waiting = (maker: string, names: string) => unpricedDirect('text', maker, 
 
 /** Surcharge on the whole request when its prompt is longer than `above`. */
 const LONG_GPT = { longPrompt: { above: 272_000, inputPercent: 200, outputPercent: 150 } };
-/** These models write prompts to their cache without a request for it, and bill the writing. */
+/** Surcharges of models that write every prompt to their cache and bill the writing. */
 const CACHING_GPT = { ...LONG_GPT, cacheWritePercent: 25 };
 const LONG_HAIKU = { longPrompt: { above: 100_000, inputPercent: 500, outputPercent: 500 } };
 const LONG_GEMINI = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 150 } };
 const LONG_GROK = { longPrompt: { above: 200_000, inputPercent: 200, outputPercent: 200 } };
 /**
- * These models think unless the request disables thinking (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read
+ * Models that think unless the request disables thinking (api-docs.deepseek.com, platform.kimi.ai and docs.bigmodel.cn, read
  * on 2026-11-26).
  */
 const SWITCHED = { thinkingSwitch: true };

@@ -49,8 +49,8 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
     },
   ]),
   direct('stt', 'mistral/voxtral-mini-transcribe', perMinute(3_000), { price: PUBLISHED }),
-  // Price of one minute of a recording. For live sound the vendor takes 0.0048 USD a minute since May 2026, and 0.0058 for many
-  // languages.
+  // Price of one minute of a recording. For live audio the vendor charges 0.0048 USD a minute since May 2026, and 0.0058 for
+  // many languages.
   direct('stt', 'deepgram/nova-3', perMinute(7_700), {
     price: listed('deepgram.com/pricing(copied:D3velop-llc)+published.json', '2026-11-24'),
   }),
@@ -89,7 +89,8 @@ export const TRANSCRIPTION_MODELS: readonly ModelEntry[] = [
   direct('stt', 'openai/whisper-1', perMinute(6_000), {
     price: listed('developers.openai.com/api/docs/models/whisper-1', '2026-11-25'),
   }),
-  // The vendor bills tokens, at 1.25 USD per million of sound and 5 of text, and estimates them at this price of a minute.
+  // The vendor bills tokens, at 1.25 USD per million of audio and 5 of text, and publishes this price per minute as an
+  // estimate.
   direct('stt', 'openai/gpt-4o-mini-transcribe', perMinute(3_000), {
     price: unconfirmed('long sold here at this price', '2026-11-24'),
   }),

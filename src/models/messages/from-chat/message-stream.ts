@@ -146,7 +146,7 @@ export class MessageStream implements ChatStream {
     return this.#calls.hear(delta.tool_calls);
   }
 
-  /** Writes text. Text behind a call ends the call. */
+  /** Writes text. Text after a call ends the call. */
   #words(text: string): void {
     if (text === '') return;
     this.#calls.end();

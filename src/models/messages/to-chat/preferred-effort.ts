@@ -6,7 +6,7 @@ type Turn = MessagesRequest['messages'][number];
 
 /**
  * Returns the effort for a model with a list of efforts: `none` if the request disables thinking and the list has it, else the
- * effort nearest to the requested one. Undefined when the request names none or the model takes none.
+ * effort nearest to the requested one. Undefined when the request names no effort or the model accepts none.
  */
 export function preferredEffort(
   request: MessagesRequest,

@@ -10,7 +10,7 @@ export type OutputConfig = {
 
 /**
  * Returns the requested format and effort of an answer in the dialect's one member for both; undefined when the request has no
- * such wish. The dialect always enforces a schema, so `strict` has no counterpart, and the schema's name is dropped.
+ * such preference. The dialect always enforces a schema, so `strict` has no counterpart, and the schema's name is dropped.
  */
 export function outputConfig(
   request: Json,

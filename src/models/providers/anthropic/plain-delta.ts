@@ -2,7 +2,7 @@ import { beginsWith } from '../openai/data-lines.ts';
 import { plainTextEnd } from '../plain-text.ts';
 
 const HEAD = Buffer.from('data: {"type":"content_block_delta","index":');
-/** Beginnings of a delta behind the number of its block. */
+/** JSON texts that may follow the block's number in a delta. */
 const TEXTS = [
   ',"delta":{"type":"text_delta","text":"',
   ',"delta":{"type":"thinking_delta","thinking":"',

@@ -90,7 +90,7 @@ export class RelayedMessageStream implements ChatStream {
         this.stop();
         break;
       }
-      // Events before the first content are dropped, because another source may still be asked then.
+      // Events before the first content are dropped, because another source may still be attempted then.
       if (!this.#hasBegun) continue;
       if (fate === 'comment') relayed.push(event);
       else relayed.push(Buffer.from(`event: ${fate.kind}\n`), this.#named(event, fate.kind));

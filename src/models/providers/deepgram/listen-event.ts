@@ -1,7 +1,7 @@
 import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 
-/** Event of Deepgram's live protocol about the sound that was sent to the upstream. */
+/** Event of Deepgram's live protocol about the audio that was sent to the upstream. */
 export type ListenEvent =
   | {
       readonly kind: 'results';
@@ -9,13 +9,13 @@ export type ListenEvent =
       readonly isFinal: boolean;
       readonly speechFinal: boolean;
       /**
-       * End of the sound that the words belong to, in seconds. Infinity for words without it: they cover all sound up to now.
+       * End of the audio with the words, in seconds. Infinity when not reported: the words cover all audio up to now.
        */
       readonly endSeconds: number;
     }
   | {
       readonly kind: 'metadata';
-      /** Seconds of sound that the upstream heard and bills. Null: not reported. */
+      /** Seconds of audio that the upstream processed and bills. Null when not reported. */
       readonly seconds: number | null;
     };
 

@@ -42,7 +42,7 @@ export const ANTHROPIC_CALL_IDS: CallIdForm = { fits: (id) => DASHED.test(id), m
 export class CallIds {
   readonly #form: CallIdForm;
   readonly #used = new Set<string>();
-  /** The clients' ids of calls without a result. */
+  /** Client's ids of calls without a result. */
   readonly #unanswered = new Set<string>();
   /** Replaced ids of calls without a result, in their order, by the client's id. */
   readonly #changed = new Map<string, string[]>();

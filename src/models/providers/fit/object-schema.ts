@@ -34,7 +34,7 @@ export function completeSchema(schema: Json, room: SchemaRoom): Json {
 
 const isList = ({ items, type }: Json): boolean => type === 'array' && items === undefined;
 
-/** Returns true if an array among the first `room.left` parts lacks `items`. */
+/** Returns true if an array in the first `room.left` parts of a schema lacks `items`. */
 function lacksItems(part: Json, room: SchemaRoom, depth: number): boolean {
   if (--room.left < 0 || depth > LIMITS.strictSchema.depth) return false;
   if (isList(part)) return true;

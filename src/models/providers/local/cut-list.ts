@@ -5,7 +5,7 @@ export type CutList = {
   /** Bytes up to the first element. */
   readonly head: Buffer;
   readonly items: readonly Buffer[];
-  /** Bytes behind the last element. */
+  /** Bytes after the last element. */
   readonly tail: Buffer;
 };
 

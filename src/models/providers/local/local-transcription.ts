@@ -60,7 +60,7 @@ export function createLocalTranscriptionRail({
       try {
         const segments = await hearAll(opened);
         if (signal.aborted) return { kind: 'aborted' };
-        // The duration is that of the decoded sound, and not the duration that the file states.
+        // Duration of the decoded audio, which may differ from the duration in the file's header.
         const durationMs = opened.heardMs;
         const heard = { segments, durationMs, language: LANGUAGE };
         const whole = await renderFor(heard, format, call);

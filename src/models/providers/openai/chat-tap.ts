@@ -167,7 +167,7 @@ function passOver(event: Buffer, places: number[], end: number): void {
   }
 }
 
-/** Returns the index behind the string, object or list that begins at `start`; `start` for any other value. */
+/** Returns the index after the string, object or list that begins at `start`; `start` for any other value. */
 function valueEnd(event: Buffer, start: number): number {
   const first = event[start];
   if (first === QUOTE) return stringEnd(event, start);

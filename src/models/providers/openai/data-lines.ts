@@ -69,7 +69,7 @@ function joinedLines(event: Buffer): Buffer | undefined {
 }
 
 /**
- * Returns the lines of an event behind its name. Undefined when the first line is no name or a line ends with a carriage
+ * Returns the lines of an event after its name. Undefined when the first line is no name or a line ends with a carriage
  * return.
  */
 function behindName(event: Buffer): Buffer | undefined {

@@ -23,7 +23,7 @@ export function createOpenAiSpeechRail(deps: {
     ...deps,
     path: '/audio/speech',
     credential: bearer,
-    // The answer is sound and not JSON, whatever the format.
+    // The answer is audio in every format, never JSON.
     headers: { accept: '*/*' },
     limits: { responseBytes, inFlight, queueBytes, ...deps.limits },
   });

@@ -68,7 +68,7 @@ const spellingOf =
     return { ...rest, [capMember]: cap };
   };
 
-/** Returns true when the caller asked for the event that carries usage alone. */
+/** Returns true when the caller requested the separate event with the usage. */
 export const wantsUsage = ({ body: { stream_options: options } }: ChatCall): boolean =>
   isObject(options) && options.include_usage === true;
 

@@ -6,7 +6,7 @@ import { StreamBroken } from './answer-reader.ts';
 import { readData } from './chat-tap.ts';
 import { EventReader } from './event-reader.ts';
 
-/** Decodes the sound in an upstream's events, and reads the usage of the last event. */
+/** Decodes the audio in an upstream's events, and reads the usage of the last event. */
 export class SpeechEventReader {
   readonly #events: EventReader;
   #usage: SpeechTokens | null = null;
@@ -24,7 +24,7 @@ export class SpeechEventReader {
   }
 
   /**
-   * Returns the sound of the next complete events. Throws StreamBroken when an event reports a failure, or the stream ends
+   * Returns the audio of the next complete events. Throws StreamBroken when an event reports a failure, or the stream ends
    * without a last event.
    */
   async read(): Promise<Buffer> {

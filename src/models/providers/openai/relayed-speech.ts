@@ -13,7 +13,7 @@ export class RelayedSpeech implements SpeechSound {
     this.#source = inEvents ? new SpeechEventReader(answer) : new AnswerReader(answer);
   }
 
-  /** Resolves to the type of the sound when its first bytes have come. Throws StreamBroken when there is no sound. */
+  /** Resolves to the media type of the audio when its first bytes have come. Throws StreamBroken without any audio. */
   async begin(said: string, format: SpeechFormat): Promise<string> {
     const first = await this.next();
     if (first === undefined) throw new StreamBroken('there is no sound in it');

@@ -38,7 +38,7 @@ export class SseEvents {
     return events;
   }
 
-  /** Returns the bytes behind the last whole event. */
+  /** Returns the bytes after the last complete event. */
   rest(): Buffer {
     return Buffer.concat(this.#rest, this.#restBytes);
   }

@@ -58,7 +58,7 @@ export class RelayedTranscript implements TranscriptStream {
     this.#events.stop();
   }
 
-  /** Returns true when an event is relayed. The terminator is not: this server writes its own behind its last event. */
+  /** Returns true when an event is relayed. The terminator is dropped: this server writes its own after its last event. */
   async #look(event: Buffer): Promise<boolean> {
     if (this.#events.isOver) return false;
     if (isTerminator(event)) {

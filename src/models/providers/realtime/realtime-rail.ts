@@ -34,7 +34,7 @@ export type RealtimeCall = {
 export type ListenCall = RealtimeCall & {
   /** True for the socket that reports turns, which has another address at the upstream. */
   readonly isOfTurns?: boolean;
-  /** Query of the upstream: the format of the sound, and options. A name may occur more than once. */
+  /** Query parameters for the upstream: the format of the audio, and options. A name may occur more than once. */
   readonly options: readonly (readonly [name: string, value: string])[];
 };
 

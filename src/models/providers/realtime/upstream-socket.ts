@@ -204,7 +204,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     if (!this.#shared.spend(bytes, nowMs, nowMs) || !isWithin) this.#tire();
   }
 
-  /** Pauses reading until both budgets have room again. A socket that is closing is terminated instead. */
+  /** Pauses reading until both message budgets allow more. A socket that is closing is terminated instead. */
   #tire(): void {
     if (this.#rest !== undefined || this.#closed !== undefined) return;
     if (this.#listener === undefined && this.#early === undefined) {

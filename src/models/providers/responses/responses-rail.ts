@@ -4,7 +4,7 @@ import type { Reported } from '../chat-rail.ts';
 import type { Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 
-/** One request in the Responses dialect, to one upstream that speaks it. */
+/** Request to one upstream that speaks the Responses dialect. */
 export type ResponsesCall = {
   /** Request body, with the upstream's own name of the model, and `stream`. */
   readonly body: Json;
@@ -28,7 +28,7 @@ export interface ResponseEvents {
    */
   next(): Promise<Uint8Array | undefined>;
   metered(): Reported;
-  /** Returns the response so far, which is whole behind the last event. `echo` holds further members of it. */
+  /** Returns the response so far, which is complete after the last event. `echo` has its further members. */
   response(): Json;
   /** JSON of further members of the response, already serialised, without braces. Undefined: no further members. */
   readonly echo?: string | undefined;

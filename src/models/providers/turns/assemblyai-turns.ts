@@ -16,7 +16,7 @@ const SURE = 0.4;
 function createProtocol(isEager: boolean): TurnProtocol {
   /** The last turn that is over. */
   let over = -1;
-  /** The words behind which the end of a turn was likely. */
+  /** Words after which the end of a turn was reported as likely. */
   let likely = '';
   return {
     endTurn: '{"type":"ForceEndpoint"}',

@@ -47,7 +47,7 @@ function queryOf({ isEager, language, model, mostSilenceMs }: TurnCall): Map<str
   return query;
 }
 
-/** Deepgram's socket that finds the ends of turns. The upstream bills the sound that it is sent. */
+/** Deepgram's socket that detects the ends of turns. The upstream bills the audio that is sent to it. */
 export function createFluxRail(
   deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
 ): TurnRail & AsyncDisposable {

@@ -1,6 +1,6 @@
 import { writePcmBytes } from '../../../../media/pcm.ts';
 
-/** Cuts 16-bit sound into frames of one size, which upstreams ask for. */
+/** Cuts 16-bit audio into frames of one size, which upstreams require. */
 export class SoundFrames {
   readonly #frame: Buffer;
   readonly #send: (frame: Uint8Array) => void;
@@ -23,7 +23,7 @@ export class SoundFrames {
     }
   }
 
-  /** Sends what is left, with silence behind it up to a whole frame. */
+  /** Sends the remaining samples, filled up with silence to a whole frame. */
   finish(): void {
     if (this.#filled === 0) return;
     this.#frame.fill(0, this.#filled);

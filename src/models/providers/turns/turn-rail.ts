@@ -14,7 +14,7 @@ export type TurnListener = {
   closed(why: string): void;
 };
 
-/** A session at an upstream that takes 16-bit mono sound at 16 kHz and detects the ends of turns. */
+/** Session at an upstream that accepts 16-bit mono audio at 16 kHz and detects the ends of turns. */
 export interface TurnSocket {
   /** Bytes that the upstream was sent and has not taken. */
   readonly unsentBytes: number;
@@ -22,7 +22,7 @@ export interface TurnSocket {
   listen(listener: TurnListener): void;
   /** The samples are copied before this returns. */
   send(pcm: Int16Array): void;
-  /** Ends the turn in progress. The upstream answers with the event `over`, unless it has heard no words. */
+  /** Ends the turn in progress. The upstream answers with the event `over`, unless the turn has no words. */
   endTurn(): void;
   /** Ends the session at the upstream, which bills it until then. The listener gets nothing from here on. */
   close(): void;
@@ -39,7 +39,7 @@ export type TurnCall = RealtimeCall & {
 
 /** A way to sessions with detection of turns at one upstream. Failures of the upstream are outcomes and not rejections. */
 export interface TurnRail {
-  /** Unit that the upstream bills: seconds of sound sent to it, or seconds of its open session. */
+  /** Unit that the upstream bills: seconds of audio sent to it, or seconds of its open session. */
   readonly bills: 'sound' | 'session';
   connect(call: TurnCall, signal: StopSignal): Promise<Outcome<{ readonly turns: TurnSocket }>>;
 }

@@ -7,7 +7,7 @@ import { SoundFrames } from './sound-frames.ts';
 import type { TurnEvent, TurnListener, TurnSocket } from './turn-rail.ts';
 
 /**
- * Milliseconds of sound in a frame: within the 50 to 1,000 ms that AssemblyAI accepts, and close to the 80 ms that Deepgram
+ * Milliseconds of audio in a frame: within the 50 to 1,000 ms that AssemblyAI accepts, and close to the 80 ms that Deepgram
  * advises.
  */
 const FRAME_MS = 100;

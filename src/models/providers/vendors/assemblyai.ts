@@ -40,7 +40,7 @@ export const assemblyaiApi = {
   },
 } satisfies VendorApi;
 
-/** Message of a refusal to detect the language of sound without words. */
+/** Error message when no language was detected because the audio has no words. */
 const NOTHING_SAID = /no spoken audio/i;
 
 /** Error messages for a fault of the vendor, in contrast to a fault of the file. */

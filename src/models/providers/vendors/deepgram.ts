@@ -57,7 +57,7 @@ export const deepgramApi = {
   },
 } satisfies VendorApi;
 
-/** Returns the best transcript of the one channel that the sound has. */
+/** Returns the best transcript of the first channel: the audio has only one. */
 function bestOf({ results }: Json) {
   const list = isObject(results) && Array.isArray(results.channels) ? results.channels : [];
   const channel: unknown = list[0];

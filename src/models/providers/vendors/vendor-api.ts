@@ -2,7 +2,7 @@ import type { TimedWord } from '../../../engines/engine.ts';
 import type { Json } from '../../../kernel/json.ts';
 import type { Random } from '../../../kernel/random.ts';
 
-/** A file of sound. */
+/** Audio file, with its bytes and names. */
 export type SoundFile = {
   readonly bytes: Buffer;
   readonly durationMs: number;
@@ -54,7 +54,7 @@ export class VendorGaveUp extends VendorFailed {
   override readonly name = 'VendorGaveUp';
 }
 
-/** Format that every vendor of speech makes: sound in a container, and 16-bit samples at `LIMITS.speech.sampleRateHz`. */
+/** Format that every speech vendor produces: audio in a container, or 16-bit samples at `LIMITS.speech.sampleRateHz`. */
 export type VendorFormat = 'mp3' | 'pcm';
 
 /** Request to a vendor to speak a text. */
@@ -86,7 +86,7 @@ export type VendorTranscriptionRequest = {
   readonly model: string;
   /** Language of the audio. Undefined: the vendor detects it. */
   readonly language?: string | undefined;
-  /** True when the caller wants the time of each word. Some vendors report it unasked. */
+  /** True when the caller wants the time of each word. Some vendors report it in any case. */
   readonly wantsWords: boolean;
   /** Further query parameters, for a vendor that speaks Deepgram's protocol. */
   readonly options?: readonly (readonly [name: string, value: string])[];

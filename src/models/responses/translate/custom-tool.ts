@@ -16,7 +16,7 @@ const PARAMETERS: Json = {
 };
 
 /**
- * Returns the function that stands for a custom tool in chat. No chat vendor enforces a grammar, so the description states the
+ * Returns the function that replaces a custom tool in chat. No chat vendor enforces a grammar, so the description states the
  * grammar.
  */
 export function functionOfCustom({ description, format, name }: Json): Json {
@@ -31,7 +31,7 @@ export function functionOfCustom({ description, format, name }: Json): Json {
   return { name, description: texts.join('\n\n'), parameters: PARAMETERS };
 }
 
-/** Returns the arguments of the function that stands for a custom tool, with `input` as the tool's input. */
+/** Returns the arguments of the function that replaces a custom tool, with `input` as the tool's input. */
 export const customArguments = (input: string): string => JSON.stringify({ [MEMBER]: input });
 
 const HEAD = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*"`);
@@ -68,7 +68,7 @@ export class CustomInput {
     return this.#state === 'text' ? this.#add(this.#decode()) : '';
   }
 
-  /** Ends the arguments, and returns the rest of the tool's input. */
+  /** Ends the arguments, and returns the remaining input of the tool. */
   end(): string {
     const rest = this.#rest;
     this.#rest = '';

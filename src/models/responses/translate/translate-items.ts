@@ -186,7 +186,7 @@ const NEEDS: ReadonlyMap<string, string> = new Map([
   ['tool_search_call', `needs call_id, and to be of the caller’s own: another one ${NOT_HERE}`],
 ]);
 
-/** Returns the call of the function that stands for the item's tool. Undefined when the item lacks a required member. */
+/** Returns the call of the function that replaces the item's tool. Undefined when the item lacks a required member. */
 function callOf(item: InputItem): Call['function'] | undefined {
   const { arguments: given, execution, input, name, namespace } = item;
   const type = typeOf(item);
