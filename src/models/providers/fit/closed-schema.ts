@@ -1,7 +1,10 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** String formats that structured outputs of Claude enforce (https://platform.claude.com/docs/en/build-with-claude/structured-outputs). */
+/**
+ * String formats that Claude's structured outputs enforce
+ * (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
+ */
 const FORMATS: ReadonlySet<unknown> = new Set([
   'date-time',
   'time',
@@ -31,8 +34,8 @@ const LISTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns a schema that structured outputs of Claude accept, as the vendor's SDKs make it: objects are closed, and keywords that are
- * not enforced (bounds of numbers and lengths, for example) move into the description. A schema with more than
+ * Returns a schema that Claude's structured outputs accept, as the vendor's SDKs make it: objects are closed, and keywords that
+ * are not enforced (for example bounds of numbers and lengths) move into the description. A schema with more than
  * `LIMITS.strictSchema.parts` parts is returned unchanged.
  */
 export function closedSchema(schema: Json): Json {

@@ -4,8 +4,9 @@ import { ANTHROPIC_CALL_IDS, CallIds, hasOddId } from './call-ids.ts';
 import { shownType } from './shown-type.ts';
 
 /**
- * Returns a relayed Messages request that the vendor accepts although its conversation began with another vendor: ids of calls are
- * replaced, blank texts dropped, and media types of images set by the first bytes. Returns the same object if all of it fits.
+ * Returns a relayed Messages request that the vendor accepts although its conversation began with another vendor: ids of calls
+ * are replaced, blank texts dropped, and media types of images set by the first bytes. Returns the same object if the whole
+ * request fits.
  */
 export function withFittingBlocks<R extends Json>(request: R): R {
   const { messages } = request;

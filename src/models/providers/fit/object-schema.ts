@@ -2,7 +2,10 @@ import { copyDigits } from '../../../kernel/json/digits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
-/** Returns a schema of parameters with `type: object` and `properties`, which every vendor requires. Returns the same object if it has both. */
+/**
+ * Returns a schema of parameters with `type: object` and `properties`, which every vendor requires. Returns the same object if
+ * it has both members.
+ */
 export function objectSchema(schema: Json): Json {
   const { properties, type } = schema;
   if (type === 'object' && isObject(properties)) return schema;

@@ -7,9 +7,9 @@ type Message = Json & { readonly role: string };
 const ANSWER: Message = { role: 'assistant', content: 'OK.' };
 
 /**
- * Returns a translated chat in the order that Mistral requires (https://github.com/mistralai/mistral-common, `_validate_message_order`):
- * an assistant's message follows the results of tools, late instructions become messages of the user, and an assistant's message at the
- * end has `prefix`. Returns the same object if it has that order.
+ * Returns a translated chat in the order that Mistral requires (https://github.com/mistralai/mistral-common,
+ * `_validate_message_order`): an assistant's message follows tool results, late instructions become messages of the user, and
+ * an assistant's message at the end has `prefix`. Returns the same object if it has that order.
  */
 export function inStrictOrder<C extends { readonly messages: readonly Message[] }>(chat: C): C {
   const { messages } = chat;

@@ -2,7 +2,7 @@ import type { TimedWord } from '../../../engines/engine.ts';
 import type { Json } from '../../../kernel/json.ts';
 import type { Random } from '../../../kernel/random.ts';
 
-/** Audio file, with its bytes and names. */
+/** Audio file, with the name and content type under which it is sent. */
 export type SoundFile = {
   readonly bytes: Buffer;
   readonly durationMs: number;
