@@ -50,7 +50,7 @@ export type TakenThoughts = 'taken' | 'demanded';
 
 export type UpstreamLimits = {
   readonly connectMs: number;
-  /** Milliseconds from the request to the headers of a streamed answer. */
+  /** Time limit from the request to the headers of a streamed answer, in milliseconds. */
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly totalMs: number;
