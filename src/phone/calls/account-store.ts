@@ -1,6 +1,6 @@
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
-/** The living number of an agent, and the number's agent. */
+/** A number that is rented now, and the agent that rents it. */
 export type LivingNumber = {
   readonly numberId: number;
   readonly phoneNumber: string;

@@ -5,7 +5,7 @@ import {
   planCall,
 } from '../../../machines/call.ts';
 
-/** The words of the specification. */
+/** Status of a call, in the terms of the specification. */
 export type CallStatus = Exclude<CallState, 'unanswered'>;
 
 /** The columns of the row of a call that its state machine changes. */
@@ -13,7 +13,7 @@ export type CallStanding = {
   readonly status: CallStatus;
   /** True when the call can no longer change. */
   readonly terminal: boolean;
-  /** Null while it is not known. */
+  /** Reason of the call's end. Null until it is known. */
   readonly endReason: CallEndReason | null;
 };
 

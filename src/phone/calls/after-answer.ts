@@ -12,7 +12,7 @@ const SYNTHESIZER_LOST = 'synthesizer_lost' satisfies SessionEndReason;
 
 type AfterAnswerDeps = {
   readonly log: Log;
-  /** Carries out an action that an answer asks for. */
+  /** Carries out an action that an answer requests. */
   readonly act: (action: ActionOfCall) => void;
   /** Runs a function that is no action of the call, or gives the model the error in its function call. */
   readonly callTool: (item: ActionItem) => void;
@@ -27,9 +27,9 @@ type AfterAnswerDeps = {
 /** Handles the actions and the end of answers. A goodbye is heard whole; the second failed answer in a row ends the call. */
 export class AfterAnswer {
   readonly #deps: AfterAnswerDeps;
-  /** Answers that failed, one after another. */
+  /** Number of failed answers in a row. */
   #failures = 0;
-  /** The answer in progress is the last. */
+  /** Set when the answer in progress is the last: the call ends after it, with this handoff data if there is any. */
   #goodbye: { readonly handoffData?: string | undefined } | undefined;
 
   constructor(deps: AfterAnswerDeps) {
@@ -61,7 +61,7 @@ export class AfterAnswer {
     this.#failures = 0;
     const goodbye = this.#goodbye;
     this.#goodbye = undefined;
-    // A caller who interrupts the goodbye goes on with the call.
+    // A caller who interrupts the goodbye continues the call.
     if (goodbye === undefined || cause?.kind === 'cancelled') return;
     this.#deps.afterSpoken(() => {
       if (goodbye.handoffData === undefined) this.#deps.end('agent_ended');

@@ -35,10 +35,10 @@ import { openLiveCall } from './recorded/open-live-call.ts';
 import { findTurns, isLastTurnCut } from './turn-store.ts';
 import type { CallTurns } from './turn-writer.ts';
 
-/** Turns of a call that another process goes on with. */
+/** Number of earlier turns that a process loads when it takes over a call. */
 const REMEMBERED_TURNS = 40;
 
-/** The first message of a media stream, and the stream. */
+/** A media stream whose first message was read. */
 export type MediaStart = {
   readonly callId: string;
   readonly codec: MediaCodec;

@@ -38,23 +38,23 @@ export type Responder = {
   readonly onManner?: (callback: (manner: AnswerManner) => void) => void;
   /** The caller has said something. */
   readonly callerSpoke?: () => void;
-  /** An answer of its call is over, so that the next one can be requested. */
+  /** Notes that an answer of the call has ended, so that the responder may request the next answer. */
   readonly answered?: () => void;
   readonly close: () => void;
 };
 
 /** Options of a responder for one call. */
 export type ResponderOptions = {
-  /** The headers by which it continues the trace of its call. Undefined: the call is not traced. */
+  /** Returns the headers with which the responder can continue the trace of the call. Undefined: the call is not traced. */
   readonly traceHeaders?: (() => Readonly<Record<string, string>>) | undefined;
 };
 
-/** Why a number may not be called now. */
+/** Reason why a number may not be called now. */
 export type DialRefusal = { readonly message: string; readonly reason?: DiallingRefusal };
 
 export type CallDeps = VoiceDeps & {
   readonly sql: Sql;
-  /** Undefined: calls are not traced. */
+  /** Tracer of calls. Undefined: calls are not traced. */
   readonly tracer?: Tracer | undefined;
   readonly cascades: Cascades;
   readonly takeSession: TakeSession;
@@ -63,7 +63,7 @@ export type CallDeps = VoiceDeps & {
   readonly dials?: DialPacer | undefined;
   /** The most calls at a time of an agent and of an account for which no other number is set. */
   readonly concurrentCalls: CallCounts;
-  /** The spend at the carrier in a month at which the phone service stops. Undefined: at none. */
+  /** Monthly spend at the carrier, in US dollars, at which the phone service stops. Undefined: no limit. */
   readonly carrierLimitUsd: number | undefined;
   readonly rateCard: RateCard;
   /** Days that a recording stays at the carrier, before this server deletes it there. */
@@ -71,16 +71,16 @@ export type CallDeps = VoiceDeps & {
   /** Public origin of this server, for the addresses in answers and events. Undefined leaves such addresses out. */
   readonly publicUrl: string | undefined;
   readonly models: { readonly stt: string; readonly tts: string; readonly llm: string };
-  /** The settings of an agent's next call. */
+  /** Returns an agent's voice settings for its next call. */
   readonly voiceOf: (agentId: number) => Promise<AgentVoice>;
   /** Asks the developer of an agent about a call that rings. Undefined: the stored settings hold. */
   readonly askInbound: (
     question: InboundRequest,
     asked: { readonly url: string; readonly secretVersion: number },
   ) => Promise<InboundAnswer | undefined>;
-  /** Undefined: a model of the catalogue answers. */
+  /** Opens the responder of a call. Undefined when a model of the catalogue answers. */
   readonly openResponder: (call: Call, options: ResponderOptions) => Responder | undefined;
-  /** Undefined: the number may be called. */
+  /** Returns the reason why an account may not call a number now. Undefined when the call is allowed. */
   readonly refusalOf: (to: string, accountId: string) => Promise<DialRefusal | undefined>;
   /** Countries and calling hours by which `refusalOf` decides. */
   readonly dialling: Pick<DiallingPolicy, 'callingHours' | 'countries'>;
@@ -90,7 +90,7 @@ export type CallDeps = VoiceDeps & {
   readonly services: Pick<ServiceTools, 'offered'>;
   /** Carries out what the model of a hosted call calls. */
   readonly runTool: RunTool;
-  /** Writes what is said in the calls of this process. */
+  /** Stores the turns of the calls of this process. */
   readonly turns: TurnWriter;
   /** Sends events to the readers of live calls. */
   readonly feed: Pick<CallFeed, 'close' | 'open' | 'tell'>;
@@ -102,6 +102,6 @@ export type CallDeps = VoiceDeps & {
   readonly mediaTimeoutMs: number;
   /** Milliseconds that a call waits for a media stream that broke. Absent: `LIMITS.phone.lineLostMs`. */
   readonly lineLostMs?: number;
-  /** The calls whose media is at this process. */
+  /** Calls whose media stream is at this process, by call id. */
   readonly live: Map<string, LiveCall>;
 };

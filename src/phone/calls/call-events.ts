@@ -7,7 +7,7 @@ import type { CallSummary, StoredTurn } from '../records/call-summary.ts';
 import { summaryText, transcriptText } from '../records/report-text.ts';
 import { type Call, type CallOptions, ownNumber } from './call.ts';
 
-/** A call as its events name it. */
+/** The members of a call that its events contain. */
 export type EventCall = Pick<
   Call,
   'callId' | 'accountId' | 'direction' | 'from' | 'to' | 'taskId' | 'customerId'
@@ -52,9 +52,9 @@ export type CallReceipt = {
   readonly reason: string;
   readonly durationSeconds: number;
   readonly legs: LegCosts;
-  /** The carrier's word has settled it, since the process of its media was lost. */
+  /** True when the carrier's report settled the call, because the process of its media stream was lost. */
   readonly isBackstop: boolean;
-  /** Undefined: nothing was recorded. */
+  /** Recording of the call. Undefined: the call was not recorded. */
   readonly recording?: Pick<Recording, 'announcedAt' | 'status'> | undefined;
 };
 

@@ -8,13 +8,13 @@ import {
   sumOf,
 } from '../rate-card.ts';
 
-/** A charge of a call's hold, and the use that it is for. */
+/** An amount to charge to a call's hold, and the usage that it pays for. */
 export type MeteredCharge = {
   readonly costRaw: bigint;
   readonly usage: Readonly<Record<string, number>>;
 };
 
-/** The names of the units in the journal of a call. */
+/** Unit names of a call's usage in the journal. */
 const CALL_UNITS = {
   line: 'line_second',
   stt: 'stt_second',
@@ -37,7 +37,7 @@ export const useOfJournal = (usage: Readonly<Record<string, number>>): CallUse =
   recordedSeconds: usage[CALL_UNITS.recording] ?? 0,
 });
 
-/** The part of a line that was recorded, in seconds of its age. `toSeconds` undefined: to its end. */
+/** Recorded part of a line, in seconds since the line began. Without `toSeconds` it lasts to the end of the line. */
 export type RecordedSpan = {
   readonly fromSeconds: number;
   readonly toSeconds: number | undefined;
@@ -52,8 +52,8 @@ export const secondsRecorded = (span: RecordedSpan | undefined, lineSeconds: num
 const UNUSED: CallUse = { lineSeconds: 0, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 0 };
 
 /**
- * Meters the legs of one call. Each charge is the price of all use by now less that of all use before, so that the
- * charges of a call sum to the price of its use as a whole, each leg rounded up once.
+ * Meters the legs of one call. Each charge is the price of the total usage less the charges before, so that the charges of a
+ * call sum to the price of its total usage, with each leg rounded up once.
  */
 export class CallMeter {
   readonly #card: RateCard;
@@ -67,7 +67,7 @@ export class CallMeter {
     readonly line: LineKind;
     /** The use that another process has charged already. */
     readonly before?: CallUse;
-    /** The call will be recorded, and what it may cost counts that. */
+    /** True when the call will be recorded, so that estimates of its cost include the recording. */
     readonly expectsRecording?: boolean;
     /** The part of the line that another process has had recorded. */
     readonly recorded?: RecordedSpan | undefined;
@@ -106,7 +106,7 @@ export class CallMeter {
     readonly ttsCharacters?: number;
   }): MeteredCharge {
     const before = this.#use;
-    // The clock of a process that goes on with a call may be behind.
+    // The clock of a process that takes over a call may be behind the clock of the process before.
     const lineSeconds = Math.max(before.lineSeconds, used.lineSeconds);
     // The price is that of the rounded use in the journal, so that another process goes on with the same use.
     const after: CallUse = {

@@ -22,7 +22,9 @@ import { callEnded } from './call-events.ts';
 import { CallMeter, TRANSFERRED_USAGE, useOfJournal } from './call-meter.ts';
 import { isOfSession, NOT_OPENED, reasonOf } from './end-reason.ts';
 
-/** The phone service as spend controls see it. No allowlist gates it: a number is rented to be used. */
+/**
+ * Destination of phone charges for the spend controls. No allowlist applies to it, because an agent rents a number to use it.
+ */
 export const PHONE_DESTINATION = { host: 'phone', payee: null, isOperators: true } as const;
 
 /** Silence after which a line may be dead; a live one brings sound every 20 ms. */
@@ -99,7 +101,7 @@ export function legsWithin(legs: LegCosts, chargedRaw: bigint): LegCosts {
   return { transportRaw: less(legs.transportRaw), sttRaw, ttsRaw };
 }
 
-/** The money of one live call: its one reserve, and the meter of its legs. */
+/** Holds and charges of one live call: its single reserve, and the meter of its legs. */
 export type CallMoney = {
   readonly owner: SessionHoldOwner;
   readonly holds: SessionHolds;
@@ -108,29 +110,32 @@ export type CallMoney = {
   readonly recording: { facts: Pick<Recording, 'announcedAt' | 'status'> | undefined };
   /** True when the peer is yet to hear that the call is recorded. */
   readonly expectsRecording: boolean;
-  /** Names the hold that pays a model of the catalogue. */
+  /** Returns the name of the hold that pays for a model of the catalogue. */
   readonly holdNameOf: HoldNameOf;
   /** Returns the age of the line in seconds. */
   readonly lineSeconds: () => number;
   /** Returns the seconds of line that the reserve still pays for, when it pays for nothing else. */
   readonly secondsLeft: () => number;
-  /** The stream is gone: unless it comes back, the line has ended now. */
+  /** Notes that the media stream is gone: unless `unfreeze` follows, the line counts as ended now. */
   readonly freeze: () => void;
   readonly unfreeze: () => void;
   /** Sets the measure of the peer's silence. After a second of silence the line counts as ended with the last sound. */
   readonly followSilence: (silentMs: () => number) => void;
-  /** Learns who has answered, which the receipt has. */
+  /** Stores who has answered the call, for its receipt. */
   readonly answeredBy: (answeredBy: AnsweredBy) => void;
   /** Sets the handoff data of the responder, which the receipt shows. */
   readonly handedOff: (data: string) => void;
   /**
-   * Closes the holds of a call that did not open: nothing is taken, and nothing reported. False: it is not known to be
-   * closed by this process.
+   * Closes the holds of a call that did not open, without a charge or an event. Returns false when this process may not have
+   * closed them.
    */
   readonly release: () => Promise<boolean>;
   /** Returns the cost, length and end reason of a settled call. Undefined: the call is not settled. */
   readonly receipt: () => CallSettlement | undefined;
-  /** Why the conversation ended, where it is not known to be settled; `call_transfer`: it stays open on purpose. */
+  /**
+   * Returns the end reason of a conversation whose settlement is not known. A call with `call_transfer` is left unsettled on
+   * purpose.
+   */
   readonly undecided: () => SessionEndReason | undefined;
 };
 
@@ -183,7 +188,7 @@ export function createCallMoney(
   });
   const recording: CallMoney['recording'] = { facts: known };
   const beganMs = clock.monotonicMs();
-  // The line is billed from the answer, also where another process had the media stream until now.
+  // The line is billed from the answer on, even when another process had the media stream before.
   const agedMs = call.startedAt === null ? 0 : Math.max(0, clock.now() - call.startedAt.getTime());
   let frozenMs: number | undefined;
   let answeredBy: AnsweredBy | null = call.answeredBy ?? null;

@@ -18,7 +18,7 @@ import type { CallMeter } from './call-meter.ts';
 const OPERATOR = 'operator';
 const EXTENDED: Extension = { kind: 'extended' };
 
-/** Seconds of a turn in which the caller speaks, and characters that are spoken in a second of an answer. */
+/** Assumptions of a turn's cost: seconds of the caller's speech in a turn, and characters spoken in a second of an answer. */
 const HEARD_SECONDS = 10;
 const CHARS_PER_SECOND = 12;
 
@@ -34,10 +34,10 @@ export type CallPipelineDeps = Pick<
   readonly ownKeys: OwnKeys;
   readonly spender: Spender;
   readonly sessionHolds: SessionHolds;
-  /** Names the hold that pays the LLM of the plan. */
+  /** Returns the name of the hold that pays for the plan's LLM. */
   readonly holdNameOf: HoldNameOf;
   readonly plan: CascadePlan;
-  /** The bounds of a turn. */
+  /** Upper bounds of one turn. */
   readonly cap: TurnCap;
   /** The responder that replaces the plan's LLM and is not billed. Undefined: the LLM answers. */
   readonly responder: Llm | undefined;
@@ -49,7 +49,7 @@ export type CallPipelineDeps = Pick<
   readonly meter: CallMeter;
   /** Returns the age of the line in seconds. */
   readonly lineSeconds: () => number;
-  /** The characters that the call has spoken beside its answers, and that are to be billed. */
+  /** Returns the number of characters spoken outside the answers since the last call of this function, for billing. */
   readonly takeSpoken: () => number;
 };
 

@@ -9,7 +9,7 @@ import { advanceCall, type CallStatus } from './advance-call.ts';
 import { type Call, type CallOptions, isCallId } from './call.ts';
 import { reportUnanswered } from './ending/report-unanswered.ts';
 
-/** A row of `callColumns`. */
+/** A row of the table `calls`, with the columns of `callColumns`. */
 export type CallRow = {
   id: string;
   agent_id: number;
@@ -45,7 +45,7 @@ export type CallRow = {
   tts_raw: bigint | null;
 };
 
-/** JSON has no large integers. */
+/** Rates as they are stored: JSON has no big integers, so amounts are strings. */
 export type StoredRates = Readonly<Record<keyof RateCard, string | number>>;
 
 const readRates = (stored: StoredRates): RateCard =>
@@ -103,7 +103,10 @@ export const callColumns = (sql: Queryable) => sql`
   carrier_status, carrier_sequence, answered_by, handoff_data, created_at, started_at, ended_at, duration_seconds,
   transport_raw, stt_raw, tts_raw`;
 
-/** Undefined also for a text that is no id of a call: PostgreSQL takes no NUL character, for example. */
+/**
+ * Finds a call. Undefined when there is none, also for a text that cannot be a call id, such as one with a NUL character, which
+ * PostgreSQL refuses.
+ */
 export async function findCall(sql: Queryable, callId: string): Promise<Call | undefined> {
   if (!isCallId(callId)) return undefined;
   const [row] = await sql<CallRow[]>`select ${callColumns(sql)} from calls where id = ${callId}`;
@@ -120,7 +123,7 @@ export async function findCarrierCall(
   return row && callOf(row);
 }
 
-/** Learns the carrier's name of a call, and says its state. Undefined: another answer or callback has brought a name. */
+/** Stores the carrier's id of a call, and returns the call's status. Undefined when an id was stored before. */
 export async function learnCarrierCall(
   sql: Sql,
   callId: string,
@@ -186,7 +189,7 @@ export type CallEnd = {
   readonly durationSeconds: number;
   readonly legs: LegCosts;
   readonly isBackstop: boolean;
-  /** The figures of the line, from the process that had the media of the call. */
+  /** Line figures of the process that had the media stream of the call. */
   readonly line?: LineFigures;
 };
 
@@ -234,7 +237,7 @@ export async function applyToCall(
   return call;
 }
 
-/** Advances the row of a call in a commit of its own. */
+/** Advances the row of a call by an event, in a transaction of its own. */
 export const advanceRow = (
   sql: Sql,
   callId: string,
@@ -242,7 +245,7 @@ export const advanceRow = (
   end?: CallEnd,
 ): Promise<Call | undefined> => sql.begin((tx) => applyToCall(tx, callId, event, end));
 
-/** Puts off the time at which a worker asks the carrier about a call. */
+/** Postpones the time at which a worker asks the carrier about a call. */
 export async function putOffCall(sql: Sql, callId: string, inMs: number): Promise<void> {
   await sql`update calls set due_at = now() + ${inMs} * interval '1 millisecond'
     where id = ${callId} and not terminal`;

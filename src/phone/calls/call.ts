@@ -34,7 +34,7 @@ export const hasOwnResponder = ({ voiceMode, webhookUrl }: CallVoice): boolean =
 export const ON_MACHINE = ['hangup', 'leave_message', 'continue'] as const;
 export type OnMachine = (typeof ON_MACHINE)[number];
 
-/** The voice of an agent, and what it wants of calls from outside. */
+/** Voice settings of an agent, with its settings for incoming calls. */
 export type AgentVoice = CallVoice & {
   readonly recordCalls: boolean;
   readonly reportCalls: boolean;
@@ -46,7 +46,7 @@ export type AgentVoice = CallVoice & {
 export type CallOptions = {
   readonly voice: CallVoice;
   readonly detectsMachine: boolean;
-  /** Absent: `continue`. */
+  /** Action when an answering machine answers. Absent: `continue`. */
   readonly onMachine?: OnMachine;
   /** The message that is left on an answering machine; absent: the begin message. */
   readonly machineMessage?: string;
@@ -62,11 +62,13 @@ export type CallOptions = {
    * Analysis after the end of the call: the call's model decides, and fills the schema if there is one. Absent: rules decide.
    */
   readonly analysis?: 'model' | { readonly schema: AnalysisSchema };
-  /** Set when a client or a stop ends a transferred call: the sweeper asks the carrier to hang up until the line is over. */
+  /**
+   * Set when a client or a stop ends a transferred call: the sweeper then asks the carrier to hang up until the line has ended.
+   */
   readonly isDropped?: true;
 };
 
-/** A call as its row has it. */
+/** A call, in the form of its database row. */
 export type Call = {
   readonly callId: string;
   readonly agentId: number;
@@ -81,7 +83,7 @@ export type Call = {
   readonly terminal: boolean;
   readonly endReason: CallEndReason | null;
   readonly keyId: number | null;
-  /** The first key of its line of rotations, whose budget the call spends. */
+  /** Id of the first key in the chain of rotations, whose budget pays for the call. */
   readonly keyRootId: number | null;
   readonly taskId: string;
   readonly taskValueBps: number | null;
@@ -110,7 +112,7 @@ export type BatchPlace = {
   readonly attempt: number;
 };
 
-/** A call as it is written first. */
+/** A call that is being inserted. */
 export type NewCall = Omit<
   Call,
   | 'keyRootId'
@@ -132,7 +134,7 @@ export type NewCall = Omit<
   readonly batch?: BatchPlace | undefined;
 };
 
-/** `CA` and 32 hex digits, as carriers name calls. */
+/** Returns a new call id: `CA` and 32 hex digits, the form that carriers use. */
 export const newCallId = (random: Random): string => `CA${randomHex(random, 16)}`;
 
 /** Returns true when a text has the form of a call id. A text from outside without it names no call of this server. */

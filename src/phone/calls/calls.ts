@@ -22,7 +22,7 @@ export type CallOwner = { readonly agentId: number } | { readonly accountId: str
 /** A call as its agent reads it. A call that the agent does not have reads as ringing. */
 export type ReadCall = Pick<Call, 'callId' | 'status' | 'terminal' | 'endReason' | 'handoffData'>;
 
-/** Calls of agents. Every method throws `telephony_unavailable` where this server has no carrier. */
+/** Calls of agents. Every method throws `telephony_unavailable` when this server has no carrier. */
 export interface Calls {
   place(order: CallOrder): Promise<PlacedCall>;
   /** Returns the agent's call that the request with this `Idempotency-Key` placed. Undefined when it placed none. */
@@ -44,10 +44,10 @@ export interface Calls {
   ): Promise<FeedReader>;
 }
 
-/** A callback whose body is read only where its headers have a signature. */
+/** A callback whose body is read only when its headers have a well-formed signature. */
 export type ShownCallback = Omit<CallbackRequest, 'body'> & {
   readonly readBody: () => Promise<Uint8Array>;
-  /** Called once the signature was found good, before anything of the callback is heard. */
+  /** Called once the signature is verified, before the callback is handled. */
   readonly believe: () => void;
 };
 

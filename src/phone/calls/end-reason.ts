@@ -1,7 +1,7 @@
 import { CALL_END_REASONS, type SessionEndReason } from '../../../machines/call.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 
-/** The ending of a session whose call was never let through. */
+/** Ending of a session whose call was never opened. */
 export const NOT_OPENED = 'not_opened';
 
 const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([

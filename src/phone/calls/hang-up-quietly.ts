@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { putOffCall } from './call-store.ts';
 
-/** Drops the line at the carrier. Never rejects: where that fails, the sweeper asks again, unless the row is terminal. */
+/** Has the carrier hang up. Never rejects: after a failure the sweeper tries again, unless the row is terminal. */
 export async function hangUpQuietly(
   { carrier, log, sql }: Pick<CallDeps, 'carrier' | 'log' | 'sql'>,
   { callId, carrierCallId }: Pick<Call, 'callId' | 'carrierCallId'>,

@@ -63,7 +63,7 @@ export async function directCall(
   return isAsked ? { kind: 'stream', callId } : { kind: 'hang_up' };
 }
 
-/** Takes what a carrier reports of a call. Callbacks may come late, twice and out of order. */
+/** Handles a carrier's callback about a call. Callbacks may come late, twice and out of order. */
 export async function hearCarrier(deps: CallDeps, event: CallbackEvent): Promise<void> {
   const { carrier, sql } = deps;
   switch (event.kind) {
@@ -121,7 +121,7 @@ async function transferred({ live, sql }: CallDeps, callId: string): Promise<voi
     living.actions.transferred();
     return;
   }
-  // The process of its media looks at the row while it waits for the call to come back.
+  // The process of the media stream reads the row while it waits for the call to come back.
   const ended = await advanceRow(sql, callId, { type: 'transfer.answered' });
   if (ended !== undefined) await putOffCall(sql, callId, BACKSTOP_AFTER_MS);
 }
@@ -163,7 +163,7 @@ export async function carrierEnded(deps: CallDeps, call: Call, status: EndedStat
   else await putOffCall(sql, callId, BACKSTOP_AFTER_MS);
 }
 
-/** Gives back what a process has held for a call that it never got to bill. */
+/** Releases the hold of a call that ended before it was billed. */
 async function releaseReserve({ ledger, takeSession }: CallDeps, call: Call): Promise<void> {
   const taken = await takeSession(call.callId);
   if (taken === undefined) return;
@@ -176,7 +176,7 @@ async function releaseReserve({ ledger, takeSession }: CallDeps, call: Call): Pr
   });
 }
 
-/** Ends a call at the wish of its agent or of its owner, also where the carrier fails: the sweeper asks it again. */
+/** Ends a call for its agent or developer. When the carrier fails to hang up, the sweeper tries again. */
 export async function dropCall(deps: CallDeps, call: Call): Promise<void> {
   const living = deps.live.get(call.callId);
   if (living !== undefined) {

@@ -13,7 +13,7 @@ import { reasonOf } from './end-reason.ts';
 const LONGEST_MS = 5_000;
 const ITEM = 'last_words';
 
-/** After these endings the server says `LAST_WORDS` to the caller before it drops the line. */
+/** Endings after which the server says `LAST_WORDS` to the caller before it hangs up. */
 const ANNOUNCED: ReadonlySet<string> = new Set([
   'budget_exhausted',
   'max_duration',
@@ -47,7 +47,7 @@ export function playOut(
 ): void {
   const { call, log, spoke } = parts;
   const { line } = call;
-  // A stop of the agent also stops what it is saying.
+  // A suspended agent is silenced at once.
   if (!line.isAttached || reasonOf(reason, false) === 'suspended') {
     call.cutShort();
     over();

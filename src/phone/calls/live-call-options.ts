@@ -9,7 +9,7 @@ import type { ActionItem } from '../voice/call-client.ts';
 import type { ConversationSettings } from '../voice/conversation-settings.ts';
 import type { NoiseSuppression } from '../voice/noise/line-cleaner.ts';
 
-/** An action that is carried out beside the conversation. */
+/** An action that is carried out during the conversation, unlike `end_call`. */
 export type ActionOfCall = Exclude<CallAction, { name: 'end_call' }>;
 
 /** Callbacks for speech, interruptions and actions of a live call. */
@@ -33,7 +33,7 @@ export type LiveCallEvents = Pick<TurnRecordDeps, 'said' | 'heard' | 'interrupte
   readonly notAnnounced?: () => void;
   readonly detached: () => void;
   readonly attached: () => void;
-  /** The last words were heard: the carrier may drop the line. */
+  /** Called when the peer has heard the last words, so that the carrier may hang up. */
   readonly over: (ending: Ending) => void;
 };
 
@@ -58,6 +58,6 @@ export type LiveCallOptions = {
   /** Milliseconds within which the carrier may replace a broken media stream. */
   readonly lineLostMs: number;
   readonly events: LiveCallEvents;
-  /** Number of characters that were spoken beside the answers, to be billed. */
+  /** Called with the number of characters spoken outside the answers, for billing. */
   readonly spoke: (characters: number) => void;
 };

@@ -41,8 +41,8 @@ type SystemTurn = { readonly role: 'system'; readonly content: string };
 const BILLING_MS = 5_000;
 
 /**
- * A call whose media stream is at this process: a voice session behind a telephone line. It lives on while its stream is
- * gone, for `lineLostMs`, and ends exactly once.
+ * A call whose media stream is at this process: a voice session over a telephone line. It survives the loss of its stream for
+ * `lineLostMs`, and ends exactly once.
  */
 export class LiveCall {
   // The fields that every frame of sound needs stand first (docs/decisions/0109).
@@ -155,7 +155,7 @@ export class LiveCall {
     else this.#announcement.begin(options.notice);
   }
 
-  /** Resolves when the call is settled. */
+  /** Promise that resolves when the call is settled. */
   get settled(): Promise<void> {
     return this.#session.settled;
   }
@@ -215,7 +215,7 @@ export class LiveCall {
     this.#options.events.act(action);
   }
 
-  /** Says a text as it is. */
+  /** Speaks a text without a model. */
   say(text: string): void {
     if (this.actions.isMuted) return;
     this.#session.respond(scriptedAnswer(this.#session.config, text));
@@ -356,7 +356,7 @@ export class LiveCall {
     this.#isAnswering = false;
     const isDone = this.actions.answered(labels) || this.#announcement.answered(cause);
     if (!isDone) this.#after.answered(cause);
-    // A caller who interrupts goes on to speak or press keys, which request the next answer.
+    // After an interruption the caller's next words or keys request the next answer.
     if (cause?.kind !== 'cancelled') this.#options.events.answered?.();
     queueMicrotask(() => this.tools.answered());
   }

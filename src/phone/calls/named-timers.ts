@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
-/** The timers of one object, each under a name: setting one again replaces it. */
+/** Timers by name. Setting a timer replaces the timer with the same name. */
 export class NamedTimers {
   readonly #clock: Clock;
   readonly #timers = new Map<string, TimerHandle>();

@@ -35,13 +35,13 @@ import { planVoice, turnCapOf } from './opening/plan-voice.ts';
 
 export type OpenedCall =
   | { readonly kind: 'opened'; readonly input: VoiceSessionInput; readonly money: CallMoney }
-  /** Nothing is held. Without a receipt nothing was taken, and nothing reported either. */
+  /** The call is refused, and nothing is held. Without a receipt nothing was charged, and no event was written. */
   | {
       readonly kind: 'refused';
       readonly reason: SessionEndReason;
       readonly receipt: CallSettlement | undefined;
     }
-  /** Another process has it, or it is over. */
+  /** Another process has the call, or the call is over. */
   | { readonly kind: 'lost' };
 
 const LOST = { kind: 'lost' } as const;
@@ -55,7 +55,7 @@ export type CallParts = {
   readonly mayAnnounce: boolean;
   /** Returns the text for a caller who has fallen silent; empty: none. */
   readonly prompt: () => string;
-  /** Takes the characters that the call has spoken beside its answers. */
+  /** Returns the number of characters spoken outside the answers since the last call of this function, for billing. */
   readonly spoken: () => number;
 };
 
@@ -66,17 +66,18 @@ export async function openCall(deps: CallDeps, call: Call, parts: CallParts): Pr
   const { log, sql } = deps;
   const { callId } = call;
   const isNew = call.startedAt === null;
-  // The caller or the agent hung up before the media stream came.
+  // The caller or the agent has hung up before the media stream came.
   if (isNew && call.status !== 'pending') return LOST;
   // A new call may also have a hold: of a process that was lost between the reserve and the row.
   const taken = await deps.takeSession(callId);
   if (taken === undefined) {
     if (!isNew) return LOST;
-    // Another process has closed its hold and died before it wrote the row: a closed session must not be held again.
+    // Another process has closed the session of the call, but was lost before it wrote the row. A closed session must not be
+    // held again.
     if ((await findSessionEnd(sql, callId)) !== undefined) return refusedFor('error');
   }
   const wallet = await findWallet(sql, call.agentId);
-  // Another process may have begun to record it.
+  // Another process may have begun to record the call.
   const recording = call.options.isRecorded ? await findRecording(sql, callId) : undefined;
   const giveReason = (reason: SessionEndReason, epoch: number) =>
     giveEndReason(sql, { callId, epoch }, reason);

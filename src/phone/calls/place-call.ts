@@ -118,7 +118,7 @@ async function requireReserve(
   if (refusal !== undefined) throw notAdmitted(refusal);
 }
 
-/** Holds a minute of the call, which asks the balance and every cap, until its row is written. */
+/** Holds the price of a minute until the call's row is written, so that the balance and every cap are checked. */
 async function admit(
   { ledger }: CallDeps,
   spender: Spender,

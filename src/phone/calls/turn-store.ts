@@ -2,7 +2,7 @@ import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { CallTurn, SaidTurn } from '../records/said-turn.ts';
 
-/** A turn, and the call in which it was said. */
+/** A turn, with the id of its call. */
 export type TurnOfCall = { readonly callId: string; readonly turn: SaidTurn };
 
 /** The part of a turn that the peer heard before it interrupted. */
@@ -13,8 +13,8 @@ export type HeardOfTurn = {
 };
 
 /**
- * Adds turns, the earlier of a call first, in one statement. Returns the number of each in its call; undefined: the call
- * is over and takes none.
+ * Inserts turns in one statement; the turns of one call must be in their order. Returns the number of each turn in its call, or
+ * undefined for a call that is over.
  */
 export async function addTurns(
   sql: Sql,

@@ -5,20 +5,23 @@ import { refusesValue } from '../../platform/postgres/transient.ts';
 import type { SaidTurn } from '../records/said-turn.ts';
 import { addTurns, type HeardOfTurn, noteHeard, type TurnOfCall } from './turn-store.ts';
 
-/** Turns of a call that wait to be written; what comes beyond them is not remembered. */
+/** Number of a call's turns that may wait to be stored. Turns beyond it are dropped. */
 const MOST_WAITING = 64;
-/** Answers of a call that can still be interrupted. */
+/** Number of a call's latest answers that can still be interrupted. */
 const MOST_OPEN = 16;
-/** Turns of all calls that are said within this time are written together: each statement costs more than its rows. */
+/**
+ * Milliseconds for which turns of all calls are collected and then stored together, because a statement costs more than its
+ * rows.
+ */
 const GATHER_MS = 50;
 const MOST_TOGETHER = 256;
 
-/** The turns of one call. */
+/** Stores the turns of one call. */
 export type CallTurns = {
   add(turn: SaidTurn): void;
   /** Notes an interrupted answer; `heard` is the part that was heard. */
   heard(itemId: string, heard: string): void;
-  /** Resolves when everything said by now is written, or could not be. */
+  /** Resolves when all turns up to now are stored, or could not be stored. */
   flushed(): Promise<void>;
 };
 
@@ -34,13 +37,13 @@ type Said = Extract<Entry, { kind: 'said' }>;
 type Book = {
   readonly callId: string;
   waiting: number;
-  /** The numbers of the latest answers, by their item. */
+  /** Numbers of the latest stored answers, by item id. */
   readonly written: Map<string, number>;
 };
 
 /**
- * Writes what is said in the calls of this process, each call's turns in their order, off its audio path. A process that
- * is killed loses what was said within the last `GATHER_MS`.
+ * Creates the writer that stores the turns of this process's calls in the background, each call's turns in their order. A
+ * killed process loses the turns of the last `GATHER_MS`.
  */
 export function createTurnWriter(deps: {
   readonly clock: Clock;

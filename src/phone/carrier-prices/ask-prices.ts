@@ -54,7 +54,7 @@ async function askPrice(deps: PriceDeps, call: UnpricedCall): Promise<void> {
   try {
     record = await carrier.calls.find(call.carrierCallId);
   } catch (error) {
-    // A carrier that is away for a day has no price to tell either.
+    // After a day without a response the carrier is not asked again.
     if (nextAskMs(call.ageMs) === undefined) await giveUp(deps, call);
     else await putOffPrice(sql, call.callId, nextAskMs(call.ageMs) ?? 0);
     throw error;

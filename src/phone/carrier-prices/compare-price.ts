@@ -1,12 +1,12 @@
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CarrierTripwire } from '../../webhooks/phone-event.ts';
 
-/** A call as it was billed, and as its carrier bills it. */
+/** A call with its charge by this server and its price at the carrier. */
 export type BilledCall = {
   readonly chargedRaw: bigint;
   readonly durationSeconds: number;
   readonly carrierPriceRaw: bigint;
-  /** Null: the carrier does not say. */
+  /** Duration of the call in seconds, as the carrier reports it. Null: the carrier does not report it. */
   readonly carrierSeconds: number | null;
 };
 
@@ -14,7 +14,7 @@ export type PriceVerdict = {
   /** The carrier's price less the charge of the line; below zero when the charge was higher. */
   readonly excessRaw: bigint;
   readonly isExceeded: boolean;
-  /** The carrier counts another time than this server, by more than a stream takes to open and to close. */
+  /** True when the carrier's duration differs from this server's by more than `LIMITS.phone.durationToleranceSeconds`. */
   readonly isDurationOff: boolean;
 };
 

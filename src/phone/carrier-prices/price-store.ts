@@ -12,9 +12,9 @@ export type UnpricedCall = {
   readonly carrierCallId: string;
   readonly chargedRaw: bigint;
   readonly durationSeconds: number;
-  /** As a callback of the carrier has brought it. */
+  /** Price that a callback of the carrier has reported. Null: no callback had a price. */
   readonly carrierPriceRaw: bigint | null;
-  /** Since its end. */
+  /** Milliseconds since the end of the call. */
   readonly ageMs: number;
 };
 
@@ -29,7 +29,7 @@ type Row = {
   age_ms: number;
 };
 
-/** Claims calls of a carrier that are due, at most `limit`: no other process gets them for `claimMs`. */
+/** Claims up to `limit` calls of a carrier whose price is due to be read. Other processes do not get them for `claimMs`. */
 export async function claimUnpriced(
   sql: Sql,
   carrier: CarrierName,

@@ -10,7 +10,10 @@ import {
   noteStopped,
 } from './recording-store.ts';
 
-/** Records a call at the carrier. What returns nothing returns at once and never throws; everything is done in order. */
+/**
+ * Records a call at the carrier. Methods without a promise return at once and never throw; all work runs in the order of the
+ * calls.
+ */
 export type CallRecorder = {
   /** Begins the recording, because the peer has heard the notice of it. */
   readonly announced: () => void;
@@ -21,7 +24,7 @@ export type CallRecorder = {
    * recording.
    */
   readonly finish: () => Promise<void>;
-  /** Nothing is recorded until `resume`. Rejects where the carrier may go on to. */
+  /** Pauses the recording until `resume`. Rejects when the carrier may still be recording. */
   readonly pause: () => Promise<void>;
   readonly resume: () => void;
   /** Stops the recording and deletes it, because the peer does not agree. */
@@ -96,7 +99,7 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
   const milliseconds = (seconds: number) => Math.round(seconds * 1_000);
 
   const status = recording.facts?.status;
-  /** A start that another process noted as failed may have reached the carrier. */
+  /** True while the carrier may be recording. A recording that another process stored as failed may have started after all. */
   let mayRecord = status === 'recording' || status === 'failed';
   /** Returns the leg while the carrier records it or may be recording it. */
   const recordedLeg = () => (mayRecord ? leg : undefined);
@@ -108,7 +111,7 @@ function carrierRecording(deps: RecorderDeps, call: Call, money: CallMoney) {
   return {
     async start(announcedAt: Date): Promise<void> {
       const row = { callId, agentId, carrier: carrier.name, announcedAt };
-      // Another process has announced it, and has begun.
+      // Another process has stored the recording first, and starts it.
       if (leg === undefined || !(await insertRecording(sql, row))) return;
       recording.facts = { announcedAt, status: 'recording' };
       mayRecord = true;

@@ -4,11 +4,11 @@ import type { CarrierName } from '../carriers/carrier.ts';
 /** `stopped`: the caller or callee did not agree, and the recorded part is deleted. */
 export type RecordingStatus = 'recording' | 'stopped' | 'ready' | 'failed' | 'deleted';
 
-/** The recording of a call, which lies at the carrier. */
+/** The recording of a call. The sound is stored at the carrier. */
 export type Recording = {
   readonly callId: string;
   readonly carrier: CarrierName;
-  /** Null until the carrier has said it. */
+  /** The carrier's id of the recording. Null until the carrier has reported it. */
   readonly carrierRecordingId: string | null;
   readonly status: RecordingStatus;
   /** Time at which the peer had heard that the call is recorded. */
@@ -16,14 +16,14 @@ export type Recording = {
   /** Milliseconds of the line's age at which the carrier began and stopped. Null when it has not begun, or was not stopped. */
   readonly beganMs: number | null;
   readonly stoppedMs: number | null;
-  /** Null until the carrier has the whole recording. */
+  /** Length of the recording in seconds. Null until the carrier has the complete recording. */
   readonly durationSeconds: number | null;
 };
 
 /** The sentence that the agent says to the peer before the recording begins. */
 export const RECORDING_NOTICE = 'This call is recorded.';
 
-/** A recording as events and reports show it. */
+/** Facts about a recording in the form that events and reports have. */
 export type RecordingFacts = {
   readonly consent: 'announced';
   readonly announcedAt: string;

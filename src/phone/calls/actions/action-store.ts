@@ -12,14 +12,14 @@ export async function noteAnsweredBy(
       or (answered_by = 'machine_start' and ${answeredBy} <> 'unknown'))`;
 }
 
-/** Null: the carrier has not said it. */
+/** Returns the carrier's verdict on who answered. Null when the carrier has not reported it. */
 export async function findAnsweredBy(sql: Sql, callId: string): Promise<AnsweredBy | null> {
   const [row] = await sql<{ answered_by: AnsweredBy | null }[]>`
     select answered_by from calls where id = ${callId}`;
   return row?.answered_by ?? null;
 }
 
-/** Stores the summary that the carrier reads to the target of a transfer; null: it reads none. */
+/** Stores the summary that the carrier reads to the target of a transfer. Null: the carrier reads no summary. */
 export async function noteTransferSummary(
   sql: Sql,
   callId: string,

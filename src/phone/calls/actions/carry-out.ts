@@ -15,7 +15,7 @@ import type { LiveActions } from './live-actions.ts';
 import { transferNote } from './transfer-note.ts';
 import { watchTransfer } from './watch-transfer.ts';
 
-/** The part of a recorder that actions use. */
+/** The methods of a call recorder that actions use. */
 export type ActedRecorder = Pick<CallRecorder, 'finish' | 'pause' | 'resume' | 'stop'>;
 
 /** The parts of a call that actions use beside its conversation. */
@@ -71,7 +71,7 @@ async function sendDigits(
   { digits }: Action<'send_digits'>,
 ): Promise<void> {
   if (carrierCallId === null) return;
-  // Twilio closes the media stream while it plays digits, and opens it again after the last one.
+  // Twilio closes the media stream while it plays digits, and opens it again after the last digit.
   const digitsMs = lengthMs(digits);
   await actions.sendDigits(digitsMs, async () => {
     await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
@@ -86,7 +86,7 @@ function lengthMs(digits: string): number {
   return (digits.length + long) * digitMs;
 }
 
-/** Transfers a call once what was said before is heard. Where the carrier refuses, the conversation goes on. */
+/** Transfers a call once the peer has heard the sound up to now. When the carrier refuses, the conversation continues. */
 async function transfer(
   { actions, call, deps, recorder, transferSeconds }: Acted,
   { summary, to }: Action<'transfer_call'>,
@@ -114,8 +114,8 @@ async function transfer(
       { to, longestSeconds: transferSeconds(), whispers: summary !== undefined },
     );
   } catch (error) {
-    // The carrier stops the media stream when it begins a transfer. If it then refuses the transfer, this server has it open
-    // the stream again. If it did not answer, the transfer may be under way, and its callbacks tell.
+    // The carrier stops the media stream when it begins a transfer. After a refusal this server requests the stream again;
+    // without a response the transfer may be under way, and its callbacks report the outcome.
     const mayHaveBegun = error instanceof CarrierFailed && error.kind === 'away';
     if (actions.isAttached) actions.transferFailed(transferNote('failed'));
     else if (!mayHaveBegun) await comesBack({ actions, call, deps });
@@ -145,7 +145,7 @@ async function comesBack({
   await deps.carrier.callbacks?.instruct(asked, await directCall(deps, asked));
 }
 
-/** Gathers keys. Sensitive ones are gathered only while the carrier records nothing of the call. */
+/** Gathers keypad digits. Sensitive digits are gathered only while the recording of the call is paused. */
 async function gather(
   { actions, call: { callId }, deps: { live }, recorder }: Acted,
   rules: GatherRules,
@@ -154,7 +154,7 @@ async function gather(
     actions.gather(rules, () => {});
     return;
   }
-  // The agent has asked for the keys already, so the caller may press them while the recording is being paused.
+  // Keys are held back from now on: the agent has asked for them, so the caller may press them before the recording is paused.
   actions.keepKeys(rules);
   await recorder.pause().catch((error: unknown) => {
     actions.dropKeys();

@@ -23,11 +23,11 @@ const RETURN_MS = 100;
 /** The sentence that the caller hears after a failed transfer. */
 export const NOT_REACHED = 'I could not reach that person.';
 
-/** The conversation that actions are a part of. */
+/** The methods of a live call that its actions use. */
 export interface ActedCall {
   /** Adds a note for the responder to the history. */
   note(text: string): void;
-  /** Says a text as it is. */
+  /** Speaks a text without a model. */
   say(text: string): void;
   /** Requests an answer of the responder. */
   respond(): void;
@@ -65,7 +65,7 @@ export class LiveActions {
   #isTransferring = false;
   /** Deadline for the carrier to finish sending digits. The media stream may be closed until then. */
   #awayUntilMs = 0;
-  /** Digits that are to be sent, or are being sent. */
+  /** Number of digit sequences that wait to be sent or are being sent. */
   #sendings = 0;
   readonly #closing = new AbortController();
   #verdict: ((answeredBy: AnsweredBy) => void) | undefined;
@@ -118,7 +118,7 @@ export class LiveActions {
     this.#keys.gather(rules, over);
   }
 
-  /** Holds the caller's next keys back and writes them nowhere, until `gather` uses them or `dropKeys` forgets them. */
+  /** Holds the caller's next keys back, unlogged and not stored, until `gather` uses them or `dropKeys` drops them. */
   keepKeys(rules: GatherRules): void {
     this.#keys.keep(rules);
   }
@@ -133,7 +133,10 @@ export class LiveActions {
     return this.#keys.isDropping;
   }
 
-  /** Changes the settings from the next utterance on. Resolves with why they cannot be served; then nothing changes. */
+  /**
+   * Changes the session's settings from the next utterance on. Resolves with the problem when the settings cannot be served,
+   * and changes nothing then.
+   */
   async configure(change: Partial<SessionConfig>): Promise<ConfigProblem | undefined> {
     const { pipeline, session } = this.#parts;
     const config = { ...session.config, ...change };
@@ -159,11 +162,11 @@ export class LiveActions {
     bargeIn.close();
     session.clearInput();
     call.cutShort();
-    // A scripted answer that has not begun stands a barge-in.
+    // Cancels the answer in progress. A scripted answer that has not begun is not cancelled.
     session.cancel();
   }
 
-  /** Mutes the call and says `text` whole. Then the call ends for this reason. */
+  /** Mutes the call, speaks `text` to its end, and ends the call with `reason`. */
   leave(text: string, reason: string): void {
     this.mute();
     const { call, session } = this.#parts;
@@ -223,8 +226,8 @@ export class LiveActions {
   }
 
   /**
-   * Has the carrier send digits, which take `ms`, once everything that was said by now is heard; the media stream may be
-   * closed meanwhile. The agent does not end the call before they are sent.
+   * Waits until the peer has heard the sound up to now, and has the carrier send digits, which takes `ms`. The media stream may
+   * be closed meanwhile; the agent cannot end the call before the digits are sent.
    */
   async sendDigits(ms: number, send: () => Promise<void>): Promise<void> {
     const { clock, line } = this.#parts;
@@ -249,7 +252,7 @@ export class LiveActions {
     return Math.max(0, this.#awayUntilMs - this.#parts.clock.monotonicMs());
   }
 
-  /** Sets what is called with the carrier's word on who has answered. */
+  /** Sets the callback for the carrier's verdict on who answered. */
   onAnsweredBy(verdict: (answeredBy: AnsweredBy) => void): void {
     this.#verdict = verdict;
   }
@@ -272,7 +275,7 @@ export class LiveActions {
     if (keys.digits !== '' && !isAnnouncing && !hearsKeys) bargeIn.interruptNow();
     call.note(keypadNote(keys));
     if (keys.isGathered) entered(keys.digits);
-    // Keys do not interrupt an announcement either, and are answered after it.
+    // Keys do not interrupt an announcement: they are answered after it.
     if (isAnnouncing) announcement.asked();
     else call.respond();
   }

@@ -21,10 +21,9 @@ export type MachineWatchOptions = {
 };
 
 /**
- * Does what was ordered once the carrier says that a machine has answered, while the conversation has begun already. The
- * verdict comes by `hear`, or from the row, which is looked at every `LIMITS.phone.machinePollMs` for at most
- * `LIMITS.phone.machineMs`. A person, and whatever the carrier is not sure of, changes nothing: so call screening gets an
- * answer.
+ * Carries out the order for answering machines when the carrier reports a machine or a fax during the conversation. The report
+ * comes by `hear`, or from the row, which is read every `LIMITS.phone.machinePollMs` for up to `LIMITS.phone.machineMs`. After
+ * any other report the conversation continues, so that call screening gets an answer.
  */
 export class MachineWatch {
   readonly #options: MachineWatchOptions;

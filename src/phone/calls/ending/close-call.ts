@@ -21,9 +21,9 @@ type ClosingCall = {
 };
 
 /**
- * Drops the line of a call whose session is over, and writes its row as the ledger has settled it. Where the ledger did not
- * answer, and of a call that was transferred, the sweeper settles the call and writes the row, once the carrier has ended it.
- * A call that another process has keeps its line.
+ * Hangs up a call whose session is over, and writes its row with the ledger's settlement. A call that was transferred, or whose
+ * settlement is unknown, is left to the sweeper, which settles it once the carrier has ended it; a call that another process
+ * has taken over is not hung up.
  */
 export async function closeCall(
   deps: Pick<CallDeps, 'carrier' | 'log' | 'sql'>,

@@ -35,7 +35,7 @@ export async function findSessionEnd(
 /** Option of a transferred call whose line the carrier is to hang up. */
 export const DROPPED = JSON.stringify({ isDropped: true });
 
-/** Asks for the end of a call that was transferred, whose line no process has: the sweeper has the carrier hang up now. */
+/** Requests the end of a transferred call, whose line no process has: the sweeper has the carrier hang up at once. */
 export async function dropTransferred(sql: Sql, callId: string): Promise<void> {
   await sql`update calls set options = options || ${DROPPED}::text::jsonb, due_at = now()
     where id = ${callId} and not terminal and end_reason = 'call_transfer'`;

@@ -2,8 +2,8 @@
 type StoppableCall = { drain(): void; abandon(): void };
 
 /**
- * The place of a call among the sessions of its process, taken before its money is held. A stop that comes while the call
- * is being opened reaches it once it is open: a caller who was just answered is handed over like any other.
+ * Place of a call among the sessions of its process, taken before its money is held. A stop during the opening of the call is
+ * delivered once the call is open, so that a caller who was just answered is handed over, too.
  */
 export class CallPlace implements StoppableCall {
   #call: StoppableCall | undefined;

@@ -23,7 +23,7 @@ type Deps = Pick<CallDeps, 'catalogue' | 'cascades' | 'models'>;
 
 export type LeastReserve = {
   readonly raw: bigint;
-  /** The part of its first answer, which counts under the caps of the maker of its model. */
+  /** Part of the reserve for the first answer, which counts under the caps for its model's provider. */
   readonly answer: { readonly raw: bigint; readonly destination: Destination };
 };
 

@@ -7,8 +7,8 @@ import type { CallDeps } from '../call-deps.ts';
 import { planVoice } from './plan-voice.ts';
 
 /**
- * Makes the pipeline that answered calls have, and drops it. Throws ConfigError where the transcriber or the TTS of the
- * settings is for sale and cannot serve a call: `local/grammar` needs a grammar, for example.
+ * Checks the configured speech models by creating the pipeline of a call and discarding it. Throws ConfigError when the
+ * transcriber or the synthesizer is in the catalogue but cannot serve calls: `local/grammar` needs a grammar, for example.
  */
 export function requireCallModels(
   deps: Pick<
@@ -39,7 +39,7 @@ const refused = async () => {
   throw new Error('a pipeline that only was made holds nothing');
 };
 
-/** Stands for an agent and its holds: the pipeline that uses it is dropped before it buys anything. */
+/** Stub of an agent and its holds. The pipeline that uses it is discarded before it makes a purchase. */
 const UNPAID: Pick<CascadeDeps, 'holdNameOf' | 'ownKeys' | 'sessionHolds' | 'spender'> = {
   spender: { agentId: 0 },
   holdNameOf: () => MAIN_HOLD,

@@ -14,7 +14,7 @@ import { StagedCall } from './staged-call.ts';
 /** Options of a call that its recording keeps beside the input of its voice session. */
 type TapedCall = Omit<LiveCallOptions, 'input' | 'codec' | 'events' | 'spoke'>;
 
-/** Opens a call, recorded where this process records. */
+/** Opens a call. Records it for a replay when this process records sessions. */
 export function openLiveCall(
   deps: VoiceSessionDeps & Pick<VoiceDeps, 'tapes'>,
   options: LiveCallOptions,
@@ -31,7 +31,7 @@ export function openLiveCall(
 /** Placeholder for parts that a replay does not call. */
 const PLAYED = {} as never;
 
-/** Builds a recorded call for its replay. */
+/** Builds a call from its recording, for a replay. */
 export const stageRecordedCall: StageCall = (stage, deps, { call, input }) =>
   new StagedCall(stage, deps, {
     ...(call as TapedCall),
@@ -74,7 +74,7 @@ function recordedCall(call: LiveCall, driven: StagedCall, ownCodec: MediaCodec):
   return outside(call, '');
 }
 
-/** Copies what the caller uses again, and reads a sound whole, since a recording has data only. */
+/** Copies arguments whose buffers the caller reuses, and reads a sound completely, because a recording stores data only. */
 function kept(path: string, args: readonly unknown[]): readonly unknown[] {
   if (path === 'actions.sounds.play') {
     const [open] = args as [OpenSound];
@@ -91,7 +91,7 @@ function kept(path: string, args: readonly unknown[]): readonly unknown[] {
   return [{ ...event, ...bytes }];
 }
 
-/** Sends the messages of a recorded call in the format of its carrier. */
+/** Translates the messages of a recorded call from the loopback's format to its carrier's format. */
 function inFormat(connection: LineConnection, codec: MediaCodec): LineConnection {
   return {
     send(data) {

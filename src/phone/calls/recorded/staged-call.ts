@@ -11,7 +11,7 @@ import type { LiveCallEvents, LiveCallOptions } from '../live-call-options.ts';
 type Events = Required<LiveCallEvents> & Pick<LiveCallOptions, 'spoke'>;
 type Callback = (...args: unknown[]) => unknown;
 
-/** The place of a function among recorded arguments. */
+/** Placeholder for a function among recorded arguments. */
 const CALLBACK = { isCallback: true } as const;
 
 const NO_EVENTS: Events = {
@@ -35,13 +35,12 @@ const NO_EVENTS: Events = {
 };
 
 /**
- * A call with everything outside it behind a stage. What reaches it comes by `attach` and `perform`; its outputs are the
- * messages of its line, in the loopback's format whatever the carrier's is, and its events. A recording has no digits
- * that are gathered as sensitive.
+ * A call that can be recorded and replayed. Its inputs are calls of `attach` and `perform`; its outputs are its events and the
+ * messages of its line, always in the loopback's format. Digits of a sensitive entry are masked.
  */
 export class StagedCall {
   readonly call: LiveCall;
-  /** Resolves when the call is settled, and its last words were heard or its process stops. */
+  /** Promise that resolves when the call is settled and the peer has heard the last words, or the process stops. */
   readonly settled: Promise<void>;
   readonly #stage: RecordingStage;
   #noMore = () => {};
@@ -77,7 +76,7 @@ export class StagedCall {
     this.call.hungUp();
   }
 
-  /** Calls a method of the call or of one of its parts, such as `actions.mute`. `done` gets the result. */
+  /** Calls a method of the call or of one of its parts, such as `actions.mute`. `done` receives the result. */
   perform(path: string, args: readonly unknown[], done?: (result: unknown) => void): void {
     if (path === 'abandon') this.#noMore();
     let result: unknown;
@@ -115,7 +114,7 @@ export class StagedCall {
     return (...args: unknown[]) => callback.run(...args);
   }
 
-  /** Events that are written to the recording before the real ones are called. */
+  /** Returns callbacks that write each event to the recording before they call the real callback. */
   #events(stage: RecordingStage, real: Partial<Events>): Events {
     const written = stage.between('events', NO_EVENTS);
     return {

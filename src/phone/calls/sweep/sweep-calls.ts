@@ -34,10 +34,10 @@ const PATIENCE_MS = 60_000;
 const ORPHANED_MS = 60_000;
 
 /**
- * Ends five kinds of calls: the callee did not answer, the carrier opened no media stream, the process of the media stream
- * died, the carrier failed a hang-up, or the call was transferred. Asks the carrier whether the call is over and how long it
- * lasted. A call of which the carrier says nothing, or of another carrier than that of this process, is never taken from a
- * living process while it can last.
+ * Creates the worker that ends five kinds of calls: the callee did not answer, the carrier opened no media stream, the process
+ * of the media stream died, the carrier failed a hang-up, or the call was transferred. It asks the carrier whether the call is
+ * over and how long it lasted. When the carrier does not know the call, or is not the carrier of this process, a call of a
+ * living process is left alone until its longest duration is over.
  */
 export function createCallSweeper(deps: CallDeps): Worker {
   return {
@@ -93,10 +93,10 @@ async function sweepCall(deps: CallDeps, call: Call): Promise<void> {
   else await backstop(deps, call, await wordOf(deps, call, record.durationSeconds));
 }
 
-/** The seconds that the carrier reports for a line, and the seconds that are billed. */
+/** Duration of a line in seconds: as the carrier reports it, and as it is billed. */
 type LineWord = { readonly toldSeconds: number; readonly billedSeconds: number };
 
-/** Null where the carrier says no length. */
+/** Stores the end of the line, and returns its duration. Null when the carrier reports no duration. */
 async function wordOf(
   { sql }: CallDeps,
   { callId }: Call,
@@ -194,8 +194,8 @@ async function backstop(deps: CallDeps, call: Call, word: LineWord | null): Prom
 }
 
 /**
- * Writes the row of a call that is settled already: as its process has settled it, or as a sweeper has. Its length is that
- * of its receipt. A call that was reported as started is reported as ended, also where nothing was settled.
+ * Writes the row of a call that its process or a sweeper has settled, with the duration of its receipt. A call with a
+ * `call.started` event also gets its `call.ended` event, even when nothing was settled.
  */
 async function writeSettled(
   deps: CallDeps,

@@ -42,8 +42,8 @@ export async function claimDueCalls(
 }
 
 /**
- * Notes that the line of an answered call is over, unless that is known, and answers how long it was by the clock of the
- * database, in seconds.
+ * Stores the end of an answered call's line, unless it is stored. Returns the duration of the line in seconds, by the
+ * database's clock.
  */
 export async function noteLineOver(sql: Sql, callId: string): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`

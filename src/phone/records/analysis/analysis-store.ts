@@ -13,7 +13,7 @@ export type ClaimedCall = {
   readonly isFirst: boolean;
 };
 
-/** Claims calls that are to be analyzed, at most `limit`: no other process gets them for `claimMs`. */
+/** Claims up to `limit` calls that are due for analysis. Other processes do not get them for `claimMs`. */
 export async function claimUnanalyzed(
   sql: Sql,
   { claimMs, limit }: { readonly claimMs: number; readonly limit: number },
