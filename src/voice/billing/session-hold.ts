@@ -109,7 +109,7 @@ export async function openSessionHold(
   return { kind: 'opened', sessionHold: new OpenHold(deps, owner, opened.claim) };
 }
 
-/** Opens a hold for the largest count of seconds or tokens, from `most` down to `least`. Refused when `least` cannot be held. */
+/** Opens a hold for as many seconds or tokens as possible, up to `most`. Refused when `least` cannot be held. */
 export async function openLargestHold(
   deps: SessionHoldDeps,
   owner: SessionHoldOwner,

@@ -165,7 +165,7 @@ function failureOf(tried: Undelivered): StageFailed {
   const { error, fields } = refuseOutcome(outcome, tried, { rateLimits: undefined });
   const why = fields.message ?? fields.detail ?? error;
   const { reservation } = fields;
-  // A payment that may have been made in vain can be looked up.
+  // Names the reservation, by which the developer can look up a payment that may have been made without a result.
   const where = isObject(reservation) ? ` Reservation ${reservation.nonce}.` : '';
   return new StageFailed(String(fields.code ?? error), `${why}${where}`);
 }

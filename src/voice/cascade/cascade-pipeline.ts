@@ -93,7 +93,7 @@ export const paymentsKnownIn =
       log.warn('a payment is still under way at the end of its session: it has no margin'),
     );
 
-/** Takes the finished charges, each once; a source that reports impossible usage rests. */
+/** Returns a function that takes the finished charges, each once. A source that reports impossible usage is backed off. */
 export const takeBillFrom =
   (
     deps: Pick<Buying, 'log' | 'breaker'>,

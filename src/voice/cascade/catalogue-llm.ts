@@ -17,29 +17,29 @@ import type { ModelBinding } from './model-binding.ts';
 export type CatalogueLlmDeps = {
   readonly asking: AskSourcesDeps;
   readonly part: ModelBinding<ChatRail>;
-  /** The part of a turn's reserve for its answer. */
+  /** Returns the part of a turn's reserve that is for the answer. */
   readonly reserved: () => HoldReserve;
-  /** The whole reserve of a turn. */
+  /** Returns the whole reserve of a turn. */
   readonly reserves: (config: SessionConfig) => Reserves;
-  /** The holds of its session. */
+  /** Holds of the session in which the model answers. */
   readonly sessionHolds: OwnHold;
 };
 
-/** The amount in one hold that a stage needs for an ordinary turn. */
+/** The amount that an ordinary turn needs for a stage, and the hold that pays it. */
 export type HoldReserve = { readonly sessionHold: string; readonly raw: bigint };
 
 type Begun = {
   readonly reply: CatalogueReply;
   /** Returns true when the cost of the answer is held. */
   readonly isAfforded: () => boolean;
-  /** The answer is requested. */
+  /** Marks the answer as requested, so that it is no longer speculative. */
   want(): void;
 };
 
 type Speculation = {
   readonly begun: Begun;
   readonly stopping: LightSignal;
-  /** The request body, to compare with that of the response. */
+  /** Request body, which is compared with the body of the requested response. */
   readonly asked: string;
 };
 
@@ -123,7 +123,7 @@ function begin(
   return { reply, isAfforded: () => isAfforded, want };
 }
 
-/** Any chat model of the catalogue, streamed from the cheapest source that delivers. */
+/** Creates an LLM from a chat model of the catalogue. It streams from the cheapest source that delivers. */
 export function createCatalogueLlm(deps: CatalogueLlmDeps): Llm {
   const { model } = deps.part;
   let speculation: Speculation | undefined;

@@ -21,7 +21,7 @@ export type OpenedChat = {
   readonly stream: ChatStream;
   readonly source: Source;
   readonly share: Pick<Share, 'open'>;
-  /** The amount paid per call. */
+  /** Amount paid for this call on a source that is paid per call. */
   readonly paidRaw?: bigint | undefined;
   readonly span?: Span | undefined;
 };
@@ -48,11 +48,11 @@ export class CatalogueReply implements LlmReply, UnbilledCharge {
 
   constructor(options: {
     readonly body: ChatRequest;
-    /** The usage that its hold covers. */
+    /** Upper bound of the usage, which the answer's hold covers. */
     readonly most: TokenUsage;
     /** Resolves to undefined when the request was aborted. Rejects with StageFailed. */
     readonly open: () => Promise<OpenedChat | undefined>;
-    /** Stops buying. */
+    /** Signal that stops the answer and all further purchases for it. */
     readonly signal: StopSignal;
   }) {
     const { open, signal } = options;
@@ -119,7 +119,7 @@ export class CatalogueReply implements LlmReply, UnbilledCharge {
     };
   }
 
-  /** Reads ahead of the synthesis, so that all that was written is known whenever it is stopped. */
+  /** Reads the stream ahead of the synthesis, so that all text written up to a stop is known. */
   async #readAll(stream: ChatStream): Promise<void> {
     try {
       for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {

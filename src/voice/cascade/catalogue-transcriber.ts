@@ -27,12 +27,15 @@ import type { ModelBinding } from './model-binding.ts';
 
 type Expected = Pick<TranscriptionCall, 'language' | 'prompt'>;
 
-/** The most bytes of an utterance's audio. */
+/** Upper bound of an utterance's audio in bytes. */
 const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
-/** Two seconds; the buffer doubles for longer utterances. */
+/** Initial size of the buffer in bytes: two seconds of audio. The buffer doubles for longer utterances. */
 const FIRST_BYTES = 2 * HEARING_HZ * 2;
 
-/** Any transcription model of the catalogue: sends each utterance whole at its end, and reports no interim words. */
+/**
+ * Creates a transcriber from a transcription model of the catalogue. It sends each utterance whole at its end, and reports no
+ * interim words.
+ */
 export function createCatalogueTranscriber(
   deps: AskSourcesDeps,
   part: ModelBinding<TranscriptionRail>,
@@ -49,7 +52,7 @@ class RailStream implements SttStream {
   readonly #listener: SttListener;
   readonly #expected: Expected;
   readonly #closing = new AbortController();
-  /** The audio of the utterance in progress, behind room for its WAV header. */
+  /** Audio of the utterance in progress, after free space for its WAV header. */
   #file = Buffer.alloc(0);
   #soundBytes = 0;
 
@@ -81,7 +84,7 @@ class RailStream implements SttStream {
     try {
       text = await this.#transcribe(file, seconds * 1_000);
     } catch (cause) {
-      // Each utterance is a request of its own, so the next ones are not lost.
+      // Each utterance is a request of its own, so later utterances are not lost.
       throw new UtteranceLost('the utterance was not transcribed', { cause });
     }
     if (text !== undefined && text !== '') this.#listener.transcript({ text, isFinal: true });
@@ -159,7 +162,7 @@ const headOf = (dataBytes: number): Uint8Array =>
   wavHeader({ coding: 'linear16', sampleRateHz: HEARING_HZ, dataBytes });
 const HEAD_BYTES = headOf(0).length;
 
-/** As form fields, which go upstream. */
+/** Returns the language and prompt as form fields for the upstream. */
 function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
   return [
     ['response_format', 'json'] as const,

@@ -5,19 +5,21 @@ import { StageFailed, type TurnCharge } from '../session/voice-pipeline.ts';
 import { type Share, UnbilledCharges } from './unbilled-charges.ts';
 
 export type Holding = {
-  /** The least to hold in total. */
+  /** Lower bound of the total amount to hold. */
   readonly floorRaw?: bigint;
   /** True for speculative work, whose refusal has no consequence. */
   readonly isQuiet?: boolean;
 };
 
-/** Holds the most that a purchase may cost, beside all unbilled charges. Throws StageFailed where it cannot. */
+/**
+ * Holds the upper bound of a purchase's cost in addition to all unbilled charges. Throws StageFailed when it cannot be held.
+ */
 export type HoldShare = (mostRaw: bigint, holding?: Holding) => Promise<Share>;
 
 /** The charges of one hold of a session. */
 export type ChargesOnHold = { readonly tab: UnbilledCharges; readonly hold: HoldShare };
 
-/** A charge, and the hold that pays it. */
+/** A charge with the name of the hold that pays it. */
 type OwedByHold = { readonly sessionHold: string; readonly bought: TurnCharge };
 
 export type ChargesByHold = ReturnType<typeof createChargesByHold>;
@@ -43,7 +45,7 @@ export function createChargesByHold(sessionHolds: Pick<SessionHolds, 'hold' | 'h
     async paymentsKnown(): Promise<void> {
       await Promise.all([...chargesByHold.values()].map(({ tab }) => tab.paymentsKnown()));
     },
-    /** Takes the finished charges, to be billed. */
+    /** Returns the finished charges, each once. The caller bills them. */
     take(): OwedByHold[] {
       const taken: OwedByHold[] = [];
       for (const [sessionHold, { tab }] of chargesByHold) {
@@ -65,7 +67,7 @@ export function requireHeld(verdict: Extension): void {
   throw new NotHeld(error?.code ?? reason, error?.message ?? reason);
 }
 
-/** Holds run one after another, so that each counts those before it. */
+/** Creates a function that tops up one hold. Calls run one after another, so that each counts the purchases before it. */
 export function createHolds(
   tab: UnbilledCharges,
   /** Holds `totalRaw` for unbilled charges, or throws StageFailed. */

@@ -33,12 +33,12 @@ export function chatBody(
   };
 }
 
-/** Stands for a silent caller in the prompt. */
+/** Message that stands for a silent caller in the prompt. */
 const NO_WORDS: Message = { role: 'user', content: '(silence)' };
 
 /**
- * Adds silent callers so that every model accepts the messages: the caller speaks first, and the caller or a tool last.
- * Some models refuse any other order, or continue their own last words.
+ * Inserts messages of a silent caller, so that every model accepts the order: the caller speaks first, and the caller or a tool
+ * last. Some models refuse any other order, or continue their own last words.
  */
 function betweenCallers(messages: readonly Message[], isPrompt: boolean): Message[] {
   const turns = messages.filter(({ role }) => role !== 'system');
@@ -90,7 +90,7 @@ const isFromCaller = (item: ConversationItem): boolean =>
 
 /** Size and content of an item in a prompt. */
 type InPrompt = {
-  /** An image counts as its usual tokens. */
+  /** Size of the item in the prompt, in bytes. An image counts as `LIMITS.tokensPerOpaquePart`. */
   readonly bytes: number;
   /** Content of a message; `''` for other items. All requests of the session share this array: never write to it. */
   readonly content: string | readonly object[];
@@ -155,7 +155,7 @@ function contentOf(item: ConversationItem): string | readonly object[] {
   ];
 }
 
-/** Each call with its output. Ids may repeat: an output belongs to the last call of its id that has none. */
+/** Maps each call to its output. Ids may repeat: an output belongs to the last call of its id that has no output yet. */
 function outputsOf(items: readonly ConversationItem[]): ReadonlyMap<Call, string> {
   const open = new Map<string, Call>();
   const outputs = new Map<Call, string>();

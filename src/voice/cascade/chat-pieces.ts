@@ -9,11 +9,14 @@ import { SseEvents } from '../../models/providers/openai/sse-events.ts';
 import { ReportedError } from '../../models/providers/reported-error.ts';
 import type { BrokenCall, LlmPiece } from '../session/voice-pipeline.ts';
 
-/** Parses a streamed chat into pieces: words as they come, calls when they are complete. Drops what exceeds a bound. */
+/**
+ * Parses a streamed chat into pieces: words as they arrive, function calls when they are complete. Drops content beyond a
+ * bound.
+ */
 export class ChatPieces {
   readonly #events = new SseEvents();
   readonly #calls = new AnsweredCalls();
-  /** The arguments of each. */
+  /** JSON arguments of each call, as received up to now. */
   readonly #arguments = new Map<AnsweredCall, string>();
   readonly #broken: BrokenCall[] = [];
   /** Characters of words. */
@@ -23,7 +26,7 @@ export class ChatPieces {
   #isFull = false;
   #cut: CutReason | undefined;
 
-  /** Why the answer was cut short: it is too long, a call in it is incomplete, or a content filter stopped it. */
+  /** Reason why the answer was cut: it is too long, a call in it is incomplete, or a content filter stopped it. */
   get cut(): CutReason | undefined {
     return this.#cut ?? (this.#isFull ? 'max_output_tokens' : undefined);
   }
@@ -63,7 +66,7 @@ export class ChatPieces {
   #read(event: unknown): LlmPiece[] {
     if (this.#isFull || !isObject(event)) return [];
     const choice = Array.isArray(event.choices) ? event.choices[0] : undefined;
-    // Some upstreams then end the stream as if it were complete.
+    // Some upstreams report an error in an event and then end the stream as if it were complete.
     if (event.error) throw new ReportedError(event.error);
     if (!isObject(choice)) return [];
     if (choice.finish_reason === 'error') throw new StreamBroken('it ended with an error');
@@ -97,7 +100,7 @@ export class ChatPieces {
     const whole = (known ?? '') + text;
     this.#arguments.set(call, whole);
     if (whole.length <= LIMITS.realtimeItemChars) return;
-    // A client could not send back a call that is longer than an item.
+    // A call that is longer than an item is dropped, because a client could not send it back.
     this.#arguments.delete(call);
     this.#isFull = true;
     this.#breaks(call, TOO_LONG);
@@ -124,7 +127,7 @@ const namesOf = ({ id, name }: AnsweredCall) => ({
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Calls are in the order of their numbers, where they have any. */
+/** Returns the position of a call: its index when the upstream sends one, else its place in the stream. */
 const numberOf = ({ index, place }: AnsweredCall): number => index ?? place;
 
 const isJson = (text: string): boolean => tryParseJson(text) !== undefined;

@@ -16,10 +16,10 @@ export type OfferGroups<R> = readonly [OfferGroup<R>, ...OfferGroup<R>[]];
 
 type PriceRaw = (source: Source) => bigint;
 
-/** A model of a session, and who sells it: for a key of its caller's own first. */
+/** A model of a session with its sources: those for the caller's own keys first. */
 export type ModelBinding<R> = {
   readonly model: Model;
-  /** The sellers to ask, cheapest first for a price. Throws the refusal where none can serve it. */
+  /** Returns the offers to try, grouped by hold, cheapest first. Throws the refusal when no source can serve the model. */
   readonly stages: (priceRaw: PriceRaw) => OfferGroups<R>;
   readonly ownKeys: OwnKeys;
 };
@@ -45,7 +45,7 @@ export function bindModel<R>(options: {
   };
   const isRouter = ({ rail }: Source): boolean => rail === 'x402-router';
   const sold = model.sources.filter(({ rail }) => rail !== 'byok');
-  // At one price, where there is an account.
+  // At equal prices, sources where this server has an account precede `x402-router` sources.
   const pooled = [...sold.filter((source) => !isRouter(source)), ...sold.filter(isRouter)].map(
     (source): KeyedSource => ({ source, ownKey: undefined }),
   );

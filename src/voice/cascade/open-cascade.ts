@@ -63,7 +63,7 @@ export async function openTranscribing(
   );
 }
 
-/** The cap of a session that never answers. */
+/** Cap of a session that never answers. */
 const NO_ANSWER: TurnCap = {
   inputTokens: 0,
   outputTokens: 0,

@@ -10,13 +10,13 @@ import {
   type StoredKeys,
 } from '../../models/routing/keyed-sources.ts';
 
-/** The caller's own keys at providers, in one session. */
+/** The caller's own provider keys in one session. */
 export interface OwnKeys {
-  /** The sellers that the keys open for a model, as of the last look-up. */
+  /** Returns the sources of a model that the keys give access to, as of the last `lookUp`. */
   sellersOf(modelId: string): readonly KeyedSource[];
-  /** Looks the keys up again, since a developer may change them during a session. */
+  /** Looks the keys for a model up again, since a developer may change keys during a session. */
   lookUp(modelId: string): Promise<void>;
-  /** Records that a call uses a key. */
+  /** Records that a call to a source used its key. */
   noteUse(source: Source): Promise<void>;
 }
 

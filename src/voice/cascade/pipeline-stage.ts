@@ -23,7 +23,9 @@ export type Buying = Pick<
   | 'trace'
 > & { readonly breaker: CircuitBreaker; readonly chargesOn: ChargesByHold['of'] };
 
-/** Written out, since each session has its own, and V8 would have a hidden class for each (docs/decisions/0075). */
+/**
+ * Copies the members one by one: a spread object would get its own hidden class in V8 for each session (docs/decisions/0075).
+ */
 export const buyingWith = (
   deps: Omit<Buying, 'breaker' | 'chargesOn'>,
   chargesByHold: ChargesByHold,
@@ -48,7 +50,7 @@ export type PipelineStage<L> = {
   readonly reserve: (config: SessionConfig, outputTokens?: number) => HoldReserve;
 };
 
-/** Builds a stage from a local engine or the sellers of its model. Throws the refusal of a model without either. */
+/** Creates a stage from a local engine or from the sources of its model. Throws the refusal of a model that has neither. */
 export function createPipelineStage<L, R>(
   deps: Buying,
   way: LocalWay<L> & RemoteWay<L, R>,

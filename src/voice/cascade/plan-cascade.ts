@@ -3,9 +3,9 @@ import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.
 import { LOCAL_CASCADE } from '../../models/catalogue/catalogue-file.ts';
 import { requireModel, withKeyed } from '../../models/catalogue/require-model.ts';
 
-/** The models of a cascade. A client may choose another `stt` during the session. */
+/** Models of a session that combines STT, LLM and TTS. A client may choose another `stt` during the session. */
 export type CascadePlan = {
-  /** The model that the session was opened with. */
+  /** Model that the session was opened with. */
   readonly model: Model;
   readonly llm: Model;
   readonly tts: Model;
@@ -14,7 +14,7 @@ export type CascadePlan = {
 
 type Parts = { readonly stt_model?: string | undefined; readonly tts_model?: string | undefined };
 
-/** Refuses `stt_model` and `tts_model` for a speech-to-speech model, which would ignore them. */
+/** Throws the refusal of `stt_model` and `tts_model` for a speech-to-speech model, which would ignore them. */
 export function requireNoParts(modelId: string, requested: Parts): void {
   const param = requested.stt_model === undefined ? 'tts_model' : 'stt_model';
   if (requested[param] === undefined) return;

@@ -21,7 +21,7 @@ export function createTranscriberStage(
 ) {
   const { catalogue, ownKeys } = deps;
   const known = new Map([[usual.id, createTranscriber(deps, usual)]]);
-  /** Models that a key has opened. They stay when it is gone: their utterances fail, and no other model gets them. */
+  /** Models found by a caller's key. They stay when the key is removed: their utterances then fail and go to no other model. */
   const opened = new Map<string, Model>();
 
   function find(id: string): Model | undefined {
@@ -36,7 +36,7 @@ export function createTranscriberStage(
     return model;
   }
 
-  /** Ignores an unknown name. */
+  /** Returns the transcription model of the settings. An unknown name selects the usual model. */
   function modelOf({ transcriptionModel: id }: SessionConfig): Model {
     const named = id === null || id === usual.id ? undefined : find(id);
     return named?.modality === 'stt' ? named : usual;

@@ -1,7 +1,7 @@
 import { owedRaw } from '../billing/charge-price.ts';
 import type { TurnCharge } from '../session/voice-pipeline.ts';
 
-/** An open charge of a session. */
+/** A charge of a session that is not billed yet and may still grow. */
 export type UnbilledCharge = {
   /** True when nothing more is added to the charge. */
   readonly isOver: boolean;
@@ -9,14 +9,16 @@ export type UnbilledCharge = {
   bought(): TurnCharge | undefined;
 };
 
-/** The most that a purchase may cost. It counts as unbilled until its line is over, or it is dropped. */
+/**
+ * Upper bound of a purchase's cost. It counts as unbilled until the charge of the purchase is complete, or `drop` is called.
+ */
 export type Share = {
   readonly mostRaw: bigint;
   /**
    * True when the purchase is paid per call. Such a payment in progress is charged even when its result is no longer needed.
    */
   isPayment: boolean;
-  /** Opens the line of the purchase, whose charge so far counts once. */
+  /** Adds the charge of the purchase. Its amount up to now is counted within the upper bound, not in addition. */
   open(line: UnbilledCharge): void;
   drop(): void;
 };
@@ -36,12 +38,12 @@ export class UnbilledCharges {
     this.#lines.push(line);
   }
 
-  /** Adds a charge whose price is known already. */
+  /** Adds a charge whose price is already final. */
   add(bought: TurnCharge): void {
     this.open({ isOver: true, bought: () => bought });
   }
 
-  /** Counts a purchase that is about to happen. */
+  /** Counts the upper bound of a purchase that is about to be made. */
   expect(mostRaw: bigint): Share {
     let resolveKnown = () => {};
     const known = new Promise<void>((resolve) => {
@@ -95,7 +97,7 @@ export class UnbilledCharges {
     return sumRaw;
   }
 
-  /** Takes the finished charges, to be billed. */
+  /** Returns the finished charges and removes them. The caller bills them. */
   take(): TurnCharge[] {
     const over = this.#lines.filter(({ isOver }) => isOver);
     this.#lines = this.#lines.filter((line) => !over.includes(line));

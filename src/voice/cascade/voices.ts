@@ -2,24 +2,24 @@ import type { Model } from '../../models/catalogue/catalogue.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../session/session-config.ts';
 import { type CascadePlan, localEngineOf } from './plan-cascade.ts';
 
-/** The voice that every speech model of the dialect has. */
+/** Name of a voice that every speech model of the dialect has. */
 const USUAL_VOICE = 'alloy';
 
-/** Replaces the default voice, which only the local engine has. */
+/** Replaces the default voice of the settings when the speech model is not the local engine, which alone has it. */
 export const fittingVoice = ({ tts }: CascadePlan, config: SessionConfig): SessionConfig =>
   localEngineOf(tts) === undefined && config.voice === DEFAULT_CONFIG.voice
     ? { ...config, voice: spokenVoice(tts.id, USUAL_VOICE) }
     : config;
 
-/** The voices that a speech model has of its own, and what replaces others. */
+/** Voices of a speech model, and the replacements for voices that it does not have. */
 type Voices = {
   readonly has: (voice: string) => boolean;
-  /** Similar voices here for OpenAI's names, which clients send by default. */
+  /** Similar voices of the model for OpenAI's voice names, which clients send by default. */
   readonly alike: Readonly<Record<string, string>>;
   readonly usual: string;
 };
 
-/** Voices of the realtime protocol alone. */
+/** Voices that exist only in the realtime protocol. */
 const REALTIME_VOICES: ReadonlySet<string> = new Set(['ballad', 'verse', 'marin', 'cedar']);
 
 const TTS_1: Voices = {
@@ -29,7 +29,7 @@ const TTS_1: Voices = {
 };
 
 const KOKORO: Voices = {
-  // A language, the sex of the speaker, and a name: `af_heart`. Several may be mixed with `+`.
+  // A voice is named by language, sex and name: `af_heart`. Several voices may be mixed with `+`.
   has: (voice) => /^[a-z][fm]_[a-z]/.test(voice),
   alike: {
     alloy: 'af_alloy',
@@ -41,7 +41,7 @@ const KOKORO: Voices = {
   usual: 'af_heart',
 };
 
-/** The first letters of Kokoro's voices by language, and a voice of each. */
+/** First letters of Kokoro's voice names by language, with a default voice of each language. */
 const KOKORO_LANGUAGES: Readonly<
   Record<string, { readonly begins: string; readonly usual: string }>
 > = {
@@ -75,7 +75,7 @@ export function inLanguage(
   return spoken.begins.includes(present.charAt(0)) ? change : { ...change, voice: spoken.usual };
 }
 
-/** Models that refuse unknown voices; every other one gets the voice that the session names. */
+/** Voices of models that refuse unknown names. Any other model receives the name in the session's settings. */
 const VOICES: ReadonlyMap<string, Voices> = new Map([
   ['openai/tts-1', TTS_1],
   ['openai/tts-1-hd', TTS_1],

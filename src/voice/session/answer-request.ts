@@ -4,15 +4,15 @@ import type { SessionConfig } from './session-config.ts';
 /** A request for one answer, with the settings that it uses. */
 export type AnswerRequest = {
   readonly config: SessionConfig;
-  /** The client's own labels, which come back to it with the answer. */
+  /** Labels that the client attached to the request. They are returned with the answer. */
   readonly metadata: Readonly<Record<string, string>>;
   /** False for an out-of-band answer, which does not enter the conversation. */
   readonly isInConversation: boolean;
   /** Items that the LLM reads in place of the conversation. */
   readonly context?: readonly ConversationItem[];
-  /** The caller did not respond to the last answer and is prompted again. */
+  /** True when the answer prompts a caller who did not respond to the last answer. */
   readonly isPrompt?: boolean;
-  /** The client cancelled it before it began. */
+  /** True when the client cancelled the answer before it began. */
   readonly isCancelled?: boolean;
 };
 
@@ -26,7 +26,7 @@ export const readsConversation = (request: AnswerRequest): boolean =>
 /** Tokens that an answer used. */
 export type AnswerTokens = {
   readonly textIn: number;
-  /** The part of `textIn` that the upstream had cached. */
+  /** The part of `textIn` that the upstream read from its cache. */
   readonly cachedIn: number;
   readonly textOut: number;
   readonly heard: number;
@@ -45,5 +45,5 @@ export type AnswerReceipt = {
   >;
 };
 
-/** Why the session rejects a request of its client. The session goes on. */
+/** Reason why the session rejects a client's request. The session goes on. */
 export type SessionProblem = { readonly code: string; readonly message: string };

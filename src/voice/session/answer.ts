@@ -86,7 +86,7 @@ export class Answer {
   callFunction(call: {
     readonly name: string;
     readonly argumentsJson: string;
-    /** The upstream's id of the call. */
+    /** The upstream's id of the function call. */
     readonly callId?: string;
   }): void {
     const item = {
@@ -136,7 +136,7 @@ export class Answer {
     this.endMessage(cause, isCut ? (this.spoken.cut ?? sentText) : sentText);
   }
 
-  /** Closes an open message; function calls may follow. */
+  /** Closes the open message. Function calls may follow. */
   endMessage(cause: TurnCause | undefined, sentText: string): void {
     const message = this.#message;
     if (message === undefined || this.#isMessageOver) return;

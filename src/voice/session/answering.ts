@@ -15,7 +15,7 @@ import type { Llm, Tts } from './voice-pipeline.ts';
 import { VoiceTurn } from './voice-turn.ts';
 import type { TurnOutcome } from './voice-turn-options.ts';
 
-/** The number of answers whose spoken words are kept, so that they can still be truncated. */
+/** Number of answers whose spoken words are kept, because a client may still truncate them. */
 const SPOKEN_KEPT = 16;
 
 export type AnsweringDeps = {
@@ -29,7 +29,7 @@ export type AnsweringDeps = {
   readonly tally: Pick<SessionTally, 'answerBegan' | 'spoke'>;
   readonly conversation: Conversation;
   readonly cap: TurnRoom;
-  /** Resolves when everything said before is in the conversation. */
+  /** Resolves when all words that the caller has said up to now are in the conversation. */
   readonly transcribed: () => Promise<void>;
   readonly finished: (answer: FinishedAnswer) => void;
 };
@@ -39,30 +39,33 @@ export type FinishedAnswer = {
   readonly outcome: TurnOutcome;
   readonly promptMs: number | undefined;
   readonly request: AnswerRequest;
-  /** Ends when it is billed. */
+  /** Trace of the turn. It ends when the answer is billed. */
   readonly trace?: TurnTrace | undefined;
 };
 
 /** The answering half of a voice session: at most one answer at a time. */
 export interface Answering {
   readonly activeId: string | undefined;
-  /** An answer is in progress that belongs to the conversation. */
+  /** True while an answer is in progress that belongs to the conversation. */
   readonly isConversing: boolean;
   /** True while the answer has not read the conversation. It will include everything said until it does. */
   readonly isUnread: boolean;
-  /** The client has received nothing of the answer yet. */
+  /** True while the client has received nothing of the answer. */
   readonly isUnheard: boolean;
   start(request: AnswerRequest): void;
-  /** Reports an answer that its client cancelled before it began. */
+  /** Reports to the client an answer that it cancelled before the answer began. */
   skip(request: AnswerRequest): void;
   /** Begins an answer to `text`, which is likely all that the caller says. The answer is sent once a response is requested. */
   speculate(text: string, config: SessionConfig): void;
   /** Stops the answer in progress. A barge-in (`turn_detected`) stops only an answer that belongs to the conversation. */
   interrupt(reason: 'turn_detected' | 'client_cancelled'): void;
-  /** Fails the answer for a reason of the server. */
+  /** Fails the answer because of an error of the server. */
   stop(code: string, message: string): void;
   spoken(itemId: string): SpokenText | undefined;
-  /** Characters that the answer in progress has spoken since the last time. Its outcome has those after them. */
+  /**
+   * Returns the characters that the answer in progress has spoken since the last call. The answer's outcome contains the
+   * characters after them.
+   */
   takeSpokenChars(): number;
 }
 

@@ -53,12 +53,12 @@ export const writtenMessage = (id: string, role: Message['role'], text: string):
   content: [{ type: 'text', text }],
 });
 
-/** An item that has entered the conversation, and where. */
+/** An item that was added to the conversation, with its position. */
 export type AddedItem = {
   readonly item: ConversationItem;
-  /** The id of the item before it; null at the front. */
+  /** Id of the item before the added item; null at the front. */
   readonly previousId: string | null;
-  /** Ids of the oldest items, which left to make room. */
+  /** Ids of the oldest items, which were evicted to make room. */
   readonly evictedIds: readonly string[];
 };
 
@@ -67,11 +67,11 @@ export type AddedItem = {
  * oldest items are evicted; over the bound on images, only items that hold images.
  */
 export class Conversation {
-  /** In conversation order. */
+  /** All items, in conversation order. */
   readonly #items: ConversationItem[] = [];
   #chars = 0;
   #imageChars = 0;
-  /** Call ids of evicted calls, latest last: their tools may still be running. */
+  /** Call ids of evicted function calls, latest last. Their tools may still be running. */
   readonly #evictedCalls = new Set<string>();
 
   find(id: string): ConversationItem | undefined {
@@ -95,7 +95,7 @@ export class Conversation {
     return this.#items[this.#indexOf(id) - 1]?.id ?? null;
   }
 
-  /** Puts an item at the end, or behind `afterId` (`root` is the front). */
+  /** Inserts an item at the end, or after the item `afterId` (`root` is the front). */
   add(item: ConversationItem, afterId?: string): AddedItem {
     const at =
       afterId === undefined
@@ -110,7 +110,7 @@ export class Conversation {
     return { item, previousId: this.before(item.id), evictedIds };
   }
 
-  /** Puts a newer version of an item in its place. */
+  /** Replaces the item of the same id by a newer version. */
   replace(item: ConversationItem): void {
     const at = this.#indexOf(item.id);
     const before = this.#items[at];
@@ -129,7 +129,7 @@ export class Conversation {
     return true;
   }
 
-  /** In conversation order; a copy. */
+  /** A copy of all items, in conversation order. */
   get items(): readonly ConversationItem[] {
     return [...this.#items];
   }
@@ -198,11 +198,11 @@ type Words = {
 export const imagesOf = (item: ConversationItem | undefined): readonly ImagePart[] =>
   item?.type === 'message' ? item.content.filter((part) => part.type === 'image') : [];
 
-/** Characters of its image URLs. */
+/** Returns the number of characters in an item's image URLs. */
 export const imageChars = (item: ConversationItem): number =>
   imagesOf(item).reduce((sum, { url }) => sum + url.length, 0);
 
-/** Characters of its words. */
+/** Returns the number of characters in an item's words. */
 export const wordChars = (item: ConversationItem): number => {
   switch (item.type) {
     case 'message':

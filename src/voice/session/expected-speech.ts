@@ -12,7 +12,7 @@ export const expectedSpeech = ({
   ...(prompt !== null && { prompt }),
 });
 
-/** Rejects another language than English: the recognisers of this process would report wrong words. */
+/** Returns the problem of a language other than English: the recognisers of this process would report wrong words. */
 export function foreignSpeech(
   transcriber: string,
   { transcriptionLanguage: language }: Expected,

@@ -18,7 +18,9 @@ export function cutWords(text: string, soundMs: number): { said: string; rest: s
 export class SpokenText {
   readonly #pieces: { readonly text: string; endMs: number }[] = [];
   #endMs = 0;
-  /** The estimated end of the last sentence, while more of its audio is to come. */
+  /**
+   * Estimated end of the last sentence in milliseconds of the answer's audio, while more of the sentence is to come; else 0.
+   */
   #expectedEndMs = 0;
   #cutAtMs: number | undefined;
 
@@ -35,7 +37,7 @@ export class SpokenText {
     return this.#pieces.map((piece) => piece.text).join(' ');
   }
 
-  /** Begins a sentence of about `expectedMs`, whose audio is still to come. */
+  /** Begins a sentence that will last about `expectedMs`. Its audio follows. */
   begin(text: string, expectedMs: number): void {
     this.#expectedEndMs = this.#endMs + expectedMs;
     this.#pieces.push({ text, endMs: this.#endMs });

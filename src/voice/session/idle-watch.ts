@@ -1,10 +1,13 @@
-/** Notices a caller who is silent after an answer. Time is the audio received: a line that sends none never lapses. */
+/**
+ * Detects a caller who is silent after an answer. It measures time in received audio: on a line that sends none, no time
+ * passes.
+ */
 export class IdleWatch {
   #fromMs: number | undefined;
   /** Start of the wait that the caller's speech suspended, in milliseconds of received audio. */
   #restedFromMs: number | undefined;
 
-  /** Starts to wait at `atMs` of received audio, when the answer has been played. */
+  /** Starts the wait at `atMs` of received audio, when the answer has been played to its end. */
   begin(atMs: number): void {
     this.#fromMs = atMs;
     this.#restedFromMs = undefined;
@@ -40,7 +43,7 @@ export class IdleWatch {
     return this.#fromMs !== undefined;
   }
 
-  /** Returns a result once, when `nowMs` of audio have arrived and the caller has been silent for `timeoutMs`. */
+  /** Returns the start of the silence, once, when the caller has been silent for `timeoutMs`. `nowMs` is the received audio. */
   lapsed(nowMs: number, timeoutMs: number): { readonly sinceMs: number } | undefined {
     const sinceMs = this.#fromMs;
     if (sinceMs === undefined || nowMs - sinceMs < timeoutMs) return undefined;

@@ -46,7 +46,10 @@ export class Interruptions {
     trace?.interrupted();
   }
 
-  /** Stops an answer; without an id, that of the conversation. Returns false when none is in progress or waiting. */
+  /**
+   * Stops the answer `answerId`, or else the conversation's answer. Returns false when that answer is neither in progress nor
+   * waiting.
+   */
   cancel(answerId: string | undefined): boolean {
     const { answering, turns } = this.#deps;
     const { activeId, isConversing } = answering;

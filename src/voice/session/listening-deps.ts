@@ -10,7 +10,7 @@ import type { VoiceClient } from './voice-client.ts';
 
 /** Dependencies of `Listening`: parts of its session, and callbacks for what it hears. */
 export type ListeningDeps = {
-  /** The STT engine for the current settings. */
+  /** Returns the STT engine for the current settings. */
   readonly stt: () => SttEngine;
   readonly vad: VadEngine;
   readonly gates: SpeechGates | undefined;
@@ -24,18 +24,21 @@ export type ListeningDeps = {
   readonly silenceAfter: (words: string) => number | undefined;
   /** Returns true when an utterance that is heard now belongs to the turn of the utterance before it. */
   readonly continuesTurn: () => boolean;
-  /** The caller began to speak. */
+  /** Called when the caller begins to speak. */
   readonly speechStarted: () => void;
-  /** The end of an utterance was found. Its words follow with `heard`. */
+  /** Called when the end of an utterance is detected. `heard` follows with its words. */
   readonly utteranceEnded?: () => void;
   /**
    * Called when an utterance is in the conversation, with its words when any were transcribed. `wantsAnswer` is true when the
    * turn detection that ended it requests a response.
    */
   readonly heard: (heard: Heard, wantsAnswer: boolean) => void;
-  /** The utterance in progress was dropped. */
+  /** Called when the utterance in progress was dropped. */
   readonly forgotten: () => void;
-  /** The caller has likely finished with `text`, and a response would follow; or goes on after all. */
+  /**
+   * Called when the caller has likely finished with `text` and a response would follow. `resumed` is called when the caller
+   * speaks on.
+   */
   readonly paused: (text: string) => void;
   readonly resumed: () => void;
   /** Called when the caller stayed silent after the last answer for the client's `idleTimeoutMs`. */

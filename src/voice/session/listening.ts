@@ -15,8 +15,8 @@ import { endpointingOf, turnBoundsOf } from './turn-detection.ts';
 import type { UtteranceEnd } from './voice-client.ts';
 
 /**
- * The listening half of a voice session: the input audio buffer, and the caller's items. It takes a recogniser and
- * buffers only with the first audio.
+ * The listening half of a voice session: the input audio buffer and the caller's items. Opens a recogniser and allocates
+ * buffers only at the first audio.
  */
 export class Listening {
   // Fields that every audio frame uses come first (docs/decisions/0109).
@@ -29,7 +29,7 @@ export class Listening {
   #receivedMs = 0;
   readonly #awaited = new IdleWatch();
   readonly #deps: ListeningDeps;
-  /** Transcribers that take no more audio and still transcribe. */
+  /** Transcribers that receive no more audio and have utterances left to transcribe. */
   readonly #retiring = new Set<Transcriber>();
   #retired: Promise<void> = Promise.resolve();
   /** Milliseconds of audio that the session had received when it opened the current transcriber. */
@@ -44,7 +44,7 @@ export class Listening {
     this.#allowance = new AudioAllowance(deps.clock.monotonicMs());
   }
 
-  /** Takes audio that arrived at `nowMs`; does not keep the array. */
+  /** Processes audio that arrived at `nowMs`; does not keep the array. Returns the problem of audio that is refused. */
   append(audio: Uint8Array, nowMs: number): SessionProblem | undefined {
     if (audio.length === 0) return undefined;
     this.#transcriber ??= this.#openTranscriber();
@@ -98,7 +98,7 @@ export class Listening {
     return this.isSpeaking || [...transcribers].some((transcriber) => transcriber.isTranscribing);
   }
 
-  /** Resolves when everything that was committed is transcribed. */
+  /** Resolves when every committed utterance is transcribed. */
   async transcribed(): Promise<void> {
     await Promise.all([this.#retired, this.#transcriber?.transcribed()]);
   }
@@ -137,7 +137,7 @@ export class Listening {
     const stt = this.#deps.stt();
     const { inputFormat, turnDetection } = this.#deps.config();
     const retired = this.#retired;
-    /** Utterances that have begun and have no words yet, oldest first. */
+    /** Utterances that have begun and are not transcribed yet, oldest first. */
     const awaiting: { readonly itemId: string; wantsAnswer: boolean }[] = [];
     this.#bytesPerMs = bytesPerMs(inputFormat);
     this.#transcriberOpenedAtMs = this.#receivedMs;
@@ -209,7 +209,7 @@ export class Listening {
     );
   }
 
-  /** Adds an utterance to the conversation, still without words. */
+  /** Adds an utterance to the conversation before its words are known. */
   #addUtterance(itemId: string, end: UtteranceEnd): void {
     const { client, conversation } = this.#deps;
     const added = conversation.add({
@@ -226,7 +226,7 @@ export class Listening {
   #lookAwaited(): void {
     if (!this.#awaited.isOn) return;
     const { client, config, random, timedOut } = this.#deps;
-    // A caller who spoke when the answer ended gets the timeout after that speech.
+    // When the caller spoke at the end of the answer, the timeout begins after that speech.
     if (this.#transcriber?.isHearing || client.isSounding) {
       this.#awaited.begin(this.#receivedMs);
       return;
@@ -273,7 +273,7 @@ export class Listening {
       this.restart();
       return;
     }
-    // Audio stopped within an utterance, which ends here; where the client commits turns, it decides.
+    // Audio stopped within an utterance, so the utterance ends here, unless the client commits turns itself.
     if (isSilent && this.isSpeaking) this.#transcriber.commit({ asked: false });
     this.#armIdleTimer();
   }

@@ -23,16 +23,16 @@ import {
   type VoicePipeline,
 } from './voice-pipeline.ts';
 
-/** The approximate length of an English token. */
+/** Approximate number of characters per token of English. */
 const PROMPT_CHARS_PER_TOKEN = 4;
 
-/** The model that transcribes the caller in a session of the local engines. */
+/** Model id of the transcriber in sessions of the local engines. */
 export const TRANSCRIBER = 'local/pocketsphinx';
 
 type GuideDeps = {
   readonly guide: GuideEngine;
   readonly callerFacts: () => Promise<CallerFacts>;
-  /** The holds of its session. */
+  /** Holds of the session in which the guide answers. */
   readonly sessionHolds: OwnHold;
   readonly clock: Clock;
   readonly cap: TurnCap;
@@ -99,10 +99,10 @@ async function ask(
   const { instructions } = config;
   const system: ChatMessage[] =
     instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  // Cut by length: tokens are counted in the engine's own thread, and bills are capped.
+  // The prompt is cut by its length: the engine's own thread counts tokens, and `cap` bounds the bill.
   const room = Math.max(0, cap.inputTokens * PROMPT_CHARS_PER_TOKEN - instructions.length);
   const request: Parameters<GuideEngine['reply']>[0] = {
-    // The guide answers the last message, which a prompt must not answer again.
+    // A prompt to a silent caller passes no conversation, because the guide would answer its last message again.
     messages: [...system, ...messagesOf(isPrompt ? [] : joinUtterances(items), room)],
     facts: settleOwn(await callerFacts(), sessionHolds),
     tools: offeredTools(config),

@@ -1,12 +1,12 @@
 import type { Passage } from '../speech-text/speech-parts.ts';
 
-/** A queue of text between the LLM and the TTS. */
+/** Queue of text from the LLM to the TTS. */
 export class Passages {
   readonly #waiting: Passage[] = [];
   #isEnded = false;
   #wake = () => {};
 
-  /** Nothing was put in yet. */
+  /** True until the first passage is queued. */
   isEmpty = true;
 
   push(passage: Passage): void {
@@ -15,7 +15,7 @@ export class Passages {
     this.#wake();
   }
 
-  /** Nothing follows. */
+  /** Marks the queue as complete: no passage follows. */
   end(): void {
     this.#isEnded = true;
     this.#wake();

@@ -3,10 +3,10 @@ import { type ConversationItem, writtenMessage } from './conversation.ts';
 import type { SessionConfig } from './session-config.ts';
 import type { Llm, LlmReply } from './voice-pipeline.ts';
 
-/** Marks the one item of a scripted answer. */
+/** Id of the single item in the context of a scripted answer. */
 const SCRIPT = 'script';
 
-/** Asks the session for an answer that says exactly `text`; it carries `labels`. */
+/** Returns a request for an answer that says exactly `text`, with `labels` as its metadata. */
 export const scriptedAnswer = (
   config: SessionConfig,
   text: string,

@@ -8,7 +8,7 @@ export type Tool = {
   readonly parameters: unknown;
 };
 
-/** The settings of a voice session, in any protocol. Every value has passed its bound. */
+/** Settings of a voice session in any protocol. Every value is within its bound. */
 export type SessionConfig = {
   /** Fixed when the session begins. False for a session that transcribes and never answers. */
   readonly isAnswering: boolean;
@@ -21,11 +21,11 @@ export type SessionConfig = {
   readonly turnDetection: TurnDetection | null;
   /** True when the client receives transcripts of the caller. */
   readonly transcription: boolean;
-  /** The transcription model, as the client names it; null: it names none. */
+  /** Transcription model, under the client's name for it; null when the client names none. */
   readonly transcriptionModel: string | null;
-  /** The language to expect, in two letters; null: the model finds out. */
+  /** Language to expect, as a two-letter code; null when the model detects the language. */
   readonly transcriptionLanguage: string | null;
-  /** Words to expect; null: any. */
+  /** Words to expect in the caller's speech; null when the client names none. */
   readonly transcriptionPrompt: string | null;
   readonly tools: readonly Tool[];
   readonly toolChoice:
@@ -80,7 +80,7 @@ export type ConfigProblem = {
   readonly message: string;
 };
 
-/** A session cannot begin with its settings. */
+/** Thrown when a session cannot begin with its settings. */
 export class ConfigUnfit extends Error {
   override readonly name = 'ConfigUnfit';
   readonly problem: ConfigProblem;
@@ -91,7 +91,7 @@ export class ConfigUnfit extends Error {
   }
 }
 
-/** Throws ConfigUnfit where the stages cannot serve these settings. */
+/** Throws ConfigUnfit when the stages cannot serve these settings. */
 export function requireServed(
   { problemOf }: { readonly problemOf: (config: SessionConfig) => ConfigProblem | undefined },
   config: SessionConfig,

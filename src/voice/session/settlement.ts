@@ -26,7 +26,7 @@ export class Settlement {
     this.#deps = deps;
   }
 
-  /** Waits no longer. */
+  /** Settles without further waiting. */
   abandon(): void {
     this.#abandon();
   }

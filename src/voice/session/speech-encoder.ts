@@ -8,15 +8,15 @@ import { LIMITS } from '../../kernel/limits.ts';
 /** Audio deltas of one piece of speech. Each delta is encoded when the reader takes it. */
 export interface SpeechDeltas {
   readonly isOver: boolean;
-  /** May be empty. The next delta of any encoder overwrites it: copy what must be kept. */
+  /** Returns the next delta, which may be empty. The next delta of any encoder overwrites its bytes: copy those to keep. */
   next(): Uint8Array;
 }
 
 const NO_BYTES = new Uint8Array(0);
 const NONE: SpeechDeltas = { isOver: true, next: () => NO_BYTES };
 /**
- * Shared by all sessions. Memory of each delta's own would outlive the youngest garbage while the delta is played, and V8
- * collects the old generation early for such memory: every 26 s in a process of 600 calls (docs/decisions/0074).
+ * Buffers that all sessions share. A new buffer per delta would survive V8's young generation while the delta is played, and V8
+ * would collect the old generation early: every 26 s in a process of 600 calls (docs/decisions/0074).
  */
 let samples = new Int16Array(0);
 let encoded = new Uint8Array(0);
@@ -30,7 +30,7 @@ export class SpeechEncoder {
     this.#format = format;
   }
 
-  /** Encodes a piece of a sentence, without the samples that resampling holds back. */
+  /** Encodes a piece of a sentence. The samples that resampling keeps back follow with the next piece. */
   piece(pcm: Int16Array, sampleRateHz: number): SpeechDeltas {
     if (this.#resampler?.fromHz !== sampleRateHz) {
       this.#resampler = new Resampler(sampleRateHz, this.#format.sampleRateHz);

@@ -7,7 +7,7 @@ import type { Answering, FinishedAnswer } from './answering.ts';
 import type { Listening } from './listening.ts';
 import type { SessionConfig } from './session-config.ts';
 
-/** Responses that may wait for the one in progress, so that a client's requests hold a bounded memory. */
+/** Upper bound of the responses that wait for the response in progress. */
 const MOST_WAITING = 8;
 
 export type TurnCycleDeps = {
@@ -16,25 +16,27 @@ export type TurnCycleDeps = {
   readonly billing: TurnBilling;
   readonly config: () => SessionConfig;
   readonly life: VoiceLife;
-  /** The session is over or was ended in the middle: no turn starts any more. */
+  /** Returns true when the session is over or is being ended. Then no turn starts any more. */
   readonly isEnding: () => boolean;
   readonly send: (event: VoiceSessionEvent) => void;
 };
 
-/** The turns of a session, one after another: requested, answered, billed. The session's machine decides when. */
+/**
+ * The turns of a session, one after another: each is requested, answered and billed. The session's state machine decides when.
+ */
 export class TurnCycle {
   readonly #deps: TurnCycleDeps;
   /**
    * Requests that have not begun, in order. Undefined is an answer to the caller, with the settings at the time of the answer.
    */
   #waiting: (AnswerRequest | undefined)[] = [];
-  /** The caller said something that no response answers yet. */
+  /** True when the caller has said words that no response answers yet. */
   #isOwed = false;
-  /** The response in progress answers the caller. */
+  /** True when the response in progress answers the caller. */
   #isToCaller = false;
   /** The request of the response in progress. */
   #active: AnswerRequest | undefined;
-  /** The answer that is not billed yet. */
+  /** The finished answer that is not billed yet. */
   #finished: FinishedAnswer | undefined;
 
   constructor(deps: TurnCycleDeps) {
@@ -65,7 +67,10 @@ export class TurnCycle {
     answering.interrupt('turn_detected');
   }
 
-  /** Cancels the waiting response of the conversation. In its turn, the client receives it as created and cancelled. */
+  /**
+   * Cancels the conversation's waiting response. At its turn, the client receives the response as created and cancelled.
+   * Returns false when none waits.
+   */
   cancelWaiting(): boolean {
     const at = this.#waiting.findIndex(belongs);
     if (at === -1) return false;
@@ -88,8 +93,8 @@ export class TurnCycle {
   }
 
   /**
-   * Queues a response. The conversation has one at a time; out-of-band responses wait for their turn. It also answers
-   * the caller where that response has not begun.
+   * Queues a response: the conversation has one at a time, and out-of-band responses wait for their turn. A response that reads
+   * the conversation replaces an automatic answer to the caller that has not begun.
    */
   request(request: AnswerRequest): SessionProblem | undefined {
     const { answering, send } = this.#deps;
@@ -196,7 +201,10 @@ export class TurnCycle {
       .catch((error: unknown) => life.logError(error, 'the rest of a session was not journaled'));
   }
 
-  /** Requests an answer, unless a waiting one will include the words, or a caller who may interrupt still speaks. */
+  /**
+   * Requests an answer to the caller, unless a waiting response will include the words or a caller who may interrupt still
+   * speaks.
+   */
   #answerCaller(): void {
     const { answering, config, listening, send } = this.#deps;
     if (listening.isSpeaking && config().turnDetection?.interruptResponse) return;

@@ -17,9 +17,11 @@ export type TurnDetection =
       readonly threshold: number;
       readonly prefixPaddingMs: number;
       readonly silenceDurationMs: number;
-      /** Silence after an answer until the caller is prompted; null: never. */
+      /**
+       * Silence from the end of an answer until the caller is prompted, in milliseconds; null when the caller is not prompted.
+       */
       readonly idleTimeoutMs: number | null;
-      /** Silence after which a speculative answer is begun; null: never. */
+      /** Silence from the end of speech until a speculative answer begins, in milliseconds; null for no speculative answers. */
       readonly speculateAfterMs: number | null;
     })
   | (TurnAnswers & {
@@ -54,13 +56,13 @@ const EAGER_WAITS: Readonly<Record<Eagerness, TurnWaits>> = {
   low: { ...TURN_MODES.patient, minSilenceMs: 1_000, maxSilenceMs: 8_000 },
 };
 
-/** When an utterance begins and ends. */
+/** Settings that decide when an utterance begins and ends. */
 export type Endpointing = {
   readonly threshold: number;
   readonly prefixPaddingMs: number;
   /** Milliseconds of silence that end an utterance whose words are unknown or are not used to decide the end of a turn. */
   readonly silenceDurationMs: number;
-  /** Silence after which an utterance has likely ended. */
+  /** Silence in milliseconds after which an utterance has likely ended. */
   readonly speculateAfterMs?: number | undefined;
 };
 

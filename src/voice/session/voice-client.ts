@@ -7,9 +7,9 @@ import type { AddedItem, ConversationItem } from './conversation.ts';
 
 /** Reason for the end of an utterance. Times are milliseconds of the caller's audio since the session began. */
 export type UtteranceEnd =
-  /** Turn detection heard the caller stop. */
+  /** Turn detection heard the caller stop at `atMs`. */
   | { readonly kind: 'stopped'; readonly atMs: number }
-  /** The client ended it. */
+  /** The client ended the utterance. */
   | { readonly kind: 'committed' }
   /** The caller said nothing to an answer for the client's `idleTimeoutMs`. */
   | { readonly kind: 'silent'; readonly fromMs: number; readonly toMs: number };
@@ -22,7 +22,7 @@ export type Played = { readonly itemId: string; readonly heardMs: number };
  * client's messages. Calls come in order; after `end`, only calls for the answer that `end` cut short follow.
  */
 export interface VoiceClient {
-  /** When the client sent something last, in milliseconds of the monotonic clock. */
+  /** Time of the client's last message, in milliseconds of the monotonic clock. */
   readonly lastEventAtMs: number;
   /**
    * Time when the first audio of the present answer went out, on a line that paces audio. Absent when audio goes out as it is
@@ -33,26 +33,26 @@ export interface VoiceClient {
   readonly turnMs?: number;
   /** True while the client plays other audio to the caller, whose silence does not count meanwhile. Absent: never. */
   readonly isSounding?: boolean;
-  /** Runs `work`, and sends all its messages together. */
+  /** Runs `work` and sends all messages that it produces together. */
   batch(work: () => void): void;
   /** True when the send buffer has room for more speech. */
   readonly hasRoom: boolean;
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */
   room(signal: StopSignal): Promise<void>;
 
-  /** Turn detection heard the caller begin; `itemId` is the item that the utterance becomes. */
+  /** Called when turn detection hears the caller begin. `itemId` is the id of the item that the utterance becomes. */
   speechStarted(itemId: string, atMs: number): void;
-  /** The utterance is over and in the conversation, without its words. */
+  /** Called when an utterance has ended and is in the conversation, without its words. */
   utterance(added: AddedItem, end: UtteranceEnd): void;
-  /** Words of the utterance in progress, which may still change. */
+  /** Called with the words of the utterance in progress, which may still change. */
   interim?(itemId: string, text: string): void;
-  /** The utterance was dropped: it is not in the conversation, and has no words. */
+  /** Called when an utterance was dropped: it is not in the conversation and has no words. */
   forgotten?(itemId: string): void;
-  /** The words of an utterance that is over. */
+  /** Called with the words of an utterance that has ended. */
   transcript(itemId: string, heard: Heard): void;
   /** Returns true when the words of an utterance need an answer. When it is absent, all words do. */
   isAddressed?(text: string): boolean;
-  /** The transcriber failed: the utterance is lost, and the session goes on. */
+  /** Called when the transcriber failed. The utterance is lost, and the session goes on. */
   transcriberFailed(error: Error): void;
 
   /**
@@ -68,7 +68,7 @@ export interface VoiceClient {
    * cuts, in order; nothing when the client reports it itself (`VoiceSession.heardUntil`).
    */
   clearPlayback(): readonly Played[];
-  /** Ends the session: sends the reason and closes. `ending.code` is the close code of a WebSocket. */
+  /** Ends the session: sends the reason, then closes the socket. `ending.code` is a WebSocket close code. */
   end(ending: Ending): void;
   /**
    * Resolves once the caller has heard the words spoken after `end`, which are billed as well. Absent when nothing is spoken.
@@ -80,13 +80,13 @@ export interface VoiceClient {
 export interface AnswerClient {
   readonly id: string;
   created(): void;
-  /** A message or a function call begins. */
+  /** Called when a message or a function call of the answer begins. */
   itemAdded(added: AddedItem): void;
-  /** Words of the message; spoken ones come before their audio. */
+  /** Sends words of the message. Spoken words come before their audio. */
   text(delta: string): void;
-  /** Sound in the session's output format. Nothing may be kept of the array: the next sound overwrites it. */
+  /** Sends audio in the session's output format. Does not keep the array, which the next audio overwrites. */
   audio(bytes: Uint8Array): void;
-  /** The item is complete, or as complete as it becomes. */
+  /** Called when the item is complete, or when an answer that was cut leaves it incomplete. */
   itemDone(item: ConversationItem, previousId: string | null): void;
   /**
    * Called when the model made a call with unusable arguments; `problem` is a sentence for the model. When it is absent, such

@@ -18,15 +18,15 @@ export type TurnCharge = {
   /** The model that was used, when several sources offer that model. */
   readonly model?: string | undefined;
   readonly usage: Usage;
-  /** The price by another card than the source's, and the use as the journal has it. */
+  /** Price by another rate card than the source's, with the usage that is journaled. */
   readonly priced?:
     | { readonly costRaw: bigint; readonly usage: Readonly<Record<string, number>> }
     | undefined;
   /** The upstream's whole report, when it exceeds the possible usage. */
   readonly reported?: ImplausibleUsage | undefined;
-  /** The amount paid per call, outside the hold, which pays the margin. */
+  /** Amount paid to the source per call. It is not taken from the hold, which pays only the margin. */
   readonly paidRaw?: bigint | undefined;
-  /** The upstream reported no usage. */
+  /** True when the usage is estimated because the upstream reported none. */
   readonly isEstimated?: boolean | undefined;
   /** True when the charge is for a speculative answer that was not used. */
   readonly isSpeculated?: boolean | undefined;
@@ -40,12 +40,12 @@ export type TurnCharge = {
 
 export type LlmRequest = {
   readonly config: SessionConfig;
-  /** The conversation, oldest item first; an LLM reads as much of its end as fits. */
+  /** Items of the conversation, oldest first. An LLM reads the newest items that fit its context. */
   readonly items: readonly ConversationItem[];
-  /** The caller did not respond to the last answer and is prompted again. */
+  /** True when the answer prompts a caller who did not respond to the last answer. */
   readonly isPrompt?: boolean;
   readonly outputCap: number;
-  /** Stops buying. */
+  /** Signal that stops the answer and all further purchases for it. */
   readonly signal: StopSignal;
 };
 
@@ -74,7 +74,7 @@ export type LlmPiece =
   /** Nothing has followed for a while: a sentence that is whole by now is spoken, and with `isLong` whatever there is. */
   | { readonly kind: 'pause'; readonly isLong: boolean };
 
-/** An answer in progress. For one reader. */
+/** An answer in progress, which has one reader. */
 export interface LlmReply {
   /**
    * True when the answer was written to be read: its Markdown and numbers are spoken as people read them aloud. Absent means
@@ -83,7 +83,7 @@ export interface LlmReply {
   readonly isForReading?: boolean;
   /** Resolves to the next piece, or to undefined after the last one. Throws StageFailed. */
   next(): Promise<LlmPiece | undefined>;
-  /** Tokens used so far. */
+  /** Tokens that the answer has used up to now. */
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
   /** Reason why the answer was cut short, known at its end; undefined when the answer is complete. */
   readonly cut: CutReason | undefined;
@@ -91,16 +91,16 @@ export interface LlmReply {
 
 export interface Llm {
   reply(request: LlmRequest): LlmReply;
-  /** The caller may have finished: begins an answer, at most one a turn, and does not send it yet. */
+  /** Begins an answer that is not sent yet, because the caller may have finished. At most one per turn. */
   speculate?(request: Omit<LlmRequest, 'signal'>): void;
-  /** The caller goes on: drops the speculative answer. */
+  /** Drops the speculative answer, because the caller speaks on. */
   forgetSpeculation?(): void;
 }
 
 export type TtsPiece = {
   readonly pcm: Int16Array;
   readonly sampleRateHz: number;
-  /** The words that begin with this piece; empty where it continues the ones before. */
+  /** Words whose audio begins with this piece; empty when the piece continues earlier words. */
   readonly text: string;
 };
 
@@ -111,36 +111,39 @@ export type SpeakRequest = {
   readonly signal: StopSignal;
 };
 
-/** Synthesizes speech, first audio first. Stops buying when `signal` fires. Throws StageFailed. */
+/**
+ * Synthesizes speech and yields the first audio as early as possible. Makes no purchase once `signal` fires. Throws
+ * StageFailed.
+ */
 export interface Tts {
   speak(request: SpeakRequest): AsyncIterable<TtsPiece>;
 }
 
 /** The transcriber, LLM and TTS of a session, and their costs. */
 export type VoicePipeline = {
-  /** The STT engine for these settings. */
+  /** Returns the STT engine for these settings. */
   stt(config: SessionConfig): SttEngine;
   readonly llm: Llm;
   readonly voice: Tts;
-  /** The model that transcribes the caller with these settings. */
+  /** Returns the id of the model that transcribes the caller with these settings. */
   transcriberModel(config: SessionConfig): string;
-  /** Why the stages cannot serve these settings of a session or a response. */
+  /** Returns the reason why the stages cannot serve these settings of a session or response. Undefined when they can. */
   problemOf(config: SessionConfig): ConfigProblem | undefined;
   /**
    * Returns upper bounds of one turn's cost with these settings and an answer of `outputTokens` (default: the longest answer).
    * These amounts are held before each turn.
    */
   reserves(config: SessionConfig, outputTokens?: number): Reserves;
-  /** Takes the charges of a turn, which the caller of this function bills. */
+  /** Returns the charges of a turn and removes them from the pipeline. The caller of this function bills them. */
   takeBill(use: TurnUse, requests: 0 | 1): readonly TurnCharge[];
   /**
-   * Resolves when the charge of every payment in progress is known, or the wait is over. A payment per call is charged
-   * though its caller has left; the next bill includes it.
+   * Resolves when the charge of every payment in progress is known, or after the longest wait. A payment per call is charged
+   * even when its caller has left; the next bill includes it.
    */
   paymentsKnown(): Promise<void>;
 };
 
-/** A stage failed; the session goes on. */
+/** Thrown when a stage failed. The session goes on. */
 export class StageFailed extends Error {
   override readonly name = 'StageFailed';
   readonly code: string;

@@ -18,10 +18,10 @@ export type VoiceSessionInput = {
   readonly owner: SessionHoldOwner;
   readonly sessionHolds: SessionHolds;
   readonly cap: TurnCap;
-  /** Tokens that are held for the first answer, where the cap has more. */
+  /** Tokens held for the first answer, when fewer than the cap's longest answer. */
   readonly outputTokens?: number;
   readonly pipeline: VoicePipeline;
-  /** The first settings, where the handshake has any. */
+  /** Settings in the handshake; undefined when it has none. */
   readonly config?: SessionConfig;
   /** Gives back the session's places at the engines of its process. */
   readonly release?: (() => void) | undefined;

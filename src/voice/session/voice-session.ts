@@ -28,8 +28,8 @@ import type { VoicePipeline } from './voice-pipeline.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from './voice-session-input.ts';
 
 /**
- * A live voice conversation: a protocol's adapter calls its methods, and gets its events as a `VoiceClient`. It owns
- * the conversation, the engines in use and the reserve, and is settled exactly once. Its actor orders events.
+ * A live voice conversation. The adapter of a protocol calls its methods and receives its events as a `VoiceClient`. It owns
+ * the conversation, its engines and its reserve, and is settled exactly once; its actor orders events.
  */
 export class VoiceSession {
   // Fields that every audio frame uses come first (docs/decisions/0109).
@@ -130,7 +130,7 @@ export class VoiceSession {
     return this.#pipeline.transcriberModel(this.#config);
   }
 
-  /** Applies settings that `VoicePipeline.problemOf` accepts. */
+  /** Applies new settings. `VoicePipeline.problemOf` must accept them. */
   configure(config: SessionConfig): void {
     const before = this.#config;
     this.#config = config;
@@ -138,7 +138,7 @@ export class VoiceSession {
     if (isHeardOtherwise(before, config, transcriberModel)) this.#listening.restart();
   }
 
-  /** Takes caller audio that arrived at `nowMs`, in the input format; does not keep the array. */
+  /** Processes caller audio in the input format that arrived at `nowMs`; does not keep the array. */
   append(sound: Uint8Array, nowMs: number): SessionProblem | undefined {
     return this.#listening.append(sound, nowMs);
   }
@@ -153,7 +153,7 @@ export class VoiceSession {
     this.#listening.clear();
   }
 
-  /** Queues an answer, which begins when its turn comes. */
+  /** Queues an answer, which begins after the answers before it. */
   respond(request: AnswerRequest): SessionProblem | undefined {
     return this.#turns.request(request);
   }
@@ -171,12 +171,12 @@ export class VoiceSession {
     if (!this.#answering.isConversing && !this.isAnswerWaiting) this.#listening.awaitCaller(0);
   }
 
-  /** Cancels the answer to this request of `respond` and no other, whether it waits or is in progress. */
+  /** Cancels the answer to this request only, whether the answer waits or is in progress. */
   withdraw(request: AnswerRequest): void {
     this.#turns.withdraw(request);
   }
 
-  /** Stops an answer; without an id, that of the conversation. Returns false when none is in progress or waiting. */
+  /** Stops the answer `answerId` (default: the conversation's). Returns false when it is neither in progress nor waiting. */
   cancel(answerId?: string): boolean {
     return this.#interruptions.cancel(answerId);
   }
@@ -203,12 +203,12 @@ export class VoiceSession {
     this.#actor.send({ type: 'bill.due' });
   }
 
-  /** Ends the session for a fault of its client. */
+  /** Ends the session because of an error of its client. */
   fail(ending: Ending): void {
     this.#actor.send({ type: 'session.failed', ending });
   }
 
-  /** Finishes the turn in progress, and ends. */
+  /** Finishes the turn in progress and then ends the session. */
   drain(): void {
     this.#actor.send({ type: 'drain.requested' });
   }
@@ -218,7 +218,7 @@ export class VoiceSession {
     this.#actor.send({ type: 'socket.closed' });
   }
 
-  /** Ends now, without waiting for payments in progress. */
+  /** Ends the session now, without waiting for payments in progress. */
   abandon(): void {
     this.clientGone();
     this.#settlement.abandon();

@@ -13,13 +13,13 @@ import type { Llm, Tts } from './voice-pipeline.ts';
 export type TurnOutcome = {
   readonly cause: TurnCause | undefined;
   readonly textIn: number;
-  /** The part of `textIn` that the upstream had cached. */
+  /** The part of `textIn` that the upstream read from its cache. */
   readonly cachedIn: number;
   readonly textOut: number;
   readonly spokenMs: number;
   /** Characters that `takeSpokenChars` has not returned during the turn. */
   readonly spokenChars: number;
-  /** Milliseconds from the turn's start: until the reply is known, and until the first audio is sent. */
+  /** Milliseconds from the start of the turn until the reply is known, and until the first audio is sent. */
   readonly replyMs: number | undefined;
   readonly firstAudioMs: number | undefined;
   /** Milliseconds of sent audio that a client has yet to play in real time; 0 when the turn ended early. */
@@ -32,7 +32,7 @@ export type VoiceTurnOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: SessionConfig;
-  /** The caller did not respond to the last answer. */
+  /** True when the answer prompts a caller who did not respond to the last answer. */
   readonly isPrompt: boolean;
   readonly cap: TurnCap;
   readonly answer: Answer;
@@ -41,6 +41,6 @@ export type VoiceTurnOptions = {
   readonly client: Pick<VoiceClient, 'batch' | 'hasRoom' | 'room'>;
   /** Resolves to the conversation for the LLM, once all speech before the turn is transcribed. */
   readonly items: () => Promise<readonly ConversationItem[]>;
-  /** Called exactly once, when the answer is closed but for its `done`. */
+  /** Called exactly once, when every part of the answer except `done` was sent. */
   readonly finished: (outcome: TurnOutcome) => void;
 };

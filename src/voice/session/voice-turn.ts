@@ -20,7 +20,7 @@ const BROKE: TurnCause = { kind: 'failed', code: 'server_error', message: 'The t
 
 type Call = Extract<LlmPiece, { kind: 'call' }>;
 
-/** One answer in progress: conversation → LLM → TTS, sentence by sentence → deltas. */
+/** One answer in progress: from the conversation through the LLM and the TTS, sentence by sentence, to deltas of audio. */
 export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #actor: FlatActor<typeof voiceTurnMachine>;
@@ -69,7 +69,7 @@ export class VoiceTurn {
     this.#send({ type: 'engine.failed', code, message, ...(stage && { stage }) });
   }
 
-  /** Characters that were spoken since the last time. */
+  /** Returns the characters spoken since the last call. */
   takeSpokenChars(): number {
     return this.#chars.take();
   }
@@ -164,7 +164,7 @@ export class VoiceTurn {
       this.#writeSpoken(written, '');
       return false;
     }
-    // Synthesis is billed by the text that is requested.
+    // The TTS bills the requested text, so its characters are checked before the request.
     if (this.#chars.total + spoken.length > spokenCharsOf(cap)) return true;
     this.#encoder ??= new SpeechEncoder(outputFormat);
     const speech = voice.speak({ text: spoken, voice: config.voice, speed, signal });
@@ -203,13 +203,13 @@ export class VoiceTurn {
     this.#write(this.#sent === '' ? text : ` ${text}`);
   }
 
-  /** Audio tokens count against the output cap where they are billed as output. */
+  /** Upper bound of the answer's audio in milliseconds; unbounded when audio is not billed as output tokens. */
   get #capMs(): number {
     if (!this.#options.cap.capsSound) return Number.POSITIVE_INFINITY;
     return (this.#outputCap - (this.#reply?.tokens.output ?? 0)) * SPOKEN_TOKEN_MS;
   }
 
-  /** Sends deltas as there is room, those for which there is room at once together. Returns false when the turn was stopped. */
+  /** Sends deltas as the send buffer has room, several together when they fit. Returns false when the turn was stopped. */
   async #sendAll(deltas: SpeechDeltas): Promise<boolean> {
     const { answer, client } = this.#options;
     while (!deltas.isOver) {
@@ -251,7 +251,7 @@ export class VoiceTurn {
     this.#report(BROKE);
   }
 
-  /** Reports this turn exactly once, however it ended. */
+  /** Reports the outcome of this turn exactly once. */
   #report(cause: TurnCause | undefined): void {
     if (this.#isReported) return;
     this.#isReported = true;
