@@ -28,19 +28,19 @@ export type Demand = {
   readonly admitsClosed: boolean;
   /** True for the probes of load balancers, which come many times a minute: they are never refused for their rate. */
   readonly isProbe?: boolean;
-  /** Takes an agent whose delegation has ended. */
+  /** True when an agent is admitted although its delegation has ended. */
   readonly admitsExpired?: boolean;
-  /** Takes client secrets of this use for the agent's key. */
+  /** Use of the client secrets that are accepted in place of the agent's key. */
   readonly admitsClientSecrets?: ClientSecretUse | undefined;
-  /** Reads `Authorization: Token` as it reads `Bearer`. */
+  /** True when `Authorization: Token` is accepted like `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
-  /** The header that may bring the key in place of `Authorization`. */
+  /** Header that may carry the key in place of `Authorization`. */
   readonly keyHeader?: string | undefined;
 };
 
 export type Authenticated = {
   readonly caller: Caller;
-  /** A session past half of its life is renewed on the way. */
+  /** `Set-Cookie` value with a renewed session token, for a session past half of its life. */
   readonly setCookie?: string;
 };
 
@@ -61,12 +61,12 @@ type Deps = {
   readonly clock: Clock;
   /** True when session cookies carry `Secure`. */
   readonly secureCookies: boolean;
-  /** The origin that cookies may write from besides the request's own host. */
+  /** Origin, beside the request's own host, from which requests with a cookie may write. */
   readonly publicUrl?: string | undefined;
 };
 
 const ANONYMOUS: Authenticated = { caller: { kind: 'none' } };
-/** To a caller without a credential, where both agents and developers are admitted. */
+/** Refusal text for a caller without a credential on a route that admits both agents and developers. */
 const ANY = 'Send Authorization: Bearer with an agent key or a developer key.';
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -225,7 +225,9 @@ const isForeignKey = (presented: Presented): boolean =>
   presented.via === 'bearer' &&
   presented.token.split('.').length !== 3;
 
-/** Compares before it counts: a comparison costs next to nothing, and no stranger can lock the operator out. */
+/**
+ * Compares the key before it counts a failure: a comparison costs next to nothing, and no stranger can lock the operator out.
+ */
 function admin({ credentials, strangers }: Deps, asking: Asking): Authenticated {
   const { headers } = asking.request;
   const key = headers.get('x-admin-key') ?? bearerToken(headers.get('authorization'));

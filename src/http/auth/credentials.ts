@@ -8,7 +8,10 @@ export interface Credentials {
   rememberedAgent(key: string): AgentCaller | undefined;
   /** Returns the agent from memory, as `rememberedAgent` does, or from the database. */
   agentKey(key: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
-  /** The maker of the secret; undefined where it was not made here, or its key works no more. Throws when it has expired. */
+  /**
+   * Returns the agent that made the secret. Undefined when the secret was not made here, or its key is no longer valid. Throws
+   * when the secret has expired.
+   */
   clientSecret(secret: string): AgentCaller | undefined | Promise<AgentCaller | undefined>;
   /**
    * Checks a wallet signature. Throws the refusal of the specification's developer-auth table, or a 503 when the chain is
@@ -19,7 +22,10 @@ export interface Credentials {
     signature: string;
     timestamp: string;
   }): Promise<DeveloperCaller>;
-  /** Throws `Invalid JWT`. A token past half of its life comes back renewed. */
+  /**
+   * Returns the developer of a session token, with a renewed token when the token is past half of its life. Throws `Invalid
+   * JWT`.
+   */
   session(token: string): Promise<{ caller: DeveloperCaller; renewedToken?: string }>;
   isAdminKey(key: string): boolean;
 }

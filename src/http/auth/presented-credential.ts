@@ -28,7 +28,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
 export const schemeToken = (authorization: string): string | undefined =>
   /^token +(\S+)$/i.exec(authorization)?.[1];
 
-/** Sorts a key by its prefix, the longer one first. Anything else in its place is taken for a session. */
+/** Returns a key by the kind of its prefix, longer prefixes first. A token without a known prefix counts as a session. */
 export function presentKey(token: string): Presented {
   if (token.startsWith(BRAND.developerKeyPrefix)) return { kind: 'developer_key', key: token };
   if (token.startsWith(BRAND.agentKeyPrefix)) return { kind: 'agent_key', key: token };

@@ -11,7 +11,7 @@ export function sessionCookie(token: string, { secure }: { readonly secure: bool
 export const noSessionCookie = ({ secure }: { readonly secure: boolean }): string =>
   `${BRAND.sessionCookie}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0${secure ? '; Secure' : ''}`;
 
-/** Finds the session token among the cookies of a request. */
+/** Returns the session token among the cookies of a request. Undefined when there is none. */
 export function readSessionCookie(cookieHeader: string | undefined): string | undefined {
   if (cookieHeader === undefined) return undefined;
   const wanted = `${BRAND.sessionCookie}=`;

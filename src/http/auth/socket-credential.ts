@@ -2,7 +2,7 @@ import { BRAND } from '../../kernel/ids.ts';
 import type { AgentSocket } from '../websocket/socket-route.ts';
 import { bearerToken, type Presented, presentKey, schemeToken } from './presented-credential.ts';
 
-/** Finds the key of an upgrade in the places its route allows, in that order. */
+/** Returns the key of an upgrade from the places that its route allows, in the order of `authenticateFrom`. */
 export function socketCredential(
   spec: Pick<
     AgentSocket,

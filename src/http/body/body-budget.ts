@@ -83,7 +83,7 @@ export class BodyShare {
     return over;
   }
 
-  /** Safe to call more than once. */
+  /** Gives the held bytes back to the budget. Safe to call more than once. */
   giveBack(): void {
     this.#budget.giveBack(this.#bytes, this.#caller);
     this.#bytes = 0;

@@ -15,11 +15,11 @@ export type BodyStream = {
   chunks(refusalOf: (how: BodyBreak) => Error): AsyncIterable<Buffer>;
   /** True while bytes of a refused body are still coming, so that the connection cannot carry another request. */
   readonly brokeOff: boolean;
-  /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
+  /** Counts the body's bytes as this caller's from now on. Refuses the body when it exceeds the caller's bound. */
   belongsTo(caller: string): void;
-  /** Counts bytes of the body's decoded forms as held, too. */
+  /** Counts the bytes of the body's decoded forms as held, too. */
   hold(bytes: number): OverBudget | undefined;
-  /** To be called before the answer is written, after which nothing of it may be touched. */
+  /** Resumes the connection. Call it before the answer is written: after that the response must not be used. */
   letGo(): void;
   /** Gives the held bytes back to the budget; safe to call more than once. */
   release(): void;
@@ -103,7 +103,7 @@ class Incoming {
     if (how === 'gone') this.#pace.end();
     if (how === 'gone' || this.#broken === undefined) this.#broken = how;
     this.#drop();
-    // A handler that has the body may go on after the client left, so that the bytes still count until it is done.
+    // A handler that has the whole body may go on after its client has left: the bytes count until the handler is done.
     if (!isHandedOn) this.#share.giveBack();
     if (how === 'gone') this.#end();
     else this.#pace.resumeInTurn();
@@ -115,7 +115,7 @@ class Incoming {
         const chunk = this.#queue.shift();
         if (chunk !== undefined) {
           this.#queuedBytes -= chunk.length;
-          // Parsing waits for a later turn: in this one uSockets may go on to read the same socket.
+          // The reader parses in a later turn: in this turn uSockets may go on reading the same socket.
           if (chunk.length > LIMITS.bodyStreamAheadBytes) await turnForLongWork();
           if (this.#broken === undefined) yield chunk;
         } else if (this.#isOver) return;
@@ -141,7 +141,7 @@ class Incoming {
   }
 
   #keep(chunk: ArrayBuffer, isLast: boolean): void {
-    // The chunk's memory is taken back when this callback returns.
+    // The library reuses the chunk's memory when this callback returns.
     if (chunk.byteLength > 0) this.#queue.push(Buffer.from(new Uint8Array(chunk)));
     this.#queuedBytes += chunk.byteLength;
     if (isLast) this.#end();
@@ -173,7 +173,7 @@ class Incoming {
     this.#queuedBytes = 0;
   }
 
-  /** Waits for the next event. The connection need rest no longer: whatever was queued has been read. */
+  /** Resolves at the next event. Lets the connection resume in a later turn, since all queued bytes have been read. */
   #change(): Promise<void> {
     this.#pace.resumeInTurn(() => this.#queuedBytes <= LIMITS.bodyStreamAheadBytes);
     return new Promise((resolve) => {

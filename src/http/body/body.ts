@@ -11,13 +11,13 @@ export type Body =
   | { readonly kind: 'gone' };
 
 export type BodyReading = {
-  /** Never rejects. */
+  /** Resolves with the body, or with the reason why there is none. Never rejects. */
   readonly body: Promise<Body>;
-  /** Bytes of a refused body are still coming, so the connection cannot carry another request. */
+  /** True while bytes of a refused body still arrive, so that the connection cannot carry another request. */
   readonly brokeOff: boolean;
-  /** Counts it as this caller's from now on. Past the caller's bound it is refused. */
+  /** Counts the body's bytes as this caller's from now on. Refuses the body when it exceeds the caller's bound. */
   belongsTo(caller: string): void;
-  /** Counts bytes that were made of it as held, too. */
+  /** Counts `bytes` of data that was made from the body as held, too. */
   hold(bytes: number): OverBudget | undefined;
   /** Resumes the connection. Call it before the answer is written: after that the response is invalid. */
   letGo(): void;
@@ -74,7 +74,7 @@ export function readBody(
         return;
       }
 
-      // The chunk's memory is taken back when this callback returns.
+      // The library reuses the chunk's memory when this callback returns.
       if (chunk.byteLength > 0) chunks.push(Buffer.from(new Uint8Array(chunk)));
       if (isLast) resolve(joined(chunks));
     });

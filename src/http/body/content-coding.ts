@@ -13,14 +13,14 @@ export class BadCoding extends Error {
 
 const OPTIONS = { chunkSize: LIMITS.bodyStreamAheadBytes };
 
-/** Absent before Node 22.15. */
+/** Decoder of zstd. Absent before Node 22.15. */
 const { createZstdDecompress } = zlib as {
   readonly createZstdDecompress?: (options: typeof OPTIONS) => Transform;
 };
 
 const DECODERS: Readonly<Partial<Record<Coding, (firstByte: number) => Transform>>> = {
   gzip: () => zlib.createGunzip(OPTIONS),
-  // Some clients leave the wrapper of zlib out; its first byte has 8 in the low half.
+  // Some clients omit the zlib wrapper, whose first byte has 8 in the low half.
   deflate: (firstByte) =>
     (firstByte & 0x0f) === 8 ? zlib.createInflate(OPTIONS) : zlib.createInflateRaw(OPTIONS),
   br: () => zlib.createBrotliDecompress(OPTIONS),
@@ -29,7 +29,7 @@ const DECODERS: Readonly<Partial<Record<Coding, (firstByte: number) => Transform
 
 const KNOWN = Object.keys(DECODERS) as Coding[];
 
-/** Returns the coding of a body, undefined for none. Throws the 415 of a coding that is not decoded here. */
+/** Returns the coding of a body. Undefined without a coding. Throws the 415 for a coding that this server does not decode. */
 export function codingOf(contentEncoding: string | undefined): Coding | undefined {
   if (contentEncoding === undefined) return undefined;
   const names = contentEncoding.split(',').map((name) => name.trim().toLowerCase());
@@ -62,7 +62,7 @@ export async function* decoded(
       yield piece;
     }
   } catch (error) {
-    // The errors of zlib, and no others here, have a number.
+    // Only the errors of zlib have a number here.
     if (typeof (error as { errno?: unknown }).errno !== 'number') throw error;
     throw new BadCoding(coding, { cause: error });
   }

@@ -3,7 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import { decodedValue, readParameters } from './header-parameters.ts';
 
-/** A form as RFC 7578 has it: its fields in their order, and its one file. */
+/** Form by RFC 7578: its fields in order, and its one file. */
 export type MultipartForm = {
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly file: FormFile | undefined;
@@ -18,7 +18,7 @@ export type FormFile = {
 
 export type MultipartBounds = {
   readonly fileBytes: number;
-  /** All fields together. */
+  /** Bytes of all fields together. */
   readonly fieldsBytes: number;
   readonly parts: number;
   readonly partHeadBytes: number;
@@ -37,7 +37,7 @@ export class MultipartRefused extends Error {
 
 const CRLF = '\r\n';
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** White space that may stand behind a delimiter. */
+/** Most characters of white space between a delimiter and the end of its line. */
 const MAX_PADDING = 128;
 const BOUNDARY = /^[A-Za-z0-9'()+_,./:=? -]{0,69}[A-Za-z0-9'()+_,./:=?-]$/;
 
@@ -145,7 +145,7 @@ class MultipartReader {
     if (/[^ \t]/.test(this.#rest.toString('latin1', 0, end))) {
       throw malformed('a boundary is not followed by a line');
     }
-    // The line's own end stays: a part without headers has nothing else before its empty line.
+    // The line's end stays: in a part without headers nothing else stands before the empty line.
     this.#rest = this.#rest.subarray(end);
     this.#state = 'head';
     return true;

@@ -3,9 +3,9 @@ import { soon } from '../../kernel/clock.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 
 /**
- * Pauses a connection between the reads of a request body. Within one turn of the event loop uSockets reads the same
- * socket again and again while its client keeps the buffer full, and a pause takes effect only after that. So one
- * connection at a time resumes in a turn, and the server only copies what it reads there.
+ * Pauses a connection between the reads of a request body. Within one turn of the event loop uSockets reads a socket again and
+ * again while its client fills the buffer, and a pause takes effect only after that turn. Therefore each turn resumes one
+ * connection, and the server only copies the bytes that it reads in that turn.
  */
 export class ReadPace {
   readonly #res: HttpResponse;
@@ -18,14 +18,14 @@ export class ReadPace {
     this.#res = res;
   }
 
-  /** Pauses at the end of this turn, unless the last byte comes before. */
+  /** Pauses at the end of this turn, unless the last byte arrives before. */
   pause(): void {
     if (this.#isOver || this.#isPaused) return;
     this.#isPaused = true;
     soon(() => this.#hold());
   }
 
-  /** Resumes in a turn that no other paused connection has, unless `mayResume` says no by then. */
+  /** Resumes in a turn in which no other paused connection resumes, unless `mayResume` returns false then. */
   resumeInTurn(mayResume: () => boolean = always): void {
     if (!this.#isPaused || this.#isTurnAsked) return;
     this.#isTurnAsked = true;

@@ -1,7 +1,9 @@
 import type { RouteCall } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Headers that the inner request does not inherit: those about the outer body, and the key of the outer work. */
+/**
+ * Headers that the inner request does not inherit: headers about the outer body, and the idempotency key of the outer request.
+ */
 const OUTER_ONLY = [
   'content-length',
   'content-type',

@@ -12,7 +12,7 @@ export type GivenBody = {
   belongsTo(caller: string): void;
 };
 
-/** One request on its way through the pipeline. */
+/** State of one request in the pipeline. */
 export type Exchange = {
   readonly request: IncomingRequest;
   readonly route: AnyRoute;
@@ -23,8 +23,8 @@ export type Exchange = {
   readonly span?: Span | undefined;
   readonly clientAddress: () => string;
   readonly signal: StopSignal;
-  /** Calls back when the request is over, and with it whatever its answer holds in memory. */
+  /** Registers a callback for the end of the request, when its answer no longer occupies memory. */
   readonly onOver: (callback: () => void) => void;
-  /** Made on demand: most requests have nothing to say. */
+  /** Returns the request's log. It is made on the first call, since most requests log nothing. */
   readonly log: () => Log;
 };

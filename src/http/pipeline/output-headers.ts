@@ -3,14 +3,14 @@ import { BRAND } from '../../kernel/ids.ts';
 import type { HeaderLine } from '../route/answer.ts';
 import { API_VERSION } from '../server/api-version.ts';
 
-// The socket library writes whatever it is given: a line break here would be a second header.
+// The socket library writes any text: a line break in a header would begin a second header.
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\uffff]*$/;
 
 /** Headers that frame the message. Only the socket library may write such headers. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
 
-/** Throws on a header that would break the message apart; names are kept as they are. */
+/** Throws when a header is malformed, since it would break the message apart. Keeps the spelling of names. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) checkHeader(name, headers[name] as string);
 }

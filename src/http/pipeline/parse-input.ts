@@ -17,7 +17,7 @@ export function refuseInput(details: readonly ValidationDetail[], envelope: Enve
   return errors.gateway.invalidRequest(message, param === '' ? null : param);
 }
 
-/** Beyond these the list says nothing more, and an issue per element of a long array would be long. */
+/** Most validation issues that a refusal lists. An issue for each element of a long array would make a long list. */
 const DETAILS_SHOWN = 20;
 
 const detailsOf = (error: ZodError): ValidationDetail[] =>
@@ -27,7 +27,7 @@ const detailsOf = (error: ZodError): ValidationDetail[] =>
     code: issue.code,
   }));
 
-/** Checks outside data against its shape, or throws the refusal. */
+/** Returns outside data that matches its shape. Throws the refusal when it does not match. */
 export function parseShape(
   schema: ZodType | undefined,
   value: unknown,
@@ -39,7 +39,7 @@ export function parseShape(
   return copyDigits(value, parsed.data);
 }
 
-/** Undoes percent-encoding of path parameters; an escape that is none is the caller's mistake. */
+/** Decodes the percent-encoding of path parameters. Throws the refusal of an invalid escape. */
 export function decodeParams(
   rawParams: readonly (readonly [string, string])[],
   envelope: Envelope,
@@ -58,7 +58,7 @@ export function decodeParams(
   return params;
 }
 
-/** Reads a query string into one value per name; of a repeated name the last value counts. */
+/** Returns one value for each name in a query string: the last value of a repeated name. */
 export const decodeQuery = (query: string): Record<string, string> =>
   query === '' ? {} : Object.fromEntries(new URLSearchParams(query));
 

@@ -20,11 +20,9 @@ export type SendOptions = {
 };
 
 /**
- * The one way to answer. A reply is written once and whole, or not at all when the client has gone:
- * every further call does nothing, since touching a finished response throws inside the library.
- *
- * No connection has more than one answer waiting in memory: an answer that its client does not take stays pending,
- * and the library closes a connection on which a further request arrives behind a pending one.
+ * Writes the answer of one request: once and whole, or not at all when the client has left. Further calls do nothing, since
+ * touching a finished response throws inside the library. No connection has more than one answer in memory: an answer that its
+ * client does not take stays pending, and the library closes a connection that brings another request behind a pending one.
  */
 export class ReplyWriter {
   readonly #res: HttpResponse;
@@ -32,7 +30,7 @@ export class ReplyWriter {
   readonly #left = new LightSignal();
   #isOpen = true;
 
-  /** Registers the abort handler first: without it any throw would end the process. */
+  /** Registers the abort handler first: without the handler, any throw would end the process. */
   constructor(res: HttpResponse, clock: Clock) {
     res.onAborted(() => this.#leave());
     this.#res = res;
@@ -44,7 +42,7 @@ export class ReplyWriter {
     return this.#isOpen;
   }
 
-  /** Fires when the client goes away before its answer is done. */
+  /** Signal that fires when the client leaves before its answer is done. */
   get signal(): StopSignal {
     return this.#left;
   }
@@ -55,7 +53,7 @@ export class ReplyWriter {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
-  /** Calls back when the client goes away; at once if it already has. */
+  /** Registers a callback for the client's leaving. Calls it at once when the client has left already. */
   onGone(callback: () => void): void {
     if (this.#left.aborted) callback();
     else this.#left.addEventListener('abort', callback);
@@ -72,7 +70,7 @@ export class ReplyWriter {
     return this.#isOpen ? this.#whole(answer, body, options) : undefined;
   }
 
-  /** Runs `work` with the response; used to upgrade. After it the reply is finished. */
+  /** Gives the response to `work`, for an upgrade. The reply is finished then. */
   handOver(work: (res: HttpResponse) => void): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -179,8 +177,8 @@ export class ReplyWriter {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     write(() => {
-      // `end(…, true)` would write a header line into the body. Paused instead, the library reads no further request,
-      // and closes the connection after ten silent seconds.
+      // `end(…, true)` would write a header line into the body. A paused connection brings no further request, and the library
+      // closes it after ten seconds without data.
       if (options.closeConnection) res.pause();
       res.end();
     });
@@ -194,11 +192,11 @@ async function* piecesOf(body: string | Uint8Array): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Does its work on the response in one write, behind the head where that has not gone out. */
+/** Runs `work` on the response in one write, with the head before it if the head was not sent yet. */
 type Write = (work: () => void) => void;
 
 const NO_LINES: readonly HeaderLine[] = [];
-/** The library writes it itself where it closes a connection. */
+/** Header of a connection's last answer. The library writes it itself when it closes the connection. */
 const LAST: readonly HeaderLine[] = [['connection', 'close']];
 
 function writeHead(
@@ -218,7 +216,7 @@ const abandon = async (source: AsyncIterator<Uint8Array>): Promise<void> => {
   try {
     await source.return?.();
   } catch {
-    // The source is given up: its failure to stop has no reader any more.
+    // The source was abandoned, so that its failure to stop has no reader.
   }
 };
 
@@ -237,7 +235,7 @@ async function pump(
   },
 ): Promise<void> {
   const { res, write, reply, clock } = sink;
-  // One place for the current waiter: racing a long-lived promise would pile up a reaction per chunk.
+  // Callbacks of the current wait only: racing a long-lived promise would add a reaction to it for each chunk.
   let onLeft = () => {};
   let onWritable = () => {};
   reply.onGone(() => onLeft());

@@ -4,14 +4,14 @@ import type { ApiError } from '../../kernel/api-error.ts';
 import { soon } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 
-/** A request, copied out of the socket library's memory, which is gone after the first await. */
+/** Copy of a request. The socket library's own memory of it is gone after the first await. */
 export type IncomingRequest = {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Names in lower case. Repeated lists are joined. */
+  /** Headers with names in lower case. The values of a repeated header are joined. */
   readonly headers: ReadonlyMap<string, string>;
-  /** A header that must stand alone and came twice: two lengths are how requests are smuggled. */
+  /** Name of a header that must not be repeated and came twice: two lengths are a way to smuggle requests. */
   readonly doubledHeader: string | undefined;
   readonly framing: Framing;
 };
@@ -39,7 +39,7 @@ const SINGLE = new Set([
   PROVIDER_KEY_HEADER,
 ]);
 
-/** Copies everything at once; call it before anything else, while `req` is still alive. */
+/** Copies the whole request. Call it before anything else, while `req` is still valid. */
 export function copyRequest(req: HttpRequest): IncomingRequest {
   const headers = new Map<string, string>();
   let doubledHeader: string | undefined;
@@ -56,7 +56,7 @@ export function copyRequest(req: HttpRequest): IncomingRequest {
   return {
     method: req.getMethod().toUpperCase(),
     path: req.getUrl(),
-    // The library has no empty query.
+    // The library returns undefined for an empty query.
     query: req.getQuery() ?? '',
     headers,
     doubledHeader,
@@ -85,8 +85,8 @@ export function framingRefusal({ doubledHeader, framing }: IncomingRequest): Api
 }
 
 /**
- * Waits until the library has read all that a client has sent so far. While a request waits here its answer is pending,
- * and the library closes a connection that brings another request behind a pending one: nothing that follows in the
- * same packet is served.
+ * Resolves when the library has read all bytes that the client has sent. Until then the request's answer is pending, and the
+ * library closes a connection that brings another request behind a pending one: no further request of the same packet is
+ * served.
  */
 export const untilParserIsDone = (): Promise<void> => new Promise((resolve) => soon(resolve));

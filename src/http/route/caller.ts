@@ -5,12 +5,12 @@ import type { Spender } from '../../ledger/rules/requests.ts';
 
 export type Permission = 'read' | 'read_write';
 
-/** A developer, by whichever management credential: the account and the wallet that owns it. */
+/** Developer who presented any management credential: the account, and the wallet that owns it. */
 export type DeveloperCaller = {
   readonly kind: 'developer';
   readonly via: 'developer_key' | 'signature' | 'session';
   readonly accountId: string;
-  /** Lower case. */
+  /** Wallet's address in lower case. */
   readonly wallet: string;
   readonly keyId: number | null;
   readonly permission: Permission;
@@ -31,18 +31,18 @@ export type AgentCaller = {
   readonly kind: 'agent';
   readonly agentId: number;
   readonly accountId: string;
-  /** 0: this server asks for the agent within a call that no key has placed. */
+  /** Id of the agent's key; 0 when this server makes the request for the agent, within a call that no key has placed. */
   readonly keyId: number;
-  /** The first key of its line of rotations, whose budget it spends. */
+  /** First key of the key's line of rotations, whose budget the key spends. */
   readonly keyRootId: number;
   readonly permission: Permission;
   readonly promptCaching: PromptCaching;
   readonly status: AgentStatus;
-  /** The agent had a balance when its key was read, at most 30 s ago. */
+  /** True when the agent had a balance when its key was read, at most 30 s ago. */
   readonly hasMoney?: boolean;
   /** Unix seconds at which the delegation ends; null without a delegation, as for every prepaid agent. */
   readonly operatorExpiry: number | null;
-  /** The caller came with a client secret in place of the agent's key. */
+  /** Rights of the client secret that the caller presented in place of the agent's key. */
   readonly clientSecret?: ClientSecretGrant;
   /** The spender of the live call within which this server asks for the agent; it replaces key and headers. */
   readonly spender?: Spender;

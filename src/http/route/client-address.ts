@@ -52,7 +52,7 @@ export function createIsTrustedProxy(trustedProxies: readonly string[]) {
   };
 }
 
-/** The hextets of an IPv6 address that name a network: everything behind is its owner's to choose. */
+/** Hextets of an IPv6 address that name a network. The owner of the network chooses the hextets after them. */
 const NETWORK_HEXTETS = 4;
 
 const networks = new RecentMap<string, string>(CACHED_ADDRESSES);
@@ -89,7 +89,7 @@ function parseRange(text: string): Range {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-/** Throws, naming the entry, when a trusted proxy is neither an address nor a CIDR range. */
+/** Throws when a trusted proxy is neither an address nor a CIDR range. The error names the entry. */
 export function checkTrustedProxies(trustedProxies: readonly string[]): void {
   for (const entry of trustedProxies) {
     try {

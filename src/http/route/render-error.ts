@@ -13,9 +13,8 @@ export const isVendorEnvelope = (envelope: Envelope | undefined): boolean =>
   envelope === 'openai' || envelope === 'anthropic' || envelope === 'deepgram';
 
 /**
- * Turns whatever was thrown into an answer. A refusal is shown as it is, a lost database and a text that PostgreSQL
- * refuses as refusals of their own; anything else is a bug, logged whole and shown as `Internal error` with nothing of
- * its text.
+ * Returns the answer to an error. An ApiError is shown as it is; a lost database, and a text that PostgreSQL refuses, have
+ * refusals of their own. Any other error is a bug: it is logged whole and shown as `Internal error` without its text.
  */
 export function renderError(
   thrown: unknown,
@@ -86,14 +85,14 @@ function openaiBody(refusal: ApiError): Record<string, unknown> {
       type: OPENAI_TYPE[refusal.status] ?? 'invalid_request_error',
       param: param ?? null,
       code: machineCode(refusal.error),
-      // The SDKs hand their callers this object alone.
+      // The SDKs pass only this object on to their callers.
       ...(retryAfter === undefined ? {} : { retry_after_seconds: retryAfter }),
       ...(reservation === undefined ? {} : { reservation }),
     },
   };
 }
 
-/** The words of Deepgram for a status: https://developers.deepgram.com/docs/errors. */
+/** Deepgram's error codes by status: https://developers.deepgram.com/docs/errors. */
 const DEEPGRAM_CODE: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'INVALID_AUTH',
@@ -130,10 +129,13 @@ function deepgramBody(refusal: ApiError, requestId = ''): Record<string, unknown
   };
 }
 
-/** Clients of these envelopes compare machine words: the sentence `Invalid API key` reads `invalid_api_key`. */
+/**
+ * Returns an error as a machine-readable word, which clients of these shapes compare: `Invalid API key` becomes
+ * `invalid_api_key`.
+ */
 const machineCode = (error: string) => error.toLowerCase().replace(/[^a-z0-9]+/g, '_');
 
-/** The header that clients of Anthropic's API read the id of a request from. */
+/** Header from which clients of Anthropic's API read the id of a request. */
 export const REQUEST_ID_HEADER = 'request-id';
 
 /**

@@ -17,7 +17,7 @@ export type RouteReply = {
   readonly headers: Readonly<Record<string, string>>;
   /** Further headers, in their order; a name may come more than once. */
   readonly lines?: readonly HeaderLine[];
-  /** Time spent waiting for others, which is not counted as this server's overhead. */
+  /** Milliseconds that the route waited for upstreams. They do not count as this server's overhead. */
   readonly upstreamMs?: number;
 };
 
@@ -35,7 +35,7 @@ export type RateLimit =
 /** Replaces a shape: the handler reads the body while it arrives, and refuses a bad body itself. */
 export type StreamedBody = { readonly streamOf: string; readonly shape?: ZodType };
 
-/** Declares a body that is read while it arrives, by its media type; the shape is for the API description alone. */
+/** Declares a body of this media type that is read while it arrives. `shape` is for the API description alone. */
 export const streamedBody = (mediaType: string, shape?: ZodType): StreamedBody => ({
   streamOf: mediaType,
   ...(shape === undefined ? {} : { shape }),
@@ -56,7 +56,7 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly query: Output<Q>;
   readonly body: Output<B>;
   readonly services: Services;
-  /** Path and query, as they came. */
+  /** Path and query as received. */
   readonly url: string;
   /** Request headers, names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -64,13 +64,16 @@ export type Context<Services, C extends Credential, P, Q, B> = {
   readonly requestId: string;
   /** Parent span of the work for the request. Undefined when the request is not traced. */
   readonly span: Span | undefined;
-  /** Under an Idempotency-Key: the id of the hold that this request may open, so that a crash leaves no doubt. */
+  /**
+   * Id of the hold that a request with an Idempotency-Key may open, so that its outcome is known after a crash. Undefined
+   * without a key.
+   */
   readonly workId: string | undefined;
   /** Counts a request with the caller's own provider key as a request that the pool serves. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
-  /** Fires when the client goes away. */
+  /** Signal that fires when the client leaves. */
   readonly signal: StopSignal;
-  /** Calls back when the request is over: its answer is sent, or its client has left. */
+  /** Registers a callback for the end of the request: its answer is sent, or its client has left. */
   readonly onOver: (callback: () => void) => void;
   readonly log: Log;
   /**
@@ -103,9 +106,9 @@ export type LostWork<Services, C extends Credential> = {
 
 export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly method: Method;
-  /** `:name` marks a parameter. */
+  /** Path in which `:name` marks a parameter. */
   readonly path: `/${string}`;
-  /** The last parameter of the path is an id that may have slashes, as they are or as `%2F`. */
+  /** True when the last parameter of the path is an id that may have slashes, as they are or as `%2F`. */
   readonly endsInId?: boolean;
   readonly credential: C;
   /** One line for the API description. */
@@ -113,46 +116,54 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The successful answer's shape, for the API description. */
+  /** Shape of the successful answer, for the API description. */
   readonly response?: ZodType;
   readonly status?: number;
-  /** `read_write` by default on everything but GET; estimates and the like state `read`. */
+  /**
+   * Permission that the key needs: by default `read` for GET and `read_write` for other methods. Estimates and the like state
+   * `read`.
+   */
   readonly permission?: 'read' | 'read_write';
   readonly rateLimit?: RateLimit;
-  /** Answers closed agents too. Every other agent route refuses them with `account_closed`. */
+  /** True when closed agents are served too. Every other agent route refuses them with `account_closed`. */
   readonly admitsClosed?: boolean;
-  /** Answers agents whose delegation has ended. Every other agent route refuses them with `delegation_expired`. */
+  /**
+   * True when agents whose delegation has ended are served too. Every other agent route refuses them with `delegation_expired`.
+   */
   readonly admitsExpired?: boolean;
-  /** Takes short-lived keys of this use in the place of the agent's own. */
+  /** Use of the short-lived keys that the route accepts in place of the agent's own key. */
   readonly admitsClientSecrets?: ClientSecretUse;
-  /** `Authorization: Token …` is as good as `Bearer`. */
+  /** True when `Authorization: Token …` is accepted like `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
   /** Rule for a caller's own provider key: it may be sent, or must be. */
   readonly providerKey?: 'optional' | 'required';
-  /** Takes Idempotency-Key. */
+  /** True when the route accepts Idempotency-Key. */
   readonly idempotent?: boolean;
   /**
    * Returns the answer of keyed work whose process was lost before it stored an answer. Undefined: the ledger alone decides
    * whether the work is done again.
    */
   readonly recall?: (lost: LostWork<Services, C>) => Promise<RouteReply | undefined>;
-  /** Keeps refusals that may pass under that key as well, so that a request is never sent on twice under one key. */
+  /**
+   * True when refusals that may pass are also kept under the idempotency key, so that no request is sent on twice under one
+   * key.
+   */
   readonly keepsRefusals?: boolean;
   readonly maxBodyBytes?: number;
   /** Bounds of the JSON body, when they differ from the bounds of other bodies. */
   readonly json?: JsonBounds;
-  /** The header in which clients of the route's dialect may send the agent's key in place of a Bearer. */
+  /** Header in which clients of the route's dialect may send the agent's key in place of `Authorization: Bearer`. */
   readonly keyHeader?: 'x-api-key';
   /** Shape of refusals: `flat` by default, a vendor's on the inference gateway, `jsonrpc` for JSON-RPC bodies. */
   readonly envelope?: Envelope;
-  /** Clients that send `anthropic-version` read its refusals in Anthropic's envelope. */
+  /** True when clients that send `anthropic-version` get refusals in Anthropic's shape. */
   readonly alsoAnthropic?: true;
-  /** A body that is not JSON reads as this refusal; the specification spells it differently per area. */
+  /** Returns the refusal of a body that is not JSON. The specification spells it differently in each area. */
   readonly badJson?: () => Error;
   handle(context: Context<Services, C, P, Q, B>): Promise<RouteReply> | RouteReply;
 };
 
-/** A route as the edge sees it, whatever services and shapes it declared. */
+/** Route of any services and shapes, as the server handles it. */
 // biome-ignore lint/suspicious/noExplicitAny: the one place where routes of all shapes meet.
 export type AnyRoute<Services = any> = RouteSpec<Services, any, any, any, any>;
 

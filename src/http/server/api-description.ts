@@ -14,7 +14,7 @@ export interface ApiDescription {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One event that a webhook receives, and the JSON Schema of its body. */
+/** Event that a webhook receives, with the JSON Schema of its body. */
 export type WebhookDescription = {
   readonly name: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export type WebhookDescription = {
   readonly schema: Json;
 };
 
-/** Describes the routes and sockets that this very process serves, so that the description cannot drift. */
+/** Creates the API description from the routes and sockets that this process serves, so that it cannot be out of date. */
 export function createApiDescription(served: {
   readonly routes: readonly AnyRoute[];
   readonly sockets: readonly AnySocket[];
@@ -77,7 +77,7 @@ export function describeApi({
   };
 }
 
-/** The headers of both signature schemes. */
+/** Headers of both schemes by which webhooks are signed. */
 const SIGNATURE_HEADERS: readonly Json[] = [
   [
     'X-Svc-Signature',

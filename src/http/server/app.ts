@@ -71,35 +71,35 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Shared with the sockets that this server opens itself. */
+  /** Queue of the messages of all sockets, shared with the sockets that this server opens itself. */
   readonly line: MessageQueue;
-  /** Undefined: no request is traced. */
+  /** Tracer of the requests. Undefined when no request is traced. */
   readonly tracer?: Tracer | undefined;
   readonly secureCookies: boolean;
   readonly publicUrl?: string | undefined;
   readonly trustedProxies?: readonly string[];
   readonly rateLimits?: Partial<RateLimits>;
-  /** Without it no caller has credentials. */
+  /** Returns true when an account has stored provider keys. Absent: no account has any. */
   readonly holdsProviderKeys?: HoldsProviderKeys;
-  /** Counts everything but the server-wide limit; in this process alone where none is given. */
+  /** Store of the counts of all limits but the server-wide limit. Absent: this process counts for itself. */
   readonly rateLimiter?: RateLimiter;
   readonly socketCaps?: Partial<SocketCaps>;
-  /** As many as the process has descriptors for, by default. */
+  /** Caps of connections. By default those that the process's file descriptors allow. */
   readonly connectionCaps?: Partial<ConnectionCaps>;
-  /** Files that `checkCertificate` found good; without them it listens in the clear. */
+  /** Certificate files that `checkCertificate` has accepted. Absent: the server listens without TLS. */
   readonly tls?: CertificateFiles | undefined;
   readonly idempotency?: IdempotencyStore;
-  /** Names of advisory headers that are switched on, to be exposed to browsers. */
+  /** Names of the advisory headers that are switched on, so that browsers may read them. */
   readonly advisoryHeaders?: readonly string[];
 };
 
 export interface HttpServer extends AsyncDisposable {
-  /** Listens and answers the port, which is the system's choice for 0. Rejects when it is taken. */
+  /** Listens on the port (0: a port that the system chooses) and returns it. Rejects when the port is taken. */
   listen(place: { readonly host: string; readonly port: number }): Promise<number>;
   /** Stops accepting, lets requests and sockets finish within `graceMs`, then closes the remaining connections. */
   drain(graceMs: number): Promise<void>;
   readonly askAs: AskAs;
-  /** Closes 1008 the sockets of an agent, or of one of its keys, at once. */
+  /** Closes the sockets of an agent, or of one of its keys, at once with code 1008. */
   closeAgentSockets(agentId: number, keyId?: number): void;
   readonly openRequests: number;
   readonly openSockets: number;
@@ -113,7 +113,7 @@ const sslOptions = ({ certFile, keyFile }: CertificateFiles) => ({
 /** Interval at which a draining server checks for open requests and sockets. */
 const DRAIN_POLL_MS = 20;
 
-/** Builds the edge from its routes and sockets. Nothing is open until `listen`. */
+/** Creates the server from its routes and sockets. It accepts no connection before `listen`. */
 export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
   deps: HttpServerDeps<R, S>,
 ): Promise<HttpServer> {

@@ -11,7 +11,7 @@ export type Census = {
 /** The kernel's tables of TCP connections, one for each family. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-/** Column values of the states that hold a descriptor of this process: established, and closed by the client alone. */
+/** Codes of the states that hold a descriptor of this process: established, and closed by the client alone. */
 const HELD = new Set(['01', '08']);
 
 /**

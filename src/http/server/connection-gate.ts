@@ -10,7 +10,7 @@ export type ConnectionCaps = { readonly most: number; readonly perNetwork: numbe
 
 type Deps = {
   readonly caps: ConnectionCaps;
-  /** The peer's address; false for a proxy that many clients stand behind. */
+  /** Returns true when the peer's address is one client; false for a proxy of many clients. */
   readonly isClient: (remote: string) => boolean;
   readonly takeCensus: () => Promise<Census>;
   readonly clock: Clock;
@@ -106,7 +106,7 @@ export class ConnectionGate {
   }
 }
 
-/** Caps that fit the descriptors which this process may have, with room for files, the database and upstreams. */
+/** Returns the caps for a number of file descriptors, with descriptors left for files, the database and upstreams. */
 export function connectionCaps(descriptors: number): ConnectionCaps {
   const most = Math.min(LIMITS.connections, Math.floor(descriptors * LIMITS.connectionDescriptors));
   return { most, perNetwork: Math.min(LIMITS.connectionsPerNetwork, Math.ceil(most / 2)) };

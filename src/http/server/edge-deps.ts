@@ -7,7 +7,7 @@ import type { HttpMetrics } from './http-metrics.ts';
 /** Parts that requests and handshakes are both served with. */
 export type EdgeDeps = {
   readonly metrics: HttpMetrics;
-  /** Undefined: nothing is traced. */
+  /** Tracer of the requests. Undefined when no request is traced. */
   readonly tracer?: Tracer | undefined;
   readonly clientAddress: (remote: string, forwardedFor: string | undefined) => string;
   readonly requestId: (sent: string | undefined) => string;

@@ -1,7 +1,7 @@
 import { type Clock, isoTime, within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** Resolves when the part works, and rejects with a sentence when it does not. */
+/** Probe of one part. Resolves when the part works, and rejects with a sentence when it does not. */
 export type HealthProbe = () => Promise<unknown>;
 
 export type CheckResult = {
@@ -21,7 +21,10 @@ export type HealthReport = {
 };
 
 export interface HealthChecks {
-  /** Bounded in time, and remembered for a second: a flood of probes must not become a flood of queries. */
+  /**
+   * Returns the results of all probes, within a bounded time and at most a second old: a flood of calls must not become a flood
+   * of queries.
+   */
   report(): Promise<HealthReport>;
 }
 
@@ -75,7 +78,7 @@ async function check(
     if (outcome === 'late') return { status: onFailure, reason: 'no answer in time' };
     return { status: 'ok', latency_ms: Math.round(clock.monotonicMs() - startedMs) };
   } catch {
-    // The probe's own words may hold addresses and names that callers must not see.
+    // The probe's error text may hold addresses and names that callers must not see.
     return { status: onFailure, reason: 'unreachable' };
   }
 }

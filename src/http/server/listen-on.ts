@@ -1,14 +1,14 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { UwsModule } from './uws.ts';
 
-/** The port could not be had; the message names it. */
+/** Thrown when the port cannot be listened on. The message names the port. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
 export type ListeningSocket = { readonly port: number; stop(): void };
 
-/** The library takes four arguments here, though its types know three at most. */
+/** Signature of the library's `listen` with four arguments. The library's own types know three at most. */
 type ListenExclusively = (
   host: string,
   port: number,
@@ -17,8 +17,8 @@ type ListenExclusively = (
 ) => unknown;
 
 /**
- * Listens, on a port of the system's choice for 0. Exclusive, because the library's default lets a
- * second process share the port and take half. Rejects with a `ListenError` when it is taken.
+ * Listens on the port, or on a port of the system's choice for 0. Listens exclusively, because by the library's default a
+ * second process may share the port and take half of the connections. Rejects with a `ListenError` when the port is taken.
  */
 export function listenOn(
   uws: UwsModule,

@@ -3,7 +3,7 @@ import type { Labels, Metrics } from '../../kernel/metrics.ts';
 
 export type MetricsRegistry = Metrics & {
   readonly contentType: string;
-  /** Everything counted so far, in the Prometheus text form. */
+  /** Returns all metrics in the Prometheus text form. */
   render(): Promise<string>;
 };
 
@@ -70,8 +70,8 @@ type Series = {
 type Value = { readonly value: number; readonly labels: Labels; readonly metricName?: string };
 
 /**
- * Numbers by label values. The library's own counters hash and check labels at every step, which
- * costs a request more than its whole pipeline; here a step is one look-up.
+ * Sums of a metric by its label values, with one look-up for each step. The library's own counters hash and check labels at
+ * every step, which costs more than the whole pipeline of a request.
  */
 class Tallies {
   readonly #names: readonly string[];

@@ -62,7 +62,7 @@ export function createStatusBoard(deps: {
       indexer: { status: partStatus(checks.indexer), lastUpdateTimestamp: null, lagSeconds: null },
       oracle: {
         status: ORACLE[verdict.kind],
-        // No payment is made while the chain cannot be read: to clients that is an active breaker.
+        // No payment is made while the chain cannot be read: clients see this as an active breaker.
         circuitBreaker: {
           isActive: verdict.kind !== 'clear',
           reason: verdict.reason,

@@ -5,7 +5,7 @@
 
 export type Matched<T> = {
   readonly byMethod: ReadonlyMap<string, T>;
-  /** Parameter values as sent, still percent-encoded. */
+  /** Parameter values as received, still percent-encoded. */
   readonly rawParams: readonly (readonly [name: string, value: string])[];
 };
 

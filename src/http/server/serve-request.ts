@@ -46,11 +46,11 @@ export type ServeDeps = PipelineDeps &
     /** Counts a request of this turn of the event loop. Returns false for a request beyond the bound of a turn. */
     readonly takesTurn: () => boolean;
     readonly bodyBudget: BodyBudget;
-    /** `commonHeaders` for answers to a credential. */
+    /** Headers of `commonHeaders` for answers to requests with a credential. */
     readonly privateHeaders: readonly HeaderLine[];
   };
 
-/** One request from its first byte to its last. */
+/** State of one request, from its first byte to the last byte of its answer. */
 type Visit = {
   readonly request: IncomingRequest;
   readonly reply: ReplyWriter;
@@ -59,7 +59,7 @@ type Visit = {
   /** Undefined when the request is not traced. */
   readonly span: Span | undefined;
   readonly body: BodyReading | BodyStream | undefined;
-  /** Called when the request is over. */
+  /** Callbacks to run when the request is over. */
   readonly whenOver: (() => void)[];
   readonly log: () => Log;
 };
@@ -219,7 +219,7 @@ function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): 
 
   const matched = router.find(request.path);
   if (matched === undefined) {
-    // A browser shows its page the 404 only if the preflight before it succeeds.
+    // A browser gives its page the 404 only if the preflight before it succeeds.
     if (isPreflight(request)) return preflight(request, ANY_METHOD);
     return { ...unmatched, ...unknownRoute(request.method, request.path) };
   }

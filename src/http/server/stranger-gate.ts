@@ -15,9 +15,9 @@ export type GatedRequest = {
 };
 
 export type StrangerLimits = {
-  /** Requests without a credential, of each client network. */
+  /** Limit of the requests without a credential, for each client network. */
   readonly anonymous: BucketSize;
-  /** Credentials that had to be looked up and proved to be none, of each client network. */
+  /** Limit of the credentials that were checked and are not valid, for each client network. */
   readonly failedCredentials: BucketSize;
 };
 
@@ -26,12 +26,12 @@ export type StrangerLimits = {
  * of known callers never come here, so that no stranger can cause their refusal.
  */
 export interface StrangerGate {
-  /** Takes the token of a request without a credential, or throws the 429. */
+  /** Takes a token for a request without a credential. Throws the 429 when the client's network has none left. */
   admitAnonymous(asked: GatedRequest): void;
   /**
-   * Checks a credential that costs a query, a signature or a decryption. Throws the 429 where the client's network has
-   * failed too often lately; the check then does not run. Only a failed check uses its token up. A credential that has
-   * proved good here before is always checked, whatever others at its network do.
+   * Runs `check` for a credential that costs a query, a signature or a decryption. Throws the 429 without the check when the
+   * client's network has failed too often lately. Only a failed check uses up its token, and a credential that was valid here
+   * before is always checked.
    */
   attempt<T>(asked: GatedRequest, shown: string, check: () => Promise<T>): Promise<T>;
   /** Counts a credential that was checked and has failed. Throws the 429 in place of its refusal. */

@@ -115,7 +115,7 @@ function slipsOf(asked: readonly string[], wanted: readonly string[]): number {
   return cost;
 }
 
-/** Ids have digits; the words of paths have none. */
+/** Matches ids, which have digits. The words of paths have none. */
 const ID = /\d/;
 
 /**
@@ -133,7 +133,7 @@ function slipOf(word: string, pattern: string): number {
   return cost > most ? Number.POSITIVE_INFINITY : cost;
 }
 
-/** Two rows of the usual table; no segment that is compared is longer. */
+/** Two rows of the edit-distance table, as long as the longest path that is compared. */
 const rows = [0, 1].map(() => new Uint8Array(LIMITS.badPathChars + 1)) as [Uint8Array, Uint8Array];
 
 function editsOf(from: string, to: string): number {

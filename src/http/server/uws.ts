@@ -2,10 +2,10 @@ import type * as Uws from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import { raiseHeaderLimit } from '../../config/config.ts';
 
-/** The library as it is; its types leave the listen option out. */
+/** Type of the library with the listen option that its own types leave out. */
 export type UwsModule = typeof Uws & { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
-/** The socket library has no binary for this machine. The message is one sentence for the operator. */
+/** Thrown when the socket library has no binary for this machine. The message is a sentence for the operator. */
 export class UnsupportedPlatformError extends Error {
   override readonly name = 'UnsupportedPlatformError';
 }
@@ -20,7 +20,7 @@ type UwsPackage = (typeof UWS_PACKAGES)[number];
 
 const require = createRequire(import.meta.url);
 
-/** Names this machine as the library's binaries are named: `linux-x64-115`. */
+/** Returns the name of this machine as in the names of the library's binaries: `linux-x64-115`. */
 export const platformName = (): string =>
   `${process.platform}-${process.arch}-${process.versions.modules}`;
 

@@ -2,7 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 
 export type SocketCaps = { readonly perAgent: number; readonly perAddress: number };
 
-/** A place taken by one socket, from before its upgrade until after its close. */
+/** Place of one socket, from before its upgrade until after its close. */
 export interface Seat {
   /**
    * Notes that the socket is open, so that the registry can reach it. Runs the calls that were made for the socket meanwhile.
@@ -18,7 +18,7 @@ export type LiveSocket = {
 };
 
 export interface SocketRegistry {
-  /** Takes a place. Throws the refusal where none is free. */
+  /** Takes a place for an agent's socket. Throws the refusal when no place is free. */
   reserve(owner: {
     readonly agentId: number;
     readonly keyId: number;
@@ -26,7 +26,7 @@ export interface SocketRegistry {
   }): Seat;
   /** Takes a place that counts under no cap: a socket of a carrier belongs to no agent and to no address. */
   admit(): Seat;
-  /** Closes 1008 every socket of an agent, or of one of its keys, also those still being upgraded. */
+  /** Closes every socket of an agent, or of one of its keys, with code 1008, even sockets that are still being upgraded. */
   closeAgentSockets(agentId: number, keyId?: number): void;
   /** Notifies every socket, present and later, that the server is leaving. */
   drain(): void;
@@ -35,13 +35,13 @@ export interface SocketRegistry {
 }
 
 type SeatState = {
-  /** Undefined: no key has opened it. */
+  /** Key that opened the socket. Undefined for a socket that no key has opened. */
   readonly keyId?: number;
   live: LiveSocket | undefined;
   verdict: { code: number; reason: string } | undefined;
 };
 
-/** Keeps count of sockets per agent and address, and finds them when a key is revoked. */
+/** Creates the registry, which counts sockets by agent and address and finds them when a key is revoked. */
 export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
   const byAgent = new Map<number, Set<SeatState>>();
   const uncapped = new Set<SeatState>();
@@ -56,7 +56,7 @@ export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
   // A copy, because a closing socket leaves the set at once.
   const everySeat = () => [...byAgent.values(), uncapped].flatMap((seats) => [...seats]);
 
-  /** Adds a seat to `seats`. `released` runs once. */
+  /** Adds a seat to `seats`. `released` runs once, when the seat is given back. */
   function take(seats: Set<SeatState>, seat: SeatState, released: () => void): Seat {
     seats.add(seat);
     size += 1;

@@ -14,11 +14,11 @@ export type SocketKeySource = 'bearer' | 'subprotocol' | 'query';
 
 /** One open WebSocket. Every call is safe at any time: after the close, calls do nothing. */
 export interface SocketConnection {
-  /** The request id of the upgrade. */
+  /** Request id of the upgrade. */
   readonly id: string;
   readonly agentId: number;
   readonly keyId: number;
-  /** The sub-protocol that was agreed, if any. */
+  /** Sub-protocol that the upgrade agreed on. Undefined without one. */
   readonly protocol: string | undefined;
   readonly isOpen: boolean;
   /**
@@ -27,15 +27,14 @@ export interface SocketConnection {
    */
   readonly bufferedAmount: number;
   /**
-   * Sends a text or a binary frame; the bytes are copied. False when the client is too slow and the
-   * frame was dropped. A dropped frame closes the socket with 1013, unless it was `droppable`. Bytes that are UTF-8
-   * leave as a text frame when they are sent `asText`.
+   * Sends a copy of `data` as a text or binary frame. Returns false when the client is too slow and the frame was dropped; a
+   * dropped frame closes the socket with 1013, unless it was `droppable`. UTF-8 bytes leave as a text frame with `asText`.
    */
   send(
     data: string | Uint8Array,
     options?: { readonly droppable?: boolean; readonly asText?: boolean },
   ): boolean;
-  /** Runs `work` so that all frames sent in it leave in one write. */
+  /** Runs `work`. All frames that `work` sends leave in one write. */
   batch(work: () => void): void;
   /** Sends a close frame; frames that were sent before still arrive. The reason is cut at 123 bytes. */
   close(code: number, reason?: string): void;
@@ -43,19 +42,22 @@ export interface SocketConnection {
 
 /** Handler behind one socket. A throw from any method closes the socket 1011, never the process. */
 export interface SocketHandler {
-  /** The socket stands: called once, before the first message. Sending is allowed from here on. */
+  /** Called once when the socket is open, before the first message. The handler may send from then on. */
   opened(connection: SocketConnection): void;
   /** Handles a message. Bytes are a view that is valid until the call returns: copy the bytes that must be kept. */
   message(data: string | Uint8Array): void;
-  /** In the place of `message`, for who wants every frame as it came. The bytes die in the same way. */
+  /** Handles each frame as received, in place of `message`. The bytes are valid until the call returns, too. */
   frame?(bytes: Uint8Array, isBinary: boolean): void;
   /** Called when the client has caught up after `bufferedAmount` had grown. */
   drained?(): void;
-  /** The server is shutting down: finish and close. Without this method the socket closes 1012 at once. */
+  /**
+   * Called when the server shuts down: the handler finishes and closes. Without this method the socket closes at once with
+   * 1012.
+   */
   draining?(): void;
   /**
-   * Called exactly once for every handler that `open` returned, also when the client left before the
-   * upgrade was done (then without `opened`, with 1006). Whatever `open` took is given back here.
+   * Called exactly once for every handler that `open` returned, and gives back all that `open` has taken. When the client
+   * leaves before the upgrade is done, the code is 1006 and `opened` was not called.
    */
   closed(code: number, reason: string): void;
 }
@@ -72,13 +74,13 @@ export type SocketContext<Services, Q> = {
   readonly requestId: string;
   /** Parent span of the session behind the socket. Undefined when the socket is not traced. */
   readonly span?: Span | undefined;
-  /** Counts a message or a purchase over the open socket as a request like the upgrade. Throws the 429. */
+  /** Counts a message or a purchase over the open socket as another request of the upgrade's kind. Throws the 429. */
   readonly admit: () => Promise<void> | undefined;
   /** Counts a session that was admitted for the caller's own provider key as a session that the pool serves. Throws the 429. */
   readonly admitPooled: () => Promise<void> | undefined;
-  /** Adds headers to the answer of the upgrade; after `open` has returned they come too late. */
+  /** Adds headers to the answer of the upgrade. Has no effect after `open` has returned. */
   readonly answerWith: (headers: Readonly<Record<string, string>>) => void;
-  /** Fires when the client goes away before the upgrade is done. */
+  /** Signal that fires when the client leaves before the upgrade is done. */
   readonly signal: AbortSignal;
   readonly log: Log;
 };
@@ -88,40 +90,42 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
   readonly credential: 'agent';
   /** One line for the API description. */
   readonly summary: string;
-  /** Short-lived keys of this use, for a client that must not hold the agent's own, open this socket, too. */
+  /** Use of the short-lived keys that also open this socket, for a client that must not hold the agent's own key. */
   readonly admitsClientSecrets?: ClientSecretUse;
   /** Places of the key, in the order in which they are read; the first key that is present decides. */
   readonly authenticateFrom: readonly SocketKeySource[];
-  /** The sub-protocols this socket may agree to, best first. The key is never echoed. */
+  /** Sub-protocols that this socket may agree to, best first. The key is never echoed. */
   readonly protocols: readonly string[];
-  /** Further spellings of a key among the sub-protocols, such as `openai-insecure-api-key.`. */
+  /** Prefix of a key among the sub-protocols, such as `openai-insecure-api-key.`. */
   readonly keyProtocolPrefix?: string;
-  /** `Authorization: Token …` is as good as `Bearer`. */
+  /** True when `Authorization: Token …` is accepted like `Bearer`. */
   readonly acceptsTokenScheme?: boolean;
   readonly query?: Q;
   /** Headers of the answer to the upgrade beside `x-request-id`. */
   readonly headers?: (requestId: string) => readonly HeaderLine[];
   /** Shape of the upgrade's refusals. */
   readonly envelope?: Exclude<Envelope, 'jsonrpc'>;
-  /** A provider key of the caller may pay: the requests over this socket count in the bucket of own keys, as over HTTP. */
+  /**
+   * `optional` when the caller's own provider key may pay. Requests over this socket then count in the bucket of own keys, as
+   * over HTTP.
+   */
   readonly providerKey?: 'optional';
-  /** `LIMITS.socketMessageBytes` by default; beyond it the socket closes 1009. */
+  /** Most bytes of a message, by default `LIMITS.socketMessageBytes`. A longer message closes the socket with 1009. */
   readonly maxMessageBytes?: number;
   /**
-   * Runs before the upgrade, with the credential checked. A thrown refusal (`refuse.*`) is the plain
-   * HTTP answer to the upgrade. At most one call per connection.
+   * Returns the socket's handler. Runs before the upgrade, once for a connection, with the credential checked. A thrown refusal
+   * (`refuse.*`) becomes the plain HTTP answer to the upgrade.
    */
   open(context: SocketContext<Services, Q>): Promise<SocketHandler> | SocketHandler;
 };
 
-/** A socket as the edge sees it, whatever services and query it declared. */
+/** Agent's socket of any services and query, as the server handles it. */
 // biome-ignore lint/suspicious/noExplicitAny: the one place where sockets of all shapes meet.
 export type AgentSocket<Services = any> = SocketSpec<Services, any>;
 
 /**
- * A socket of carriers. They have no key and sign the whole request instead: `open` calls `believe` once it has found the
- * signature good, and an upgrade that is refused before that counts as forged at its network. Open sockets are under no cap
- * of an agent or an address.
+ * Socket of carriers, which have no key and sign the whole request. `open` calls `believe` once it has verified the signature;
+ * an upgrade that is refused before counts as forged at its network. No cap of an agent or an address applies to open sockets.
  */
 export type CarrierSocket = {
   readonly path: `/${string}`;
@@ -129,13 +133,13 @@ export type CarrierSocket = {
   readonly summary: string;
   readonly protocols: readonly string[];
   readonly maxMessageBytes?: number;
-  /** Throws the refusal of an upgrade that no carrier has signed. */
+  /** Returns the socket's handler. Throws the refusal of an upgrade that no carrier has signed. */
   open(context: CarrierContext): Promise<SocketHandler> | SocketHandler;
 };
 
 export type CarrierContext = {
   readonly believe: () => void;
-  /** Path and query, as they came. */
+  /** Path and query as received. */
   readonly url: string;
   /** Handshake headers, names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -146,7 +150,7 @@ export type CarrierContext = {
 
 export type AnySocket = AgentSocket | CarrierSocket;
 
-/** Declares a WebSocket endpoint. The type argument is its whole reach into the world. */
+/** Declares a WebSocket endpoint. The type argument names all services that the endpoint may use. */
 export const socketRoute =
   <Services = unknown>() =>
   <Q extends ZodType | undefined = undefined>(

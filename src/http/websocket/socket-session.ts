@@ -30,7 +30,7 @@ export type ReadPause = Pick<HttpResponse, 'pause' | 'resume'>;
 
 type SendOptions = { readonly droppable?: boolean; readonly asText?: boolean };
 
-/** The library's user data: one object that stays with the socket. */
+/** User data that the library keeps with each socket. */
 export type SocketData = { readonly session: SocketSession };
 
 /**
@@ -45,15 +45,15 @@ export class SocketSession implements SocketConnection, MessageSource {
   readonly #budget: MessageBudget;
   readonly #line: MessageQueue;
   readonly #handler: SocketHandler;
-  /** Messages that wait for a later turn. */
+  /** Number of messages that wait for a later turn of the event loop. */
   #waiting = 0;
   #waitingBytes = 0;
   #reading: ReadPause | undefined;
   #isHeldBack = false;
   #isPaused = false;
-  /** The close code of a client that left while its earlier messages wait. */
+  /** Close code and reason of a client that left while its earlier messages still wait. */
   #left: { readonly code: number; readonly reason: string } | undefined;
-  /** Closed by this side: nothing more that the client has sent is of interest. */
+  /** True once this side has closed the socket: further messages of the client are dropped. */
   #isEnded = false;
   #isOver = false;
   readonly id: string;
@@ -152,7 +152,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     if (this.#waiting > ahead.messages || this.#waitingBytes > ahead.bytes) this.#pause();
   }
 
-  /** Reads on, unless the line or messages of this socket say otherwise. */
+  /** Pauses or resumes reading, by the state of the message queue and of this socket's waiting messages. */
   #flow(): void {
     if (this.#isHeldBack && !this.#isEnded) this.#pause();
     else if (this.#isPaused && (this.#waiting === 0 || this.#isEnded)) this.#resume();
@@ -185,7 +185,7 @@ export class SocketSession implements SocketConnection, MessageSource {
 
   #handle(bytes: Uint8Array, isBinary: boolean): void {
     const handler = this.#handler;
-    // As `#guard` does, without a closure for each frame.
+    // The same as `#guard`, without a closure for each frame.
     try {
       if (handler.frame !== undefined) this.#watch(handler.frame(bytes, isBinary));
       else this.#watch(handler.message(isBinary ? bytes : Buffer.from(bytes).toString('utf8')));
@@ -235,7 +235,7 @@ export class SocketSession implements SocketConnection, MessageSource {
 
   close(code: number, reason = ''): void {
     this.#isEnded = true;
-    // The library sees the client's own goodbye only while it reads.
+    // The library sees the client's close frame only while it reads.
     this.#flow();
     this.#socket?.end(code, cutReason(reason));
   }

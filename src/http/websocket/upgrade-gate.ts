@@ -33,7 +33,7 @@ export class UpgradeGate {
   async open(): Promise<void> {
     const app = this.#uws.App();
     this.#app = app;
-    // No other process knows the path, and soon none can connect.
+    // No other process knows the path, and the listener is closed soon.
     const path = `/${randomHex(this.#random, 16)}`;
     const listening = await listenOn(this.#uws, app, { host: HOST, port: 0 });
     const client = connect(listening.port, HOST);

@@ -63,7 +63,7 @@ type Handshake = {
   /** Span of the handshake, parent of the session's span. Undefined: the handshake is not traced. */
   readonly span: Span | undefined;
   readonly context: us_socket_context_t;
-  /** Headers that a refusal carries because of how far the handshake came. */
+  /** Headers that a refusal carries for the steps of the handshake that were passed. */
   readonly earned: HeaderLine[];
 };
 
@@ -163,7 +163,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   deps.gate.pass(() => handOver(handshake, session, { protocol, added }));
 }
 
-/** A handler, the place that it has taken, and headers for the answer of the upgrade. */
+/** Handler of an opened socket, its seat, and headers for the answer of the upgrade. */
 type Opened = Pick<SessionOptions, 'handler' | 'seat' | 'agentId' | 'keyId'> & {
   readonly added: HeaderLine[];
 };
