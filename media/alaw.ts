@@ -1,10 +1,10 @@
 /**
- * G.711 A-law: 8 kHz, one byte a sample, the coding of European trunks. Samples are 16-bit linear.
- * Both ways write into memory that the caller owns: nothing is allocated per packet.
+ * Encodes and decodes G.711 A-law, the coding of European trunks: 8 kHz, one byte per sample. Decoded samples are 16-bit
+ * linear. Both directions write into the caller's memory and allocate nothing per packet.
  */
 import { decoderOf } from './g711.ts';
 
-/** Every other bit travels inverted, so that a silent line still changes. */
+/** Bits that A-law inverts in transmission, every other one, so that silence is not a constant signal. */
 const TOGGLE = 0x55;
 
 /** The byte that encodes silence. */

@@ -1,4 +1,4 @@
-/** Offset of the first block's fields, behind `fLaC` and the block's head; then that of the sample count among them. */
+/** Offset of STREAMINFO's fields, after `fLaC` and the block header. `COUNT_AT` is the offset of the number of samples. */
 const STREAMINFO_AT = 8;
 const COUNT_AT = STREAMINFO_AT + 13;
 

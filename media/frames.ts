@@ -21,7 +21,7 @@ export type Frame =
   | { readonly kind: 'speech_started'; readonly startMs: number }
   | { readonly kind: 'speech_stopped'; readonly endMs: number }
   | { readonly kind: 'transcript'; readonly text: string; readonly isFinal: boolean }
-  /** The peer has played everything up to the mark of this name. */
+  /** The peer has played all audio before the mark with this name. */
   | { readonly kind: 'mark_played'; readonly name: string }
   | { readonly kind: 'reply_text'; readonly text: string }
   | {

@@ -1,6 +1,6 @@
 /**
- * G.711 mu-law: 8 kHz, one byte a sample, what telephone carriers speak. Samples are 16-bit linear.
- * Both ways write into memory that the caller owns: nothing is allocated per packet.
+ * Encodes and decodes G.711 mu-law, the coding of American carriers: 8 kHz, one byte per sample. Decoded samples are 16-bit
+ * linear. Both directions write into the caller's memory and allocate nothing per packet.
  */
 import { decoderOf } from './g711.ts';
 

@@ -13,7 +13,7 @@ const MOST_BEHIND_SAMPLES = 4_096;
 
 /** Resampler that all streams share, each during one call. It keeps no samples between calls. */
 const doubler = new Resampler(8_000, HEARING_HZ);
-/** Samples of a telephone line that its resampling needs before and after a stretch. */
+/** Samples at 8 kHz that the resampler needs before and after the samples that it converts. */
 const BEFORE = doubler.lookaheadSamples - 1;
 const AFTER = doubler.lookaheadSamples;
 /** Delay of resampled telephone sound: the number of silent samples at 16 kHz before its first sample. */

@@ -134,7 +134,7 @@ export class Resampler {
   /** Computes the outputs of one phase together: every `up`-th output, `down` input samples apart. */
   #fillByPhase(target: Int16Array, to: number, count: number): void {
     const { up, down, copiesPhaseZero, filters, taps } = this.#table;
-    // Places that a phase overwrites behind its last output lie behind the last of all outputs.
+    // The kernel writes beyond a phase's last output, but only after the last output of all phases.
     for (let first = 0; first < up && first < count; first++) {
       const place = this.#phase + first * down;
       const phase = place % up;

@@ -35,7 +35,7 @@ const SERVER_VAD: VadOptions = {
   answerWithinMs: 160,
 };
 
-/** Judges whether 20 ms of sound have the shape of speech. */
+/** Gate that returns true when a frame of 20 ms has the shape of speech. */
 export type FrameGate = { isSpeech(samples: Int16Array): boolean };
 
 export type VadEvent =

@@ -9,7 +9,7 @@ const DURATION = 0x4489;
 const CLUSTER_TIME = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
-/** Elements that hold times or durations. */
+/** Ids of the elements that hold times or durations. */
 const READ: ReadonlySet<number> = new Set([
   TIMESTAMP_SCALE,
   DURATION,

@@ -4,13 +4,13 @@ import { type SoundFormat, SoundReader } from '../coding.ts';
 const LOUD = 400;
 /** Mean level, of 32,767, from which a consonant is audible. A consonant is softer than a vowel. */
 const AUDIBLE = 100;
-/** The energy of a consonant such as "s" or "t" lies above this frequency, that of vowels and hums below it. */
+/** Frequency above which the energy of a consonant such as "s" or "t" lies. Vowels and hums lie below. */
 const SHARP_HZ = 1_250;
 
 /** Measures whether chunks of a line's sound are loud. Its buffers are reused from chunk to chunk. */
 export class Loudness {
   readonly #reader: SoundReader;
-  /** The energy of a tone's differences from sample to sample, over that of the tone, at `SHARP_HZ`. */
+  /** Ratio, for a tone of `SHARP_HZ`, between the energy of its sample-to-sample differences and its own energy. */
   readonly #sharpRatio: number;
   #samples = new Int16Array(320);
   #isSharp = false;
