@@ -132,8 +132,8 @@ export async function listItems(
 }
 
 /**
- * Deletes items with everything by which they are found. The store is locked. A process that is completing one of the items has
- * either committed before, or finds nothing to complete.
+ * Deletes items with their chunks. The caller has locked the store. A process that is completing one of the items has either
+ * committed before, or no longer finds the item.
  */
 export async function deleteItems(
   tx: Queryable,

@@ -24,7 +24,7 @@ import { splitItem } from './split-text.ts';
 
 type Deps = IndexItemsDeps & { readonly shop: IndexingShop; readonly span: Span | undefined };
 
-/** No client waits for indexing: a purchase ends by its own limits. */
+/** Signal that never fires. No client waits for indexing, so that only a purchase's own time limits end it. */
 const NEVER = new AbortController().signal;
 
 /**

@@ -99,7 +99,7 @@ export class Indexer {
     }
   }
 
-  /** Claims some items. `some`: nothing was begun, but items may be due in namespaces that were not examined. */
+  /** Claims due items and starts indexing. `some`: started none, but items may be due in namespaces not yet examined. */
   async #claimSome(room: number): Promise<'begun' | 'some' | 'none'> {
     const { sql } = this.#deps;
     const { agentsPerLook, spacesPerLook } = LIMITS.memory.indexing;

@@ -22,10 +22,10 @@ const within = (sql: Queryable, scope: SearchScope) => sql`
   ${scope.filter.length === 0 ? sql`` : sql`and c.terms @> ${textArray(scope.filter)}::text[]`}`;
 
 /*
- * Words and terms name their namespace, so that the index finds none of another. That it is used must not hang on what
- * the planner believes: what is asked for stands in a materialized CTE, of which it knows nothing, and so expects few
- * matches and does not read the table; and the order is no index's, so that it does not walk through all ids from the
- * newest on.
+ * Words and terms contain their namespace, so that the index finds none of another namespace. PostgreSQL must use that index
+ * whatever it estimates. The query's words are therefore in a materialized CTE, whose contents the planner does not know, so
+ * that it expects few matches and does not read the table. And no index has the order below, so that the planner does not read
+ * all ids from the newest on.
  */
 const newest = (sql: Queryable) => sql`order by c.id + 0 desc`;
 
