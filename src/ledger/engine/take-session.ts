@@ -4,8 +4,8 @@ import type { TakenSession } from '../rules/requests.ts';
 import { claimSession, findHold, readJournal } from '../store/orphan-store.ts';
 
 /**
- * Gives this process an open session that another process may still run. The session gets a new epoch, so the ledger
- * refuses every later write of the other process. Undefined: the session has ended or does not exist.
+ * Takes over an open session that another process may still run, and returns it. The session gets a new epoch, so the ledger
+ * refuses every later write of the other process. Undefined when the session has ended or does not exist.
  */
 export type TakeSession = (sessionId: string) => Promise<TakenSession | undefined>;
 

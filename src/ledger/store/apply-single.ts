@@ -15,7 +15,7 @@ import {
 } from './single-statement.ts';
 
 /**
- * Carries out one operation of one agent in one statement, at half the cost of a batch, and resolves to true when it stands.
+ * Carries out one operation of one agent in one statement, at half the cost of a batch, and resolves to true when it did.
  * Its id, hold and guard are checked in the same statement: any change of them raises the agent's version in the same commit,
  * so the checks are true if the version is. False means that nothing was written, or that the operation needs `apply_batch`,
  * which then decides.

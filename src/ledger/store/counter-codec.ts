@@ -1,8 +1,8 @@
 import type { Counter } from '../../policy/counter.ts';
 
 /*
- * Counters as they lie in an agent's row: one behind the other with a semicolon between, each of them
- * `policy,held,head,number of buckets`, then place and amount of every bucket that is not empty.
+ * Format of the counters in an agent's row: counters separated by semicolons, each `policy,held,head,number of buckets`,
+ * followed by the index and the amount of every bucket that is not empty.
  */
 
 /** Texts of bucket lists, cached while the lists stay the same: holding and releasing change no bucket. */
