@@ -33,7 +33,7 @@ export type Policy = {
   readonly effectiveUntilSec: number | null;
   readonly expiresAtSec: number | null;
   readonly action: 'block' | 'suspend_agent';
-  /** Share of the cap in bps below which poor outcomes do not tighten it; null: they do not tighten it at all. */
+  /** Smallest share of the cap, in bps, to which poor outcomes can lower it. Null: poor outcomes never lower it. */
   readonly qualityFloorBps: number | null;
   readonly qualityWindowSeconds: number | null;
   /** True when the unspent part of the cap is kept free for its task. */

@@ -14,7 +14,7 @@ export type ControlChange =
   | { readonly kind: 'reset' }
   | {
       readonly kind: 'session_limit';
-      /** Rest of the present limit; null: there is none. */
+      /** Remaining amount of the present session limit. Null when there is no session limit. */
       readonly remainingRaw: bigint | null;
       readonly limitRaw: bigint;
     }
