@@ -1,9 +1,12 @@
 import { zonesOfAreaCode } from './nanp-zones.ts';
 
-/** Hours of the day: from the beginning of `from` to that of `until`, past midnight where that is smaller. */
+/**
+ * Hours of the day in which calls are allowed: from the start of hour `from` to the start of hour `until`, past midnight when
+ * `until` is smaller.
+ */
 export type CallingHours = { readonly from: number; readonly until: number };
 
-/** The zones at both ends of a country whose area codes are in the table, for a code that is not. */
+/** Time zones at both ends of a country, which apply to an area code that is not in the table of area codes. */
 const WIDEST: Readonly<Record<string, readonly string[]>> = {
   US: ['America/New_York', 'Pacific/Honolulu'],
   CA: ['America/St_Johns', 'America/Vancouver'],
@@ -44,7 +47,7 @@ function hourIn(timeZone: string, nowMs: number): number {
   return Number(clock.format(nowMs));
 }
 
-/** Newer than the types that this code is checked with; Node.js 20 has it as a property. */
+/** Members of `Intl.Locale` that TypeScript's types lack: a method in newer versions of Node.js, a property in Node.js 20. */
 type WithZones = {
   readonly timeZones?: readonly string[];
   getTimeZones?(): readonly string[] | undefined;

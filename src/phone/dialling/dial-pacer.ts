@@ -1,20 +1,23 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 
-/** `now`: the call may be dialled. `late`: it waited too long. `left`: it was hung up while it waited. */
+/**
+ * Outcome of a call's wait. `now`: the call may be dialled. `late`: it waited too long, or a call of another account took its
+ * place. `left`: it was hung up while it waited.
+ */
 export type DialTurn = 'now' | 'late' | 'left';
 
-/** A call's place in the line before a carrier. */
+/** A call's place in the queue of a carrier. */
 export type DialPlace = {
   readonly turn: Promise<DialTurn>;
-  /** Leaves the line, unless the call's turn has come already. */
+  /** Leaves the queue. Does nothing when the call's turn has come. */
   leave(): void;
 };
 
 /** The queue before a carrier that takes `perSecond` calls a second. */
 export interface DialPacer {
-  /** Joins the line. Undefined: too many wait, and this account has its share of the places already. */
+  /** Adds a call to the queue. Undefined when the queue is full and the account has its share of the places. */
   enter(accountId: string, callId: string): DialPlace | undefined;
-  /** Takes a call out of the line that is hung up. */
+  /** Removes a call that was hung up from the queue. */
   leave(callId: string): void;
   readonly perSecond: number;
   readonly waiting: number;
@@ -35,9 +38,9 @@ type Waiting = {
 };
 
 /**
- * Lets calls go to the carrier one after another, never faster than it takes them. Accounts have turns, however many calls
- * each of them places: a call waits for one call of each other account at most for each of its own before it. Where the
- * line is full, an account with fewer calls in it takes the last place of the account with the most.
+ * Creates the queue of calls to dial, at the rate that the carrier accepts. Accounts take turns, however many calls each of
+ * them queues; when the queue is full, an account with at least two fewer calls displaces the last call of the account with the
+ * most calls.
  */
 export const createDialPacer = (deps: DialPacerDeps): DialPacer => new Pacer(deps);
 
@@ -47,7 +50,7 @@ class Pacer implements DialPacer {
   readonly #longestWaitMs: number;
   readonly #everyMs: number;
   readonly #most: number;
-  /** In the order of their next turns, and only accounts that wait. */
+  /** Queued calls by account, in the order of the accounts' next turns. Accounts without a queued call are absent. */
   readonly #lines = new Map<string, Waiting[]>();
   readonly #places = new Map<string, Waiting>();
   #freeAtMs = Number.NEGATIVE_INFINITY;

@@ -5,14 +5,14 @@ import { type CallingHours, isWithinHours, zonesOf } from './calling-hours.ts';
 export type DiallingPolicy = {
   /** Two-letter codes of the countries that may be called. */
   readonly countries: readonly string[];
-  /** Hours of the callee in which calls may be placed. */
+  /** Hours in which calls may be placed, in the callee's time zone. */
   readonly callingHours: CallingHours;
   readonly nowMs: number;
-  /** The account must not call this number. */
+  /** True when the number is on the account's do-not-call list. */
   readonly doNotCall: boolean;
 };
 
-/** Why a number is not called. */
+/** Reasons why a number may not be called. */
 export type DiallingRefusal =
   | 'not_e164'
   | 'invalid'
@@ -23,10 +23,10 @@ export type DiallingRefusal =
 
 export type DiallingVerdict =
   | { readonly kind: 'allowed'; readonly country: string }
-  /** `message` is a sentence for the caller, without its full stop. */
+  /** Refusal. `message` is a sentence for the caller of the API, without its full stop. */
   | { readonly kind: 'refused'; readonly reason: DiallingRefusal; readonly message: string };
 
-/** Every other type may cost more than a call does, or reaches no person. */
+/** Number types that may be called. Any other type may cost more than an ordinary call, or reaches no person. */
 const CALLED: ReadonlySet<NumberType> = new Set<NumberType>([
   'FIXED_LINE',
   'MOBILE',
@@ -73,7 +73,7 @@ export async function judgeNumber(
   }
   if (doNotCall) return refused('do_not_call', 'it is on the do-not-call list of the account');
   const isAnyHour = callingHours.from === 0 && callingHours.until === 24;
-  // A toll-free number is in no zone: a business answers it.
+  // A toll-free number belongs to no time zone and is answered by a business.
   if (!isAnyHour && type !== 'TOLL_FREE') {
     const isCallingHour = isWithinHours(callingHours, zonesOf(toNumber, country), nowMs);
     if (!isCallingHour)

@@ -2,7 +2,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import { textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 
-/** A number that an account must not call. */
+/** A number on an account's do-not-call list. */
 export type DoNotCallEntry = { readonly phoneNumber: string; readonly createdAt: Date };
 
 /** Locks the list of an account, so that entries are added one after another and the limit holds. */
@@ -51,7 +51,7 @@ export async function findListed(
   return new Set(rows.map(({ phone_number }) => phone_number));
 }
 
-/** By number, those after `after`. */
+/** Returns a page of an account's list, sorted by number, from the first number after `after`. */
 export async function findEntries(
   sql: Queryable,
   accountId: string,

@@ -22,7 +22,7 @@ export type DoNotCall = ReturnType<typeof createDoNotCall>;
 /** Creates the do-not-call lists of all accounts. */
 export function createDoNotCall({ sql }: { readonly sql: Sql }) {
   return {
-    /** A page of the list, by number. */
+    /** Returns a page of the list, sorted by number. */
     async list(
       accountId: string,
       { after, limit }: { readonly after?: string | undefined; readonly limit: number },
@@ -45,7 +45,7 @@ export function createDoNotCall({ sql }: { readonly sql: Sql }) {
       return entry;
     },
 
-    /** Throws the refusal of a number that is not on the list. */
+    /** Removes a number from the list. Throws when the number is not on the list. */
     async remove(accountId: string, phoneNumber: string): Promise<void> {
       const number = requireNumber(phoneNumber);
       if (!(await deleteEntry(sql, accountId, number))) throw errors.phone.doNotCallNotFound();

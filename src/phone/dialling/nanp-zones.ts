@@ -1,6 +1,6 @@
 /**
- * The time zones of the area codes of the United States and Canada. A code whose area has several zones is listed under
- * each. Where a number is, its code alone does not prove: people keep theirs when they move.
+ * Area codes of the United States and Canada by time zone. An area code with several time zones is listed under each; a number
+ * may be elsewhere, because people keep their numbers when they move.
  */
 const CODES_BY_ZONE: Readonly<Record<string, string>> = {
   'America/New_York': `

@@ -4,7 +4,7 @@ import type { Call } from '../calls/call.ts';
 
 /** A call in the answer of the route that places calls. */
 export type PlacedCall = Pick<Call, 'callId' | 'from' | 'to' | 'taskId'> & {
-  /** `queued` until it is answered or over; then as it is read. */
+  /** `queued` until the call is answered or over, then the status of the call. */
   readonly status: 'queued' | CallStatus;
 };
 

@@ -37,7 +37,7 @@ export type BuyNumberDeps = NumberDeps & {
 export type NumberBuyer = {
   readonly spender: Spender;
   readonly accountId: string;
-  /** The span of the request; undefined: the request is not traced. */
+  /** Span of the request's trace. Undefined: the request is not traced. */
   readonly span?: Span | undefined;
 };
 
@@ -90,8 +90,8 @@ async function buyOnce(
 }
 
 /**
- * Buys the first of these numbers that is still for sale: each that another customer of the carrier was faster to buy is a
- * purchase of its own, which has failed and holds nothing any more.
+ * Rents the first offered number that is still available. Each number that another customer of the carrier has taken is a
+ * purchase of its own, which fails and releases its hold.
  */
 async function buyOffered(
   deps: BuyNumberDeps,
@@ -149,7 +149,7 @@ async function offersFor(
   );
 }
 
-/** Takes the agent's one place with the first number that no other agent has. */
+/** Reserves the agent's one number slot with the first offered number that no other agent has. */
 async function takePlace(
   deps: BuyNumberDeps,
   agent: Agent,
@@ -196,7 +196,10 @@ async function holdFirstMonth(
   throw refusePurchase(verdict.refusal);
 }
 
-/** Undefined: another customer has the number, and the purchase is given up. */
+/**
+ * Rents the number of a purchase at the carrier. Undefined when another customer has taken the number; the purchase is then
+ * given up.
+ */
 async function buyAtCarrier(
   deps: BuyNumberDeps,
   buying: PhoneNumber,

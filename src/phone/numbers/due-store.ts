@@ -25,8 +25,8 @@ export async function claimDue(sql: Queryable, claim: NumberClaim): Promise<Phon
 }
 
 /**
- * Takes numbers whose rental is overdue and whose agent could pay it now: money has come in, a cap has room again, or the
- * agent was resumed. Reads those alone that are due within the time of a retry, as every overdue number is.
+ * Claims numbers with an overdue rental whose active agent has enough money now, because money came in, a cap has an amount
+ * left again, or the agent was resumed. Reads only numbers that are due within the retry interval, as every overdue number is.
  */
 export async function claimPayable(sql: Queryable, claim: NumberClaim): Promise<PhoneNumber[]> {
   const retryBy = new Date(claim.now.getTime() + LIMITS.phone.rentalRetryMs);

@@ -13,9 +13,9 @@ import { returnNumber } from './return-number.ts';
 export type PurchasedNumber = { readonly number: PhoneNumber; readonly chargedRaw: bigint };
 
 /**
- * Ends a purchase that the carrier has made: notes the number, takes the first month, and makes the number active. Each
- * step may be repeated, by any process. Undefined where the purchase was given up meanwhile: the number goes back then, and
- * nothing is charged.
+ * Finishes a purchase that the carrier has made: stores the carrier's number id, charges the first month, and activates the
+ * number. Any process may repeat each step. Undefined when the purchase was given up meanwhile: the number is then returned
+ * without a charge.
  */
 export async function finishPurchase(
   deps: NumberDeps,
@@ -25,7 +25,7 @@ export async function finishPurchase(
   const { sql, ledger, now } = deps;
   const { carrierNumberId } = sold;
   const dueAt = new Date(now() + LIMITS.phone.unfinishedMs);
-  // From here on no process gives the purchase up: the carrier's word is in the row.
+  // With the carrier's number id in the row, no process gives the purchase up any more.
   if (!(await saveSold(sql, buying.id, carrierNumberId, dueAt))) {
     await returnUnlessBought(deps, buying.id, carrierNumberId);
     return undefined;
@@ -39,7 +39,7 @@ export async function finishPurchase(
   return { number: await activate(deps, buying), chargedRaw: verdict.chargedRaw };
 }
 
-/** Another process may have ended the purchase with success: the number goes back only where it has failed. */
+/** Returns a number whose purchase has failed to the carrier. Keeps a number whose purchase another process has finished. */
 async function returnUnlessBought(
   deps: NumberDeps,
   id: number,

@@ -6,8 +6,8 @@ import type { PhoneNumber, ReleaseReason } from './number.ts';
 import { type NumberChange, saveMove } from './number-store.ts';
 
 /**
- * Moves a number on by one event, from the state that was read. Undefined where the event has no effect there, or where the
- * number has moved meanwhile.
+ * Changes the status of a number by one event. Undefined when the event does not apply to the status that was read, or the
+ * number has changed since.
  */
 export async function moveNumber(
   tx: Queryable,
@@ -19,10 +19,10 @@ export async function moveNumber(
   return to === undefined ? undefined : saveMove(tx, read, to, change);
 }
 
-/** When a number is released, and when a worker gives it back where this process does not. */
+/** Time of a release, and time at which a worker returns the number to the carrier if this process does not. */
 export type ReleaseTimes = { readonly at: Date; readonly dueAt: Date };
 
-/** Releases a number and writes the event in the same sql transaction. Undefined where it is released already. */
+/** Releases a number and writes the event in the same sql transaction. Undefined when the number is released already. */
 export async function releaseNumber(
   tx: Queryable,
   read: PhoneNumber,

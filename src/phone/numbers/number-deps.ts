@@ -13,7 +13,7 @@ export type NumberDeps = {
   readonly ledger: Pick<Ledger, 'hold' | 'settle'>;
   readonly seller: NumberCarrier;
   readonly clock: Clock;
-  /** The database's time, Unix milliseconds. */
+  /** Returns the database's time in Unix milliseconds. */
   readonly now: () => number;
   readonly log: Log;
 };

@@ -109,7 +109,7 @@ export async function deleteBuying(sql: Queryable, id: number): Promise<void> {
   await sql`delete from phone_numbers where id = ${id} and status = 'buying'`;
 }
 
-/** Notes that the carrier has sold a number; false where its purchase was given up meanwhile. */
+/** Stores the carrier's id of a purchased number. Returns false when the purchase was given up meanwhile. */
 export async function saveSold(
   sql: Queryable,
   id: number,
@@ -122,7 +122,7 @@ export async function saveSold(
   return rows.length > 0;
 }
 
-/** Gives up a purchase that the carrier has not answered with a number; false where it has by now. */
+/** Gives up a purchase without a number id of the carrier. Returns false when the carrier has sold the number meanwhile. */
 export async function saveUnsold(sql: Queryable, id: number, dueAt: Date): Promise<boolean> {
   const rows = await sql`
     update phone_numbers set status = 'failed', due_at = ${dueAt}
@@ -135,7 +135,7 @@ export type NumberChange = Partial<
   Pick<PhoneNumber, 'paidMonths' | 'nextRenewalAt' | 'graceUntil' | 'releasedAt' | 'releaseReason'>
 > & { readonly dueAt: Date | null };
 
-/** Moves a number from the state that was read. Undefined where it has moved meanwhile. */
+/** Changes the status of a number. Undefined when the number has changed since it was read. */
 export async function saveMove(
   tx: Queryable,
   read: PhoneNumber,
@@ -153,7 +153,7 @@ export async function saveMove(
   return row;
 }
 
-/** Says when a worker looks at a number next; null: never again. */
+/** Stores the time at which a worker handles a number next. Null: never again. */
 export async function saveDue(
   sql: Queryable,
   { id, status }: Pick<PhoneNumber, 'id' | 'status'>,

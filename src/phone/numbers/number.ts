@@ -12,21 +12,21 @@ export type PurchaseTags = {
   readonly customerId: string | null;
 };
 
-/** A number that an agent rents, has rented, or is about to. */
+/** A number that an agent rents, has rented, or is purchasing. */
 export type PhoneNumber = PurchaseTags & {
   readonly id: number;
   readonly agentId: number;
   readonly accountId: string;
-  /** Lower case; null until it is provisioned. */
+  /** Address of the agent's wallet in lower case. Null until the agent is provisioned. */
   readonly agentWallet: string | null;
   readonly carrier: CarrierName;
-  /** Null until the carrier has sold it. */
+  /** The carrier's id of the number. Null until the carrier has sold it. */
   readonly carrierNumberId: string | null;
   readonly phoneNumber: string;
   readonly areaCode: string | null;
   readonly status: NumberStatus;
   readonly monthlyRentalRaw: bigint;
-  /** The hold of the first month, which the carrier keeps beside the number. */
+  /** Id of the purchase and of the hold for the first month. The carrier stores it with the number. */
   readonly purchaseId: string;
   readonly paidMonths: number;
   readonly nextRenewalAt: Date | null;

@@ -11,7 +11,7 @@ import { requireAreaCode } from './requested-number.ts';
 import { searchNumbers } from './search-numbers.ts';
 
 export type NumbersDeps = Omit<BuyNumberDeps, 'seller'> & {
-  /** Undefined: no carrier is configured, and every call is refused with 503. */
+  /** Carrier that rents the numbers out. Undefined: no carrier is configured, and every method throws 503. */
   readonly seller: NumberCarrier | undefined;
 };
 
@@ -75,7 +75,7 @@ export function createNumbers(given: NumbersDeps) {
       return numberRecord(await releaseByDeveloper(open(), released));
     },
 
-    /** The latest calls, latest first. */
+    /** Returns the latest calls of a number, latest first. */
     calls: async (ref: NumberRef) => readCalls(sql, (await requireNumber(ref)).id),
 
     async usage(ref: NumberRef, daysText: string | undefined) {

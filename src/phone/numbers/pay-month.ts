@@ -8,7 +8,7 @@ import { RENTAL_DESTINATION, rentalOf } from './rental-charge.ts';
 export type MonthPayment =
   | { readonly kind: 'paid' }
   | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
-  /** The number was released, or another process has paid the month. */
+  /** No payment is due: the number was released, or another process has paid the month. */
   | { readonly kind: 'moot' };
 
 /**
@@ -25,7 +25,7 @@ export async function payMonth(deps: NumberDeps, number: PhoneNumber): Promise<M
   throw new Error(`${month} has no posting left that is not released`);
 }
 
-/** Undefined: this name is spent. */
+/** Pays the month with a hold of this id. Undefined when the id is used up, because the ledger has released its hold. */
 async function payUnder(
   { sql, ledger }: NumberDeps,
   number: PhoneNumber,
@@ -36,7 +36,7 @@ async function payUnder(
     holdId,
     amountRaw: number.monthlyRentalRaw,
     destination: RENTAL_DESTINATION,
-    // A rental that falls due is no misuse that a cap should stop its agent for.
+    // A refused rental is not misuse, so it must not suspend the agent.
     isQuiet: true,
   });
   if (verdict.kind === 'refused') return { kind: 'refused', refusal: verdict.refusal };

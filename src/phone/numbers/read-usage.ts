@@ -6,9 +6,12 @@ import { findFleet, findUsage, type NumberUsage } from './usage-store.ts';
 
 const DAY_MS = 86_400_000;
 const CALLS_MS = 7 * DAY_MS;
-/** A call may outlive the release of its number, and is charged at its end. */
+/** Milliseconds after the release of a number in which its last call may be charged. */
 const AFTER_RELEASE_MS = 2 * LIMITS.phone.longestCallSeconds * 1_000;
-/** A purchase has the time of this process, and its charge that of the database. */
+/**
+ * Difference allowed between the clock of this process, which dates a purchase, and the database's clock, which dates its
+ * charge.
+ */
 const CLOCKS_APART_MS = 60_000;
 
 /** Reads the length of a report in days. Throws when it is invalid. */
@@ -61,7 +64,7 @@ export async function readFleet(sql: Queryable, accountId: string, nowMs: number
   );
 }
 
-/** Within the life of this rental: its agent may have rented the same number before. */
+/** Returns the usage of a number during this rental only, because the agent may have rented the same number before. */
 function usageSince(
   sql: Queryable,
   number: Pick<PhoneNumber, 'agentId' | 'phoneNumber' | 'createdAt' | 'releasedAt'>,

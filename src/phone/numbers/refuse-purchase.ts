@@ -3,7 +3,7 @@ import { errors } from '../../kernel/errors.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 
-/** Why the first month was not set aside, in the words of the routes that sell numbers. */
+/** Returns the error for a refused hold of the first month, as the routes that rent numbers report it. */
 export function refusePurchase(refusal: HoldRefusal): ApiError {
   switch (refusal.reason) {
     case 'insufficient_balance':

@@ -7,8 +7,8 @@ import { findNumber, lockNumber } from './number-store.ts';
 import { returnNumber } from './return-number.ts';
 
 /**
- * Releases a number for its developer, for good and without a refund. A repeat changes nothing. The carrier has it back by
- * then, or gets it from a worker.
+ * Releases a number for its developer, for good and without a refund; repeating the release changes nothing. The number is
+ * returned to the carrier at once or, after a failure, by a worker.
  */
 export async function releaseByDeveloper(
   deps: Omit<NumberDeps, 'ledger'>,

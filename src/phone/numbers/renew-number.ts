@@ -10,13 +10,13 @@ import { monthsAfter } from './renewal-date.ts';
 import { returnNumber } from './return-number.ts';
 
 /**
- * Takes the month that has begun. Where the balance or a cap does not cover it, the number is in grace for a week and then
- * released. A suspended agent keeps its number, and owes the months until it is resumed or closed.
+ * Charges the month that has begun. When the balance or a cap does not cover it, the number is in grace for a week and then
+ * released; a suspended agent keeps its number, and owes the months until it is resumed or closed.
  */
 export async function renewNumber(deps: NumberDeps, number: PhoneNumber): Promise<void> {
   const { sql, now } = deps;
   const { nextRenewalAt } = number;
-  // Looked at too early, as by a process that was the second to get here.
+  // The rental is not due yet, for example because another process has just paid it.
   if (nextRenewalAt === null || now() < nextRenewalAt.getTime()) {
     return saveDue(sql, number, nextRenewalAt);
   }

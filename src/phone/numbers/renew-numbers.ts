@@ -9,8 +9,8 @@ import { renewNumber } from './renew-number.ts';
 import { returnNumber } from './return-number.ts';
 
 /**
- * Does what is due of numbers: renewals, payments in grace, purchases and releases that were left. Any number of processes
- * may run it; each takes a bounded batch that is its own for a while.
+ * Creates the worker that handles numbers when they are due: renewals, payments in grace, and unfinished purchases and
+ * releases. Any number of processes may run it; each claims a bounded batch for a limited time.
  */
 export const renewNumbers = (deps: NumberDeps): Worker => ({
   name: 'renew-numbers',
@@ -32,7 +32,9 @@ async function claim({ sql, seller, now }: NumberDeps): Promise<readonly PhoneNu
   return [...due, ...(await claimPayable(sql, of))];
 }
 
-/** Never rejects: what fails for one number is tried again once its lease is over, and holds up no other. */
+/**
+ * Handles one number. Never rejects: a failure is retried once the number's lease is over, and does not delay other numbers.
+ */
 async function attend(deps: NumberDeps, number: PhoneNumber): Promise<void> {
   const { id: numberId, status } = number;
   try {

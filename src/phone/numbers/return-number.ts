@@ -19,7 +19,7 @@ export async function returnNumber(
   // Another carrier sold the number, and is not configured at present.
   if (number.carrier !== seller.name) return;
   const living = await findLivingStatus(sql, phoneNumber);
-  // A purchase that succeeds shows that the carrier had it back.
+  // A new purchase of the number is in progress. Its success will show that the carrier has the number back.
   if (living === 'buying') return lookAgain(unfinishedMs);
   try {
     // A number that is rented again was returned before. Some carriers use the number as its id: a second return would take the

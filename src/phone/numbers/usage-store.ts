@@ -3,12 +3,12 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 
 export type NumberUsage = {
   readonly days: readonly UsageDay[];
-  /** The agent has more charges in that time than are read: the oldest days are not whole. */
+  /** True when the agent has more charges in that time than are read, so that the oldest days are incomplete. */
   readonly isTruncated: boolean;
 };
 
 export type UsageDay = {
-  /** `YYYY-MM-DD`, by UTC. */
+  /** Day of the usage as `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly totalRaw: bigint;
   readonly requests: number;

@@ -3,8 +3,8 @@ import { releaseNumber } from './move-number.ts';
 import { lockLiving } from './number-store.ts';
 
 /**
- * Releases the number of an agent in the sql transaction that closes the agent, so that no rental is held any more when
- * its balance is paid out. The end of a purchase that is under way releases its number.
+ * Releases an agent's number in the sql transaction that closes the agent, so that no rental is held when the balance is paid
+ * out. A purchase in progress releases its number when it ends.
  */
 export async function releaseAtClose(tx: Queryable, agentId: number, now: Date): Promise<void> {
   const number = await lockLiving(tx, agentId);

@@ -14,7 +14,7 @@ export function reachesLimit(
 ): boolean {
   if (limitUsd === undefined) return false;
   const now = new Date(nowMs);
-  // The months of a carrier are in UTC.
+  // Carriers count their months in UTC.
   const isOver =
     firedAtMs !== null && firedAtMs < Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const limitRaw = parseUsd(String(limitUsd));

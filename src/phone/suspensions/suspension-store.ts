@@ -4,7 +4,7 @@ import type { Suspension, TelephonyStop } from './suspension.ts';
 const columns = (sql: Queryable) =>
   sql`account_id as "accountId", reason, created_at as "createdAt"`;
 
-/** By account, those after `after`. */
+/** Returns a page of suspensions, sorted by account, from the first account after `after`. */
 export async function findSuspensions(
   sql: Queryable,
   { after, limit }: { readonly after: string; readonly limit: number },

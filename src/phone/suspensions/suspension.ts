@@ -1,9 +1,9 @@
-/** The phone service of an account is off: it rents, places and receives nothing. */
+/** A suspension of an account's phone service: its agents cannot rent numbers, and cannot place or receive calls. */
 export type Suspension = {
   readonly accountId: string;
   readonly reason: string;
   readonly createdAt: Date;
 };
 
-/** The phone service of every account is off. */
+/** A suspension of the phone service of all accounts. */
 export type TelephonyStop = Omit<Suspension, 'accountId'>;

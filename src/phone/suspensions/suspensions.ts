@@ -12,9 +12,9 @@ import {
 
 export type SuspensionPage = {
   readonly suspensions: readonly Suspension[];
-  /** The account to go on after; null: there is no more. */
+  /** Last account of the page, from which the next page continues. Null on the last page. */
   readonly nextCursor: string | null;
-  /** The phone service of every account is off; null: only that of the accounts of the list. */
+  /** Suspension of all accounts' phone service. Null: only the listed accounts are suspended. */
   readonly everyAccount: TelephonyStop | null;
 };
 
@@ -43,7 +43,7 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
       return suspension;
     },
 
-    /** Throws the refusal of an account that is not suspended. */
+    /** Lifts the suspension of an account. Throws when the account is not suspended. */
     async lift(accountId: string): Promise<void> {
       if (!(await deleteSuspension(sql, accountId))) {
         throw errors.admin.notFound('The phone service of this account alone is not suspended.');
@@ -51,7 +51,10 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
       log.warn({ accountId }, 'the operator lifts the suspension of a phone service');
     },
 
-    /** Lifts every suspension with this reason, that of all accounts among them; answers how many there were. */
+    /**
+     * Lifts every suspension with this reason, including the suspension of all accounts. Returns the number of lifted
+     * suspensions.
+     */
     async liftAll(reason: string): Promise<number> {
       const lifted = await deleteSuspensionsOf(sql, reason);
       log.warn({ reason, lifted }, 'the operator lifts suspensions of phone services');
