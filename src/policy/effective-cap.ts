@@ -4,9 +4,9 @@ const WHOLE_BPS = 10_000;
 
 /** Facts beside the policy itself that decide its present cap. */
 export type CapReading = {
-  /** Worth of the task to its caller, as a factor in bps (10000 is once); null: not stated. */
+  /** Factor in bps by which the caller values the task: 10000 is once. Null when the caller did not state it. */
   readonly taskValueBps: number | null;
-  /** Quality of the agent's outcomes in bps, by the window's length in seconds; null: none was reported. */
+  /** Quality of the agent's outcomes in bps, by the window's length in seconds. Null when no outcome was reported. */
   readonly quality: ReadonlyMap<number, number | null>;
 };
 

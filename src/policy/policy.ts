@@ -24,7 +24,7 @@ export type Policy = {
   readonly matchKey: string | null;
   readonly matchKind: MatchKind | null;
   readonly limitRaw: bigint;
-  /** Lower and upper bound between which the value of the task moves the cap. Null: no such bound. */
+  /** Lower and upper bound between which the value of the task moves the cap. A bound that is null equals the limit. */
   readonly limitFloorRaw: bigint | null;
   readonly limitCeilingRaw: bigint | null;
   readonly window: SpendWindow;
