@@ -2,7 +2,7 @@ import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
 
-/** The client socket that a relay needs; `SocketConnection` implements it. */
+/** Client socket of a relay; `SocketConnection` implements it. */
 export interface RelayClient {
   readonly isOpen: boolean;
   readonly bufferedAmount: number;
@@ -14,8 +14,8 @@ export interface RelayClient {
 export type SocketFrame = { readonly bytes: Buffer; readonly isBinary: boolean };
 
 /**
- * Forwards frames from an upstream to its client, in order. It pauses the upstream while the client is behind or a
- * frame is held; what arrives meanwhile is bounded.
+ * Forwards frames from an upstream to its client, in order. Pauses the upstream while the client is behind or frames are held;
+ * the frames that arrive meanwhile are bounded.
  */
 export class Downlink<F extends SocketFrame = SocketFrame> {
   readonly #clock: Clock;
@@ -33,11 +33,11 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
   constructor(deps: {
     readonly clock: Clock;
     readonly upstream: Pick<UpstreamSocket, 'pause' | 'resume'>;
-    /** Handles the next frame, and sends it. */
+    /** Processes the next frame and sends it. */
     readonly take: (frame: F) => void;
     /** Called when waiting frames were handled, maybe all of them. */
     readonly wentOn: () => void;
-    /** The client was behind for too long. */
+    /** Called when the client was behind for `LIMITS.relayStallMs`. */
     readonly stalled: () => void;
   }) {
     this.#clock = deps.clock;
@@ -56,7 +56,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     return this.#waiting.length > 0;
   }
 
-  /** Returns false when more waits than may. */
+  /** Processes or queues a frame. Returns false when the queue exceeds its bound. */
   push(frame: F): boolean {
     if (!this.#isKept) {
       this.#take(frame);
@@ -67,7 +67,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     return this.#waitingBytes <= LIMITS.relayFrameBytes + LIMITS.relayWaitingBytes;
   }
 
-  /** Sends a frame as it is. */
+  /** Sends a frame to the client, unchanged. */
   send({ bytes, isBinary }: SocketFrame): void {
     const client = this.#client;
     if (client === undefined || !client.isOpen) return;
@@ -78,13 +78,13 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     }
   }
 
-  /** Makes later frames wait. */
+  /** Queues later frames until `release`. */
   hold(): void {
     this.#isHeld = true;
     this.#flow();
   }
 
-  /** Lets waiting frames go on, until the next hold. */
+  /** Processes the queued frames, until `hold` is called again. */
   release(): void {
     this.#isHeld = false;
     this.#goOn();
@@ -125,7 +125,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     else this.#upstream.resume();
   }
 
-  /** Gives a client that is behind `LIMITS.relayStallMs` to catch up. */
+  /** Calls `stalled` when the client stays behind for `LIMITS.relayStallMs`. */
   #watchStall(): void {
     if (this.#isBehind) {
       this.#stall ??= this.#clock.setTimeout(this.#stalled, LIMITS.relayStallMs);

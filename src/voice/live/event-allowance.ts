@@ -10,21 +10,21 @@ const OF_CLIENTS: EventRate = {
 /** Limits the events of a peer (default: of a client): a burst, then a steady rate. */
 export class EventAllowance {
   readonly #rate: EventRate;
-  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0109). */
+  /** Two numbers in one object: V8 would allocate a fraction in a private field anew at every write (docs/decisions/0109). */
   readonly #state: { left: number; atMs: number };
 
-  /** Times come from the monotonic clock. */
+  /** Starts with a full burst. `nowMs` is a time of the monotonic clock. */
   constructor(nowMs: number, rate: EventRate = OF_CLIENTS) {
     this.#rate = rate;
     this.#state = { left: rate.burst, atMs: nowMs };
   }
 
-  /** When the last event came; at first, when this was made. */
+  /** Time of the last event; before any event, the time of construction. */
   get lastAtMs(): number {
     return this.#state.atMs;
   }
 
-  /** Returns false when the peer is over its allowance. */
+  /** Counts an event. Returns false when the peer exceeds its allowance. */
   take(nowMs: number): boolean {
     const state = this.#state;
     const refill = ((nowMs - state.atMs) / 1_000) * this.#rate.perSecond;

@@ -27,7 +27,7 @@ export class FlatActor<Machine extends AnyStateMachine> {
   #status: FlatSnapshot<Machine>['status'] = 'active';
   #observer: Observer | undefined;
   readonly #events: { readonly type: string }[] = [];
-  /** The actor has not started, or handles an event: others wait. */
+  /** True before the start and while an event is being handled. Further events are queued. */
   #isBusy = true;
   readonly #timers: TimerHandle[] = [];
 
@@ -49,7 +49,7 @@ export class FlatActor<Machine extends AnyStateMachine> {
     this.#observer = observer;
   }
 
-  /** Enters the first state. Events that were sent before are handled then. */
+  /** Enters the first state, then handles the events that were sent before. */
   start(): void {
     this.#attempt(() => this.#enter(this.#state, this.#context, { type: 'xstate.init' }));
     this.#work();
@@ -60,7 +60,7 @@ export class FlatActor<Machine extends AnyStateMachine> {
     return { status: this.#status, value, context: this.#context as ContextFrom<Machine> };
   }
 
-  /** Drops the event where the machine has ended or broken. */
+  /** Handles or queues an event. Drops it when the machine has ended or an effect has thrown. */
   send(event: EventFromLogic<Machine>): void {
     if (this.#status !== 'active') return;
     this.#events.push(event);

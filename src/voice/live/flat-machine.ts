@@ -2,7 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 
 type Args = { readonly context: object; readonly event: { readonly type: string } };
 
-/** Does something, or changes the context. Returns the context that follows. */
+/** Runs an action. Returns the context after it. */
 type Act = (args: Args) => object;
 
 export type Transition = {
@@ -23,7 +23,7 @@ export type FlatState = {
   }[];
 };
 
-/** A machine whose states have no states within them, with all names looked up. */
+/** A state machine without nested states, whose names of actions, guards and delays are resolved. */
 export type FlatMachine = {
   readonly contextOf: (input: unknown) => object;
   readonly initial: FlatState;
@@ -64,7 +64,7 @@ type Implementations = {
 
 type WrittenParts = { readonly config: WrittenMachine; readonly implementations: Implementations };
 
-/** `schemas`: what `setup` keeps of the types. */
+/** Members that a machine may have. `schemas` is a remnant of the types that `setup` leaves in the config. */
 const OF_MACHINE = ['id', 'context', 'initial', 'on', 'states', 'schemas'];
 const OF_STATE = ['type', 'entry', 'on', 'after'];
 const OF_TRANSITION = ['guard', 'target', 'reenter', 'actions'];

@@ -20,14 +20,14 @@ type SessionActorDeps = {
     readonly hangUp: (ending: Ending) => void;
     readonly settle: (ending: Ending) => void;
   };
-  /** Runs before these where the actor broke. */
+  /** Additional effect, which runs before `effects` when the actor broke. */
   readonly stop?: () => void;
 };
 
-/** Runs the actor of a live session of any kind. If the actor breaks, the session is hung up and settled all the same. */
+/** Runs the actor of a live session of any kind. When the actor breaks, the session is still hung up and settled. */
 export class SessionActor<Event, Snapshot = unknown> {
   readonly #actor: MachineActor<Event, Snapshot>;
-  /** Kept here, since reading a snapshot for each frame costs more. */
+  /** True when the machine has ended or broken. Stored, because creating a snapshot for each frame would cost more. */
   #isOver = false;
 
   constructor(actor: MachineActor<Event, Snapshot>, { effects, life, stop }: SessionActorDeps) {
@@ -58,7 +58,7 @@ export class SessionActor<Event, Snapshot = unknown> {
     return this.#actor.getSnapshot();
   }
 
-  /** Drops the event where the actor has ended: it takes none. */
+  /** Sends an event to the actor. Drops the event when the actor has ended. */
   send(event: Event): void {
     if (!this.#isOver) this.#actor.send(event);
   }

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 
-/** The steps of a voice session: before each call of the ledger, and after its answer. */
+/** Steps of a voice session at the ledger: one before each call, and one after its answer. */
 export type SessionStep =
   | 'opening'
   | 'opened'

@@ -20,9 +20,9 @@ export class SessionTally {
   /** The part of `#heardMs` that was added to the metrics of the process. */
   #reportedMs = 0;
   #spokenMs = 0;
-  /** When the caller fell silent; undefined once the answer's audio has begun. */
+  /** Time when the caller fell silent, on the monotonic clock; undefined once the answer's audio has begun. */
   #speechEndedAtMs: number | undefined;
-  /** The caller has interrupted the last answer. */
+  /** True when the caller has interrupted the last answer. */
   #isInterrupted = true;
 
   constructor(options: {
@@ -35,12 +35,12 @@ export class SessionTally {
     this.#answers = options.kind !== 'transcription';
   }
 
-  /** Caller audio arrived at `atMs` of the session's clock. */
+  /** Records that `audioMs` of caller audio arrived at `atMs` of the session's clock. */
   arrived(audioMs: number, atMs: number): void {
     this.#jitter.arrived(atMs, audioMs);
   }
 
-  /** Caller audio was listened to. */
+  /** Records that `audioMs` of caller audio were heard. */
   heard(audioMs: number): void {
     this.#heardMs += audioMs;
   }
@@ -55,7 +55,7 @@ export class SessionTally {
     this.#playback.restart();
   }
 
-  /** Audio of the answer was sent. */
+  /** Records that `audioMs` of the answer's audio were sent. */
   spoke(audioMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#spokenMs += audioMs;
@@ -97,7 +97,7 @@ export class SessionTally {
     return this.#jitter.hasBegun ? this.#jitter : undefined;
   }
 
-  /** Returns the session's summary. Call it once, at the end: it counts the jitter. */
+  /** Returns the session's summary. Call it once, at the end, because it also reports the jitter to the metrics. */
   close(): SessionSummary {
     this.#reportHeard();
     if (this.#jitter.hasBegun) this.#metrics.jitter(this.#jitter.smoothMs);
@@ -118,7 +118,7 @@ export class SessionTally {
     };
   }
 
-  /** Reports once a turn, and not for each frame: a label costs more than a sum. */
+  /** Reports the heard audio to the metrics, once per turn: a labelled metric costs more than a sum per frame. */
   #reportHeard(): void {
     if (this.#heardMs > this.#reportedMs)
       this.#metrics.audioSeconds((this.#heardMs - this.#reportedMs) / 1_000);

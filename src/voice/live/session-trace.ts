@@ -5,12 +5,12 @@ import { sessionAttributes } from '../../models/routing/attempt-span.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
 import { type SpeechTimes, TurnTrace } from './turn-trace.ts';
 
-/** Utterances whose end was found and whose words are not known yet. */
+/** Upper bound of the utterances that have ended and whose words are not known yet. */
 const MOST_UTTERANCES = 16;
 
 export type SessionTraceDeps = {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Begins the span of the session, where that belongs. */
+  /** Begins the span of the session. The creator of the trace chooses the parent of the span. */
   readonly begin: (name: string, start: SpanStart) => Span;
 };
 
@@ -18,7 +18,7 @@ export type SessionTraceDeps = {
 export class SessionTrace {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #begin: SessionTraceDeps['begin'];
-  /** When the ends of these utterances were found, oldest first. */
+  /** Times when the ends of the utterances without words were detected, oldest first. */
   readonly #found: number[] = [];
   #session: Span | undefined;
   #turn: TurnTrace | undefined;
@@ -47,7 +47,7 @@ export class SessionTrace {
     });
   }
 
-  /** Turn detection has found the end of an utterance. */
+  /** Records that turn detection has detected the end of an utterance. */
   utteranceEnded(): void {
     if (this.#found.length < MOST_UTTERANCES) this.#found.push(this.#clock.monotonicMs());
   }

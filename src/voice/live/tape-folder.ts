@@ -3,11 +3,11 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../kernel/log.ts';
 
-/** The recording of one session. */
+/** Writes the recording of one session. */
 export interface TapeSink {
-  /** Returns false when there is no room; then only `end` may follow. */
+  /** Writes bytes. Returns false when a limit is reached or the file is broken; then only `end` may follow. */
   write(bytes: Uint8Array): boolean;
-  /** The last record; nothing may follow. */
+  /** Writes the last record. No call may follow. */
   end(bytes: Uint8Array): void;
 }
 
@@ -22,8 +22,8 @@ const countTapes = async (directory: string): Promise<number> =>
   (await readdir(directory)).filter((name) => name.endsWith(SUFFIX)).length;
 
 /**
- * Opens the folder of recordings, a file each that only this user may read. There are at most `files`, older ones
- * included, of at most `bytes` each; `unwrittenBytes` bounds what a slow disk has not written.
+ * Opens the folder of recordings, with one file per session that only this user may read. At most `files` files, including
+ * older ones, of at most `bytes` each; `unwrittenBytes` bounds the bytes that a slow disk has not written.
  */
 export async function openTapeFolder(options: {
   readonly directory: string;
@@ -37,12 +37,12 @@ export async function openTapeFolder(options: {
   const { directory, limits, log } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   let files = await countTapes(directory);
-  /** Files that may not be in the folder yet. */
+  /** Files that are being created and may be missing in a count of the folder. */
   const opening = new Set<WriteStream>();
   let isCounting = false;
   log.warn({ directory, files }, 'live sessions are recorded, with every word');
 
-  /** Counts the files again, since the operator may have removed some. No recording begins meanwhile. */
+  /** Counts the files again, because the operator may have removed some. No recording begins during the count. */
   function recount(): void {
     if (isCounting) return;
     isCounting = true;

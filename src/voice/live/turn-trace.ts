@@ -4,11 +4,11 @@ import type { Span } from '../../kernel/trace/span.ts';
 
 /** Times of the speech that a turn answers, in milliseconds of the monotonic clock. */
 export type SpeechTimes = {
-  /** The caller fell silent. */
+  /** Time when the caller fell silent. */
   readonly endMs: number;
   /** Time at which turn detection detected the end of the speech. */
   readonly foundMs: number;
-  /** The words were known. */
+  /** Time when the words were known. */
   readonly heardMs: number;
 };
 
@@ -21,8 +21,8 @@ export type TurnUseNote = {
 };
 
 /**
- * The span of one turn, from the end of the caller's speech until its charge is journaled, and below it one span for each
- * stage: each begins where the one before it ended.
+ * The span of one turn, from the end of the caller's speech until its charge is journaled, with a child span for each stage.
+ * Each stage begins when the previous stage ended.
  */
 export class TurnTrace {
   readonly span: Span;
@@ -59,7 +59,7 @@ export class TurnTrace {
     this.#soundMs ??= this.#clock.monotonicMs();
   }
 
-  /** Sound has gone out. */
+  /** Records that audio was sent. */
   frame(): void {
     this.#frameMs ??= this.#clock.monotonicMs();
   }

@@ -14,7 +14,7 @@ import type { VoiceSessions } from './voice-sessions.ts';
 /** The dependencies of live voice sessions. */
 export type VoiceDeps = {
   readonly engines: Pick<LocalEngines, 'stt' | 'tts' | 'vad' | 'guide' | 'missing' | 'warmUp'>;
-  /** Loaded once at start; without it loudness alone is the gate. */
+  /** First stage of speech detection, loaded once at start. When undefined, loudness alone decides. */
   readonly speechGates: SpeechGates | undefined;
   /** Loaded once at start; without them lines are heard with their noise. */
   readonly noiseSuppressors?: NoiseSuppressors | undefined;

@@ -61,7 +61,7 @@ export const UPSTREAM_CLOSED = failure(
   'The upstream broke the session off.',
 );
 
-/** Passes a normal close on, and reports any other as an error. */
+/** Returns the ending for an upstream's close: a normal close as it is, any other as an error. */
 export const upstreamClosed = (code: number, reason: string): Ending =>
   code === 1000 || code === 1001 ? { code, reason } : UPSTREAM_CLOSED;
 
@@ -69,7 +69,7 @@ export const upstreamClosed = (code: number, reason: string): Ending =>
 const sentence = (refusal: HoldRefusal, spent: string): string =>
   refusal.reason === 'insufficient_balance' ? spent : String(refuseHold(refusal).fields.message);
 
-/** Adds to an ending how much of the audio was neither heard nor charged. */
+/** Adds to an ending the seconds of audio that were neither heard nor charged. */
 export function leavingOut(ending: Ending, unheardSeconds: number): Ending {
   if (unheardSeconds === 0) return ending;
   const { code, message } = ending.error ?? {

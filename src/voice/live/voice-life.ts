@@ -51,7 +51,7 @@ export class VoiceLife {
   }
 
   leave(): void {
-    // Has an effect only where another process has taken the session over: a session settled here has ended its span.
+    // Has an effect only when another process has taken the session over; a session settled here has already ended its span.
     this.#deps.trace?.ended('taken_over', false, undefined);
     this.#deps.sessions.leave(this.#sessionId);
     this.#settledNow();

@@ -1,7 +1,7 @@
 import type { Histogram, Metrics } from '../../kernel/metrics.ts';
 import type { Stage } from '../../ledger/rules/session-summary.ts';
 
-/** Kinds of live session, as metrics name them. */
+/** Kinds of live session, as they are named in metrics. */
 export type VoiceKind = 'realtime' | 'relay' | 'transcription' | 'call';
 
 /** The metrics of all live sessions of one kind. */
@@ -10,7 +10,7 @@ export type KindMetrics = {
   readonly turn: () => void;
   readonly interruption: () => void;
   readonly underrun: () => void;
-  /** Once a session, at its end. */
+  /** Reports the jitter of a session's audio, once, at its end. */
   readonly jitter: (ms: number) => void;
   readonly audioSeconds: (seconds: number) => void;
   /** Counts the words of an answer that were spoken, and the words of it that an interruption kept from being heard. */
@@ -23,7 +23,7 @@ export type VoiceMetrics = { readonly of: (kind: VoiceKind) => KindMetrics };
 
 const BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
-/** Declares the metrics of live voice, once per process. */
+/** Declares the metrics of live voice. Call it once per process. */
 export function createVoiceMetrics(metrics: Metrics, live: () => number): VoiceMetrics {
   const histogram = (name: string, help: string, labels: readonly string[]): Histogram =>
     metrics.histogram(name, help, BUCKETS, labels);

@@ -2,9 +2,9 @@ import { type Clock, sleep } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
-/** A session as the registry sees it. */
+/** The methods of a session that the registry calls. */
 interface LiveSession {
-  /** Finishes the turn in progress, closes with 1012 and settles. */
+  /** Finishes the turn in progress, closes the socket with 1012 and settles. */
   drain(): void;
   /** Ends the session now: makes no further purchases, and settles the charges up to now. */
   abandon(): void;
@@ -13,11 +13,11 @@ interface LiveSession {
 /** The registry of this process's live sessions: limits their number, and drains them. */
 export interface VoiceSessions {
   readonly size: number;
-  /** Throws the refusal of a session while the process is full or shutting down. Call it before money is held. */
+  /** Throws the refusal of a session when the process is full or shutting down. Call it before an amount is held. */
   requireRoom(): void;
-  /** Throws as `requireRoom` does; the caller then ends the session. */
+  /** Registers a session. Throws as `requireRoom` does; the caller then ends the session. */
   enter(sessionId: string, session: LiveSession): void;
-  /** The session is settled. */
+  /** Removes a session that is settled. */
   leave(sessionId: string): void;
   /**
    * Lets sessions finish their turns, ends the remaining sessions at the deadline, and resolves when all are settled. No
@@ -26,7 +26,7 @@ export interface VoiceSessions {
   drain(deadlineMs: number): Promise<void>;
 }
 
-/** After the deadline: how long settlements may take before the journals are left to the reaper. */
+/** Milliseconds that settlements may take after the deadline. Then the reaper settles the rest from their journals. */
 const SETTLE_MS = 5_000;
 
 export function createVoiceSessions(deps: {

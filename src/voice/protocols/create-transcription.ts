@@ -17,7 +17,7 @@ import type { TurnStream } from './deepgram-turns/turn-writer.ts';
 import { turnsDialect } from './deepgram-turns/turns-dialect.ts';
 import { PLAIN_DIALECT } from './transcript-events/plain-dialect.ts';
 
-/** A dialect and its parameters, in a form that a recording can store. */
+/** Choice of a dialect with its parameters, as plain data that a recording can store. */
 export type DialectChoice =
   | { readonly kind: 'plain' }
   | {

@@ -7,11 +7,11 @@ type SocketSessionParts = {
   readonly session: VoiceSession;
   readonly sender: { attach(socket: ClientSocket): void; drained(): void };
   readonly commands: { handle(bytes: Uint8Array, nowMs: number): void };
-  /** Sends the first events of the protocol. */
+  /** Called once the client is attached, to send the first events of the protocol. */
   readonly attached: () => void;
 };
 
-/** A voice session in one of the live protocols, as its socket drives it. */
+/** A voice session in a live protocol, with the methods that its socket calls. */
 export class SocketSession {
   readonly #parts: SocketSessionParts;
 
@@ -30,13 +30,15 @@ export class SocketSession {
     attached();
   }
 
-  /** Takes one event as bytes, since the protocols are text only. The caller may reuse them after this returns. */
+  /**
+   * Handles one event of the client, passed as bytes since the protocols have text frames only. The caller may reuse the bytes.
+   */
   frame(bytes: Uint8Array): void {
     const { clock, commands, session } = this.#parts;
     if (!session.isOver) commands.handle(bytes, clock.monotonicMs());
   }
 
-  /** The client's send buffer has room again. */
+  /** Called when the client's send buffer has room again. */
   drained(): void {
     this.#parts.sender.drained();
   }
@@ -49,7 +51,7 @@ export class SocketSession {
     this.#parts.session.clientGone();
   }
 
-  /** Ends now, without waiting for payments in progress. */
+  /** Ends the session now, without waiting for payments in progress. */
   abandon(): void {
     this.#parts.session.abandon();
   }

@@ -5,9 +5,9 @@ type QueueOptions = {
   readonly transcript: SttListener['transcript'];
   /** Called with each sign of a recogniser that detects the ends of turns. */
   readonly turn?: SttListener['turn'];
-  /** Called once for each recogniser that fails; the steps that wait for it fail, too. */
+  /** Called once for each recogniser that fails. The queued steps for it fail as well. */
   readonly lost: (error: Error) => void;
-  /** Work between the steps has failed. */
+  /** Called when work passed to `after` has thrown. */
   readonly failed: (error: Error) => void;
 };
 
@@ -18,14 +18,14 @@ type Recogniser = {
 };
 
 /**
- * Runs the steps of one transcriber on its recogniser, one after another. It opens the recogniser when it is first
- * needed, and again after it was lost or released.
+ * Runs the steps of one transcriber on its recogniser, one after another. Opens the recogniser at the first step, and again
+ * after the recogniser failed or was released.
  */
 export class RecogniserQueue {
   readonly #options: QueueOptions;
   #stt: Recogniser | undefined;
   #work: Promise<void> = Promise.resolve();
-  /** Steps that are not done yet. */
+  /** Number of steps that are not finished. */
   #waiting = 0;
 
   constructor(options: QueueOptions) {
@@ -43,8 +43,8 @@ export class RecogniserQueue {
   }
 
   /**
-   * Pushes audio to the recogniser: at once when no step waits, else a copy of it in its turn. Copies wait in
-   * `waiting`, whose owner bounds it and may remove them.
+   * Pushes audio to the recogniser: at once when no step is queued, else as a copy after the queued steps. Copies are kept in
+   * `waiting`, which the caller bounds and may empty.
    */
   hear(frame: Int16Array, waiting: Int16Array[]): void {
     const stt = this.#stt;
@@ -70,7 +70,7 @@ export class RecogniserQueue {
     );
   }
 
-  /** Does other work in its turn. */
+  /** Queues work that needs no recogniser. */
   after(work: () => void): void {
     this.#inTurn(work, (error) => this.#options.failed(asError(error)));
   }

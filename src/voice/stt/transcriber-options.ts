@@ -18,9 +18,9 @@ export type TranscriberOptions = {
   /** Set when a recogniser that detects the ends of turns ends the utterances. When it is absent, silence ends them. */
   readonly turns?: TurnBounds | undefined;
   readonly vad: VadEngine;
-  /** The cheap gate before the model, where its package is installed. */
+  /** First stage of speech detection, before the model; undefined when its package is not installed. */
   readonly gates: SpeechGates | undefined;
-  /** Called when a recogniser is needed and none is held. */
+  /** Opens a recogniser. Called when one is needed and none is open. */
   readonly openStt: (listener: SttListener) => Promise<SttStream>;
   readonly clock: Clock;
   readonly events: TranscriberEvents;

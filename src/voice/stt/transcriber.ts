@@ -13,11 +13,11 @@ import type { TranscriberOptions } from './transcriber-options.ts';
 import { heardOf, newUtterance, nextSegment, type Utterance, wordsSoFar } from './utterance.ts';
 import { UtteranceSilence } from './utterance-silence.ts';
 
-/** As many together as a decoder takes at a time: each piece costs more than its samples. */
+/** Frames passed to the recogniser at a time: as many as a decoder takes at once, because each call has a cost of its own. */
 const GATHERED_FRAMES = LIMITS.engines.decoderPostMs / FRAME_MS;
 const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
-/** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only the audio before speech. */
+/** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only a short lead of audio before speech. */
 export class Transcriber {
   // Fields that every audio frame uses come first (docs/decisions/0109).
   #closed = false;
@@ -29,7 +29,7 @@ export class Transcriber {
   readonly #mostLead: number;
   #lead = 0;
   #frames = 0;
-  /** Frames of the utterance that its recogniser has not been given yet. */
+  /** Number of frames of the utterance that were not passed to its recogniser yet. */
   #gathered = 0;
   readonly #clock: Clock;
   readonly #events: TranscriberEvents;
@@ -70,7 +70,7 @@ export class Transcriber {
     if (!this.#closed) this.#intake.push(bytes);
   }
 
-  /** Audio of the utterance in progress. */
+  /** Milliseconds of audio in the utterance in progress. */
   get pendingMs(): number {
     return (this.#utterance?.frames ?? 0) * FRAME_MS;
   }
@@ -151,7 +151,7 @@ export class Transcriber {
     this.#queue.release();
   }
 
-  /** Takes the next 20 ms from the intake. */
+  /** Processes the next 20 ms frame of the intake. */
   frame(frame: Int16Array): void {
     if (this.#closed) return;
     this.#frames += 1;
@@ -183,7 +183,7 @@ export class Transcriber {
     }
   }
 
-  /** Sends `paused` with the words so far once the recogniser has had them, unless the caller goes on by then. */
+  /** Sends `paused` with the words up to now once the recogniser has decoded them, unless the caller speaks on before that. */
   #paused(): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
@@ -204,7 +204,7 @@ export class Transcriber {
     this.#events.resumed?.();
   }
 
-  /** Speech began at `startMs`, which may be some frames ago: those were kept. */
+  /** Begins an utterance at `startMs`. The frames since then are still kept. */
   #begin(startMs: number): void {
     const frames = Math.round((this.nowMs - startMs) / FRAME_MS);
     const lead = Math.max(0, Math.min(frames, this.#lead));
@@ -232,7 +232,7 @@ export class Transcriber {
     this.#queue.hear(this.#sound.newest(samples), waiting);
   }
 
-  /** `silenceMs` is the silence that proved the end; an end by command has none. */
+  /** Ends the utterance in progress. `silenceMs` is the silence that proved the end; 0 for an end without silence. */
   #end({ silenceMs = 0, asked = false, isCut = false } = {}): void {
     const utterance = this.#utterance;
     if (utterance === undefined) return;
@@ -259,7 +259,7 @@ export class Transcriber {
       }
       const latencyMs = Math.round(this.#clock.monotonicMs() - endedAtMs);
       const heard = heardOf(utterance, { asked, isCut, heardMs, latencyMs, voiceEndMs });
-      // An utterance without words gets no answer.
+      // `resumed` is sent because an utterance without words gets no answer.
       if (heard.text === '') this.#events.resumed?.();
       this.#events.heard(heard);
     };

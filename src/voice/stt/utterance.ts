@@ -2,18 +2,18 @@ import { shiftWords } from '../../engines/asr/shift-words.ts';
 import type { TimedWord, Transcript } from '../../engines/engine.ts';
 import type { Heard, Segment } from './transcriber-events.ts';
 
-/** Speech without a pause, while it is received and transcribed. */
+/** An utterance while it is received and transcribed: speech without a long pause. */
 export type Utterance = {
   readonly beganMs: number;
   readonly segments: Transcript[];
-  /** Words that may still change, behind the segments. */
+  /** Interim words after the final segments. */
   guess: string;
   isPausing: boolean;
-  /** Index into `segments` of the first that was not yet sent. */
+  /** Index in `segments` of the first segment that was not sent. */
   tailFrom: number;
   tailStartMs: number;
   frames: number;
-  /** Audio that the recogniser has not had yet; none of an utterance that is dropped. */
+  /** Audio that is queued for the recogniser; empty for a dropped utterance. */
   readonly waiting: Int16Array[];
   dropped: boolean;
   failed: boolean;

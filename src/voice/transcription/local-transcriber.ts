@@ -6,10 +6,10 @@ import { Transcriber } from '../stt/transcriber.ts';
 import type { TranscriberEvents } from '../stt/transcriber-events.ts';
 import type { StreamTranscriber, StreamTranscriberEvents } from './stream-transcriber.ts';
 
-/** The recogniser that was taken for one stream before it was accepted. */
+/** Recogniser that was opened for a stream before the stream was accepted. */
 export type TakenRecogniser = {
   readonly stt: SttStream;
-  /** Sets the recogniser's listener once the stream exists; throws if the recogniser has failed by then. */
+  /** Sets the recogniser's listener once the stream exists. Throws when the recogniser has already failed. */
   readonly listen: (listener: SttListener) => void;
 };
 
@@ -36,7 +36,7 @@ export class LocalTranscriber implements StreamTranscriber {
   #isGivenUp = false;
   #isOver = false;
   #isClosed = false;
-  /** Resolves when each `Finalize` so far is answered. */
+  /** Resolves when every `Finalize` up to now is answered. */
   #answered: Promise<void> = Promise.resolve();
 
   constructor(
@@ -58,7 +58,7 @@ export class LocalTranscriber implements StreamTranscriber {
       vad: deps.engines.vad,
       gates: deps.speechGates,
       openStt: async (listener) => {
-        // A stream has one recogniser, taken at the upgrade.
+        // A stream has only the recogniser that was opened at the upgrade.
         if (this.#engineFailed) throw new Error('the recogniser of this stream is gone');
         listen(listener);
         return stt;
@@ -75,7 +75,7 @@ export class LocalTranscriber implements StreamTranscriber {
 
   hear(bytes: Uint8Array): void {
     this.#transcriber.push(bytes);
-    // The audio may have ended the stream.
+    // `push` may have ended the stream.
     if (this.#isOver) return;
     if (!this.#transcriber.isBusy) this.#stage.heardUpTo(Number.POSITIVE_INFINITY);
     this.#stage.writer.took(bytes, this.#transcriber.nowMs);

@@ -5,28 +5,28 @@ import type { TranscriptWriter } from './dialect.ts';
 /** Callbacks to which the transcriber of a stream reports. */
 export type StreamTranscriberEvents = {
   readonly writer: TranscriptWriter;
-  /** The stream was heard up to `seconds`; Infinity is all that was let through so far. */
+  /** Called when the stream was heard up to `seconds`. Infinity means all audio passed on up to now. */
   readonly heardUpTo: (seconds: number) => void;
-  /** The transcriber makes progress, without words yet. */
+  /** Called when the transcriber makes progress and has no words yet. */
   readonly progressed: () => void;
-  /** An utterance is transcribed, `latencyMs` after its end. */
+  /** Called when an utterance is transcribed, `latencyMs` after its end. */
   readonly transcribed: (latencyMs: number) => void;
-  /** The transcriber failed. */
+  /** Called when the transcriber failed. */
   readonly failed: (ending: Ending, error?: unknown) => void;
 };
 
-/** Transcribes one stream: a recogniser of this process, or an upstream. */
+/** Transcribes one stream, with a recogniser of this process or at an upstream. */
 export interface StreamTranscriber {
   attach(client: RelayClient): void;
-  /** The client takes no more messages. */
+  /** Called when the client takes no more messages. */
   detach(): void;
-  /** The client's send buffer has room again. */
+  /** Called when the client's send buffer has room again. */
   drained(): void;
-  /** Takes paid audio. The bytes are a view: do not keep them. */
+  /** Transcribes paid audio. The bytes are a view: do not keep them. */
   hear(bytes: Uint8Array): void;
-  /** Takes a client message beside the audio: its type, and its text. */
+  /** Handles a client message that is not audio; `text` is the whole message. */
   message(type: string, text: string): void;
-  /** The client sends no more, but audio may still wait for a hold. */
+  /** Called when the client sends no more, while audio may still wait for a hold. */
   keep(): void;
   /** Ends the audio. Resolves when the whole transcript is sent. Safe to call twice. */
   finish(): Promise<void>;
@@ -34,7 +34,7 @@ export interface StreamTranscriber {
   giveUp(): void;
   /** True when the transcriber still has to report the total of audio that it heard, also without a client. */
   readonly isOwed: boolean;
-  /** The total was reported, to the client, too. */
+  /** True when the total of heard audio was reported, also to the client. */
   readonly hasReportedTotal: boolean;
   /**
    * The seconds to bill: at least the reported seconds and at most the seconds let through. Infinity means all seconds let

@@ -41,8 +41,8 @@ type StreamDeps = Pick<VoiceDeps, 'clock' | 'sessions' | 'metrics' | 'trace' | '
 const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 /**
- * A live transcription as its socket drives it. Its actor orders events; the stream owns the transcriber and the
- * reserve, and is settled exactly once, however it ends.
+ * A live transcription, with the methods that its socket calls. Its actor orders events; the stream owns the transcriber and
+ * the reserve, and is settled exactly once.
  */
 export class TranscriptionStream {
   readonly #deps: StreamDeps;
@@ -159,14 +159,14 @@ export class TranscriptionStream {
     if (this.#isStreaming) this.#writer.misunderstood(reason);
   }
 
-  /** Ends a stream whose client broke a rule of the socket. */
+  /** Ends a stream whose client violated a rule of the socket. */
   cutOff(ending: Ending): void {
     this.#send({ type: 'stream.failed', ending });
   }
 
   /**
-   * Ends the audio, and ignores later audio. Audio that waits for a hold is transcribed if the hold comes in time; then
-   * the remaining finals are sent, and the close.
+   * Ends the audio; later audio is ignored. Audio that waits for a hold is transcribed if the hold is granted in time. Then the
+   * remaining final words and the close frame are sent.
    */
   finish(): void {
     this.#send({ type: 'audio.finished' });
@@ -209,7 +209,9 @@ export class TranscriptionStream {
     };
   }
 
-  /** Messages delay the end, but not forever. */
+  /**
+   * Time at which a stream without audio ends, on the monotonic clock. Messages delay it, up to `keptMs` after the last audio.
+   */
   get #quietAtMs(): number {
     const { keptMs, quietMs } = this.#input.dialect;
     const keptUntilMs = Math.min(this.#lastSeenAtMs + quietMs, this.#allowance.lastAtMs + keptMs);
@@ -220,7 +222,9 @@ export class TranscriptionStream {
     return this.#actor.snapshot.value === 'streaming';
   }
 
-  /** Sent only while the last words are awaited: before that, there would be too many events. */
+  /**
+   * Reports progress to the state machine, only while the last words are awaited: before that, there would be too many events.
+   */
   #progressed(): void {
     if (this.#isFinishing) this.#send({ type: 'transcript.progressed' });
   }

@@ -19,12 +19,12 @@ const CLOSE_STREAM = Buffer.from('{"type":"CloseStream"}');
 const KEEP_ALIVE = Buffer.from('{"type":"KeepAlive"}');
 const NOT_PASSED_ON =
   'The upstream does not know this message, or bills it apart, which needs a key of your own there.';
-/** A close frame without a code reads 1005. */
+/** Codes of a normal close. A close frame without a code counts as 1005. */
 const NORMAL_CLOSES: ReadonlySet<number> = new Set([1000, 1005]);
 
 /**
- * Transcribes a stream with an upstream of Deepgram's live protocol, whose frames the dialect passes on. Billed by the
- * total that it reports, until then by its results; audio that it never reports before it breaks off is not billed.
+ * Transcribes a stream at an upstream of Deepgram's live protocol, whose frames the dialect relays. Billed by the upstream's
+ * reported total, and before that by its results. Audio that the upstream never reports before it breaks off is not billed.
  */
 export class UpstreamTranscriber implements StreamTranscriber {
   readonly #input: UpstreamHearingInput;
@@ -34,7 +34,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
   #hasSound = false;
   #isClosed = false;
   #sentAtMs: number;
-  /** The total that it reported since the last audio. */
+  /** Total in seconds that the upstream reported since the last audio; undefined when it has not. */
   #totalSeconds: number | undefined;
   #isBrokenOff = false;
   /** Close code and reason of the upstream, kept while earlier frames wait for the client. */
@@ -123,7 +123,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     this.#input.upstream.close();
   }
 
-  /** Listens once, also for a client that left before its socket was attached. */
+  /** Starts to read the upstream's frames, once, also for a client that left before its socket was attached. */
   #listen(): void {
     if (this.#isListening) return;
     this.#isListening = true;
@@ -159,7 +159,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     if (relayed !== undefined) this.#downlink.send(relayed);
   }
 
-  /** Frames from before the close are handled first. */
+  /** Handles the upstream's close, once all frames from before the close are handled. */
   #lookOver(): void {
     if (this.#closedAs === undefined || this.#downlink.hasWaiting) return;
     const { code, reason } = this.#closedAs;
@@ -175,7 +175,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
 
   /** Keeps the upstream open with messages, because it closes a stream after some seconds without audio. */
   #keepUpstream(): void {
-    // Listening or sending may have ended the stream.
+    // Reading or sending frames may have ended the stream.
     if (this.#isClosed || this.#finished !== undefined) return;
     const { clock } = this.#input;
     this.#keepAlive = clock.setTimeout(() => {
@@ -190,7 +190,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     if (this.#keepAlive !== undefined) this.#input.clock.clearTimeout(this.#keepAlive);
   }
 
-  /** Catches errors in upstream frames, since no caller would. */
+  /** Runs work on upstream frames, whose errors no caller would catch. */
   #guard(work: () => void): void {
     try {
       work();

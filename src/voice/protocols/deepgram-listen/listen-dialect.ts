@@ -8,26 +8,26 @@ import { upstreamClosed } from '../../live/voice-endings.ts';
 import type { Heard, Segment } from '../../stt/transcriber-events.ts';
 import type { Total, TranscriptDialect, TranscriptWriter } from '../../transcription/dialect.ts';
 
-/** The query parameters of the stream. */
+/** Query parameters of the stream that change its messages. */
 export type ListenParameters = {
   readonly interimResults: boolean;
   /** With false, silence ends no utterance, but its words still become final. */
   readonly endpointingMs: number | false;
   readonly utteranceEndMs: number | undefined;
   readonly vadEvents: boolean;
-  /** Words also carry `punctuated_word`. */
+  /** True when words also carry `punctuated_word`. */
   readonly punctuated: boolean;
 };
 
 export type ListenStream = {
   readonly requestId: string;
-  /** When the stream was opened, as ISO time. */
+  /** Time when the stream was opened, in ISO 8601. */
   readonly created: string;
   readonly model: { readonly id: string; readonly arch: string; readonly version: string };
 };
 
 const { listenEndpointingMs: SILENCE, listenIdleSeconds, listenKeptSeconds } = LIMITS;
-/** The index of the one channel, and the number of channels. */
+/** Value of `channel_index`: the index of the only channel, and the number of channels. */
 const CHANNEL = [0, 1] as const;
 
 /**
@@ -75,7 +75,7 @@ class ListenWriter implements TranscriptWriter {
   /** End of the last words; undefined once `UtteranceEnd` is sent for those words. */
   #lastWordEndMs: number | undefined;
   #nowMs = 0;
-  /** Utterances that have begun and are not transcribed yet. */
+  /** Number of utterances that have begun and are not transcribed yet. */
   #open = 0;
 
   constructor(
@@ -120,7 +120,7 @@ class ListenWriter implements TranscriptWriter {
       speechFinal: asked || (!isCut && this.#parameters.endpointingMs !== false),
       fromFinalize: asked,
     });
-    // The silence may have passed during the transcription.
+    // The silence that triggers `UtteranceEnd` may have passed while the words were being transcribed.
     this.#sendUtteranceEnd();
   }
 

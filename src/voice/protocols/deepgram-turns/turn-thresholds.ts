@@ -7,7 +7,10 @@ const Eot = z.coerce.number().min(eot.min).max(eot.max);
 const EagerEot = z.coerce.number().min(eagerEot.min).max(eagerEot.max);
 const TimeoutMs = z.coerce.number().int().min(eotTimeoutMs.min).max(eotTimeoutMs.max);
 
-/** When a turn ends: https://developers.deepgram.com/docs/flux/configuration. Without an eager threshold there are no eager ends. */
+/**
+ * Settings that decide when a turn ends: https://developers.deepgram.com/docs/flux/configuration. Without an eager threshold
+ * there are no `EagerEndOfTurn` events.
+ */
 export const TurnThresholds = z.object({
   eot_threshold: Eot.default(eot.usual),
   eager_eot_threshold: EagerEot.optional(),

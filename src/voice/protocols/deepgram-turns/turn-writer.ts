@@ -17,7 +17,7 @@ type Trigger = 'model' | 'manual' | 'timeout';
 
 const { eotSilenceMs, turnUpdateMs, turnWords } = LIMITS.deepgram;
 
-/** A turn in progress, from its first words on. */
+/** A turn in progress, which began with its first words. */
 type Turn = {
   readonly startMs: number;
   readonly words: TimedWord[];
@@ -28,9 +28,9 @@ type Turn = {
 };
 
 /**
- * Writes a transcript in turns. A turn begins with its first words and goes over as many utterances as are said without a
- * long silence. The recognisers of this server do not tell how sure they are that a turn is over, so that it is derived from
- * the silence behind its words: it grows as 1 - e^(-silence / 600 ms), and falls to 0 when speech begins.
+ * Writes a transcript in turns. A turn begins with its first words and continues over utterances without a long silence between
+ * them. The recognisers of this server report no confidence that a turn is over, so it is derived from the silence after the
+ * last words: it grows as 1 - e^(-silence / 600 ms), and falls to 0 when speech begins.
  */
 export class TurnWriter implements TranscriptWriter {
   #settings: TurnSettings;
@@ -43,7 +43,7 @@ export class TurnWriter implements TranscriptWriter {
   #fromMs = 0;
   #nowMs = 0;
   #updatedMs = 0;
-  /** Utterances that have begun and are not transcribed yet. */
+  /** Number of utterances that have begun and are not transcribed yet. */
   #open = 0;
 
   constructor(settings: TurnSettings, stream: TurnStream, send: Send) {
@@ -134,7 +134,7 @@ export class TurnWriter implements TranscriptWriter {
   #judge(): void {
     const turn = this.#turn;
     if (turn === undefined || turn.words.length === 0) return;
-    // In speech without a pause, too: each message has all the words of its turn.
+    // The number of words is bounded even in speech without a pause, because each message repeats all words of its turn.
     if (turn.words.length >= turnWords) this.#end('timeout');
     if (this.#turn === undefined || this.#open > 0) return;
     const { eager_eot_threshold: eager, eot_threshold, eot_timeout_ms } = this.#settings.thresholds;
@@ -156,7 +156,7 @@ export class TurnWriter implements TranscriptWriter {
     this.#turnIndex += 1;
   }
 
-  /** 1 is never reached, so that a threshold of 1 leaves the end to the client. */
+  /** Confidence that the turn is over, from 0 to 0.999. A threshold of 1 therefore leaves the end of turns to the client. */
   get #confidence(): number {
     if (this.#turn === undefined || this.#open > 0) return 0;
     const silenceMs = Math.max(0, this.#nowMs - this.#turn.lastVoiceMs);

@@ -8,10 +8,13 @@ import { type TurnStream, TurnWriter } from './turn-writer.ts';
 const { listenIdleSeconds, deepgram } = LIMITS;
 const QUIET_MS = listenIdleSeconds * 1_000;
 
-/** Deepgram's turns (Flux): https://developers.deepgram.com/docs/flux/state. Frames of an upstream of this protocol pass. */
+/**
+ * Returns the dialect of Deepgram's turns (Flux): https://developers.deepgram.com/docs/flux/state. Frames of an upstream of
+ * this protocol pass unchanged.
+ */
 export const turnsDialect = (settings: TurnSettings, stream: TurnStream): TranscriptDialect => ({
   silenceDurationMs: deepgram.turnPauseMs,
-  // There is no message that keeps a stream without audio.
+  // The protocol has no message that keeps a stream open without audio.
   quietMs: QUIET_MS,
   keptMs: QUIET_MS,
   quiet: { code: 1011, reason: `NET-0001: no audio in ${listenIdleSeconds} s` },
@@ -22,7 +25,10 @@ export const turnsDialect = (settings: TurnSettings, stream: TurnStream): Transc
   writer: (send) => new TurnWriter(settings, stream, send),
 });
 
-/** Key terms are billed apart: https://developers.deepgram.com/docs/keyterm. */
+/**
+ * Returns the message for an upstream. Undefined when the message is invalid or has key terms, which are billed in addition to
+ * the audio: https://developers.deepgram.com/docs/keyterm.
+ */
 function passedOn(type: string, text: string): string | undefined {
   if (type !== 'Configure') return JSON.stringify({ type });
   const configure = readConfigure(tryParseJson(text));

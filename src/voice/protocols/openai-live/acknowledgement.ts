@@ -10,8 +10,8 @@ const ACKNOWLEDGE =
   'The task of the caller was handed over, and its result is not there yet. Say in one short sentence, in the language of the caller, that you are looking into it. Promise nothing and ask nothing.';
 
 /**
- * The words by which the model acknowledges a delegation that it made without any, once the client's delay is over. One
- * acknowledgement speaks for all delegations that wait for theirs.
+ * Lets the model acknowledge a delegation that it made without words, after the client's delay. One acknowledgement covers all
+ * delegations that wait for one.
  */
 export class Acknowledgement {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class Acknowledgement {
   constructor(options: {
     readonly clock: Clock;
     readonly session: VoiceSession;
-    /** A message is being spoken. */
+    /** Returns true while a message is being spoken. */
     readonly isSpeaking: () => boolean;
   }) {
     this.#clock = options.clock;

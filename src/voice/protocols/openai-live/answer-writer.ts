@@ -13,7 +13,7 @@ import type { LiveSender } from './live-sender.ts';
 import type { PacedOutput } from './paced-output.ts';
 
 export type AnswerEvents = {
-  /** The model has handed work over to the application, by this call. */
+  /** Called when the model has delegated work to the application by the function call `callId`. */
   readonly handedOver: (callId: string) => void;
   /**
    * Called when the answer is over and another answer may begin. `hasDelegatedSilently` is true when the answer delegated work
@@ -43,7 +43,7 @@ export class AnswerWriter implements AnswerClient {
     readonly target: Delegation['type'];
     readonly request: Pick<AnswerRequest, 'config'>;
     readonly sinceMs: () => number;
-    /** The session ends, and says why by itself. */
+    /** Returns true while the session is ending. The session then reports the reason itself. */
     readonly isEnding: () => boolean;
   }) {
     const { random, request, sender, sinceMs, target } = options;

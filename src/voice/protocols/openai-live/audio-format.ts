@@ -35,6 +35,6 @@ export const renderLiveFormat = ({ encoding, sampleRateHz }: SoundFormat): Audio
 
 const SILENCE = { linear16: 0, mulaw: 0xff, alaw: 0xd5 } as const;
 
-/** As much silence as there is sound in `bytes`. */
+/** Returns silence of the same duration as the audio in `bytes`. */
 export const silenceLike = (bytes: Uint8Array, { encoding }: SoundFormat): Uint8Array =>
   new Uint8Array(bytes.length).fill(SILENCE[encoding]);

@@ -57,7 +57,10 @@ const SERVED: ReadonlySet<string> = new Set(
   Event.options.map((option) => option.shape.type.value as string),
 );
 
-/** Further events of the protocol. At an upstream whose bill goes to the client, they are passed on. */
+/**
+ * Further event types of the protocol, which this server does not execute. An upstream whose bill goes to the client receives
+ * them.
+ */
 const UNSERVED: ReadonlySet<string> = new Set([
   'session.start',
   'session.output_audio.fixture.play',
@@ -66,10 +69,10 @@ const UNSERVED: ReadonlySet<string> = new Set([
   'decision.item.delete',
 ]);
 
-/** An event whose members are not checked yet. */
+/** An event with a type, whose other members are not checked yet. */
 export type RawLiveEvent = Json & { readonly type: string };
 
-/** Parses a client's message into an event of some type, or returns the problem. */
+/** Parses a client's message into an event with a type. Returns the problem of a message that is none. */
 export function readRawEvent(
   text: string,
 ): { readonly raw: RawLiveEvent } | { readonly problem: EventProblem } {
@@ -99,7 +102,7 @@ export function readLiveClientEvent(
     : { problem: problemOf(parsed.error, undefined, eventId) };
 }
 
-/** Why an event of this type is not executed here. */
+/** Returns the reason why an event of this type is not executed on this server. */
 export function unservedEvent(type: string): EventProblem {
   if (type === 'session.start') {
     const message = 'The session has started already; open another socket for another session.';

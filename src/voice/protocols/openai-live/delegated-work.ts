@@ -28,7 +28,7 @@ export class DelegatedWork {
     readonly random: Random;
     readonly target: Delegation['type'];
     readonly responseId: string;
-    /** Milliseconds since the session began. */
+    /** Returns the milliseconds since the session began. */
     readonly offsetMs: () => number;
   }) {
     this.#sender = options.sender;
@@ -112,7 +112,7 @@ export class DelegatedWork {
     this.#sender.send('response.event', { delegation_id: this.#delegationId, event });
   }
 
-  /** Snapshots have no output: it came in the events before. */
+  /** Returns a snapshot of the response. Its output is empty, because earlier events contained the output. */
   #response(status: string): Fields {
     return { id: this.#responseId, object: 'response', status, output: [] };
   }

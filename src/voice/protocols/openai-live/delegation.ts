@@ -70,7 +70,7 @@ export const DelegationUpdate = z.discriminatedUnion(
 export type Delegation = z.output<typeof Delegation>;
 type DelegationUpdate = z.output<typeof DelegationUpdate>;
 
-/** The tool by which a model hands a task over to the application. */
+/** Tool by which a model delegates a task to the application. */
 const HAND_OVER: Tool = {
   type: 'function',
   name: 'delegate_task',

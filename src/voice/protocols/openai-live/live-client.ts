@@ -22,7 +22,7 @@ export type LiveClientOptions = {
   readonly allowance: EventAllowance;
   readonly target: Delegation['type'];
   readonly events: AnswerEvents & { readonly ended: (ending: Ending) => void };
-  /** The session ends, which stops the answer in progress. */
+  /** Returns true while the session is ending, which stops the answer in progress. */
   readonly isEnding: () => boolean;
 };
 
@@ -32,15 +32,15 @@ export type LiveClientOptions = {
 const SPANS = 16;
 
 /**
- * Sends the events of a voice session in the protocol of `/v1/live/sessions`. Speech is sent in real time, so that an
- * interruption is heard at once: the client plays what it has received.
+ * Sends the events of a voice session in the protocol of `/v1/live/sessions`. Speech is sent in real time: the client plays all
+ * that it has received, so only unsent speech can be cut by an interruption.
  */
 export class LiveClient implements VoiceClient {
   readonly turnMs = LIMITS.liveTurnMs;
   readonly #options: LiveClientOptions;
   readonly #output: PacedOutput;
   readonly #startedAtMs: number;
-  /** When the caller began to speak, and fell silent, by item. */
+  /** Times when the caller began to speak and fell silent, by item id. */
   readonly #spans = new RecentMap<string, { readonly startMs: number; endMs: number }>(SPANS);
 
   constructor(options: LiveClientOptions) {
@@ -49,11 +49,11 @@ export class LiveClient implements VoiceClient {
     this.#startedAtMs = options.clock.monotonicMs();
   }
 
-  /** Milliseconds since the session began, whole. */
+  /** Returns the whole milliseconds since the session began. */
   readonly sinceMs = (): number =>
     Math.round(this.#options.clock.monotonicMs() - this.#startedAtMs);
 
-  /** A message is being spoken. */
+  /** Returns true while a message is being spoken. */
   readonly isSpeaking = (): boolean => this.#output.heard !== undefined;
 
   get lastEventAtMs(): number {

@@ -29,9 +29,9 @@ export type LiveCommandDeps = {
   readonly acknowledgement: Acknowledgement;
   readonly instructions: string;
   readonly delegation: Delegation;
-  /** Milliseconds since the session began. */
+  /** Returns the milliseconds since the session began. */
   readonly sinceMs: () => number;
-  /** The session as its client sees it. */
+  /** Returns the session object as its client sees it. */
   readonly render: () => Readonly<Record<string, unknown>>;
 };
 
@@ -53,9 +53,9 @@ export class LiveCommands {
   readonly #session: VoiceSession;
   #delegation: Delegation;
   #isMuted = false;
-  /** Texts to be spoken once the answer in progress is over. */
+  /** Texts to speak after the answer in progress. */
   readonly #commentaries: string[] = [];
-  /** The application wants an answer as soon as the acknowledgement in progress is over. */
+  /** True when the application has requested an answer that begins after the acknowledgement in progress. */
   #isAnswerDue = false;
 
   constructor(deps: LiveCommandDeps) {
@@ -175,7 +175,7 @@ export class LiveCommands {
 
   #append(base64: string, nowMs: number): EventProblem | undefined {
     const audio = Buffer.from(base64, 'base64');
-    // The decoder skips invalid characters, so that a wrong length reveals them.
+    // The base64 decoder skips invalid characters, so too few bytes reveal them.
     if (audio.length < Math.floor((base64.length * 3) / 4) - 2) {
       return { code: 'invalid_value', message: 'audio is not base64.', param: 'audio' };
     }

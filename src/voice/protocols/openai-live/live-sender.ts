@@ -4,7 +4,7 @@ import { EventSender } from '../openai-realtime/event-sender.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Why a session ended, in the words of the protocol. */
+/** Reason for the end of a session, as the protocol names it. */
 export type CloseReason =
   | 'close_requested'
   | 'expired'
@@ -30,7 +30,7 @@ export function closeReason(ending: Ending): CloseReason {
 
 const isMoney = (code: string): boolean => code === 'budget_exhausted';
 
-/** Sends the events of a live session: errors have the shape that its protocol gives them. */
+/** Sends the events of a live session. Its errors have the shape of the live protocol. */
 export class LiveSender extends EventSender {
   /** Sends an event that responds to the client's event `eventId`. */
   answer(type: string, eventId: string | null | undefined, fields: Fields = {}): void {

@@ -7,9 +7,9 @@ import type { Played } from '../../session/voice-client.ts';
  */
 export class PacedOutput {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** Fractions in a private field of its own would be allocated anew with every write (docs/decisions/0109). */
+  /** Two numbers in one object: V8 would allocate a fraction in a private field anew at every write (docs/decisions/0109). */
   readonly #state = { playedAtMs: 0, sentMs: 0 };
-  /** The message that is being spoken. */
+  /** Id of the message that is being spoken. */
   #itemId: string | undefined;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {

@@ -67,19 +67,19 @@ type LiveItem = z.output<typeof Item>;
 
 /** Settings with which a live session on this server begins. Plain data: recordings keep them. */
 export type LiveStart = {
-  /** The model, as the client named it. */
+  /** Model id, under the client's name for it. */
   readonly model: string;
   readonly instructions: string;
   readonly delegation: Delegation;
   readonly items: readonly LiveItem[];
-  /** The client's own id of its `session.start`. */
+  /** The client's own event id of its `session.start`. */
   readonly eventId: string | null;
 };
 
 export type ReadStart = {
   readonly start: LiveStart;
   readonly config: SessionConfig;
-  /** The model that the delegation names: the backend of the session. */
+  /** Model id of the session's backend, which the delegation names. Undefined when the session delegates to its application. */
   readonly backend: string | undefined;
 };
 

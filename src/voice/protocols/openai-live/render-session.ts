@@ -8,7 +8,7 @@ export function renderLiveSession(
   { inputFormat, voice }: SessionConfig,
   about: Pick<LiveStart, 'model' | 'instructions' | 'items'> & {
     readonly id: string;
-    /** In seconds since the Unix epoch. */
+    /** Time when the session expires, in seconds since the Unix epoch. */
     readonly expiresAt: number;
     readonly delegation: Delegation;
   },

@@ -10,14 +10,14 @@ const PCM: SoundFormat = { encoding: 'linear16', sampleRateHz: 24_000 };
 const PCMU: SoundFormat = { encoding: 'mulaw', sampleRateHz: 8_000 };
 const PCMA: SoundFormat = { encoding: 'alaw', sampleRateHz: 8_000 };
 
-/** The format names of the first clients. */
+/** Format names that the first clients of the protocol send. */
 const LEGACY: Readonly<Record<string, SoundFormat>> = {
   pcm16: PCM,
   g711_ulaw: PCMU,
   g711_alaw: PCMA,
 };
 
-/** Parses a format as current clients write it, or as one of the first clients' names. */
+/** Parses a format: an object, or a name that the first clients send. Undefined for an unknown format. */
 export function parseAudioFormat(value: unknown): SoundFormat | undefined {
   if (typeof value === 'string') return Object.hasOwn(LEGACY, value) ? LEGACY[value] : undefined;
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;

@@ -17,7 +17,7 @@ export type CommandDeps = {
   readonly sender: EventSender;
   readonly session: VoiceSession;
   readonly pipeline: Pick<VoicePipeline, 'problemOf'>;
-  /** The session as its client sees it. */
+  /** Returns the session object as its client sees it. */
   readonly render: () => Readonly<Record<string, unknown>>;
 };
 
@@ -103,7 +103,7 @@ export class ClientCommands {
 
   #append(base64: string, nowMs: number): EventProblem | undefined {
     const audio = Buffer.from(base64, 'base64');
-    // The decoder skips invalid characters, so that a wrong length reveals them.
+    // The base64 decoder skips invalid characters, so too few bytes reveal them.
     if (audio.length < Math.floor((base64.length * 3) / 4) - 2) {
       return { code: 'invalid_value', message: 'audio is not base64.', param: 'audio' };
     }
@@ -127,7 +127,7 @@ export class ClientCommands {
     if (this.#session.cancel(responseId)) return undefined;
     return {
       code: 'response_cancel_not_active',
-      // Clients recognise these first words, and ignore the error.
+      // Clients recognise the first words of this message and ignore the error.
       message: 'Cancellation failed: no such response is in progress.',
       param: responseId === undefined ? null : 'response_id',
     };

@@ -5,7 +5,7 @@ import type { SessionProblem } from '../../session/answer-request.ts';
 import { partText } from '../../session/conversation.ts';
 
 const Id = z.string().min(1).max(64);
-/** Null counts as absent: some clients write every member they know. */
+/** Optional id. Null counts as absent, because some clients send every member that they know. */
 const OptionalId = Id.nullable()
   .transform((id) => id ?? undefined)
   .optional();
@@ -80,7 +80,7 @@ const Event = z.discriminatedUnion('type', [
     type: z.literal('session.update'),
     session: z.unknown().refine((session) => session !== undefined, 'is needed'),
   }),
-  // The `session.update` of the first transcription sessions.
+  // The `session.update` event of the first transcription sessions.
   z.object({
     ...base,
     type: z.literal('transcription_session.update'),
@@ -112,10 +112,10 @@ const Event = z.discriminatedUnion('type', [
 export type ClientEvent = z.output<typeof Event>;
 export type ClientItem = z.output<typeof Item>;
 
-/** Why an event was refused, as `error` shows it. */
+/** Reason why an event was refused, with the members of the `error` event. */
 export type EventProblem = SessionProblem & {
   readonly param?: string | null;
-  /** The client's own id of the event, when it could be read. */
+  /** The client's own id of the event; undefined when it could not be read. */
   readonly eventId?: string | null;
 };
 

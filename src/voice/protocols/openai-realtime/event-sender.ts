@@ -6,7 +6,7 @@ import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { EventProblem } from './client-event.ts';
 import { errorType } from './error-type.ts';
 
-/** The socket that a session needs; `SocketConnection` implements it. */
+/** Socket of a session's client; `SocketConnection` implements it. */
 export interface ClientSocket {
   readonly isOpen: boolean;
   readonly bufferedAmount: number;
@@ -17,7 +17,7 @@ export interface ClientSocket {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Sends events to the client of a realtime session, each with an id, and waits for room in its send buffer. */
+/** Sends events to the client of a realtime session, each with an event id, and waits while the send buffer is full. */
 export class EventSender {
   readonly #random: Random;
   #socket: ClientSocket | undefined;
@@ -41,12 +41,12 @@ export class EventSender {
     );
   }
 
-  /** Sends the problem of a client event; the session goes on. */
+  /** Sends an `error` about a client's event. The session goes on. */
   refuse(problem: EventProblem): void {
     this.error('invalid_request_error', problem);
   }
 
-  /** Sends a failure of the server; the session goes on. */
+  /** Sends an `error` about a failure of the server. The session goes on. */
   failed(problem: Pick<EventProblem, 'code' | 'message'>): void {
     this.error(errorType(problem.code, 'server_error'), problem);
   }
@@ -94,7 +94,7 @@ export class EventSender {
         this.#waiting.push(resume);
         signal.addEventListener('abort', resume);
       });
-      // A slow client makes one answer wait many times.
+      // An answer to a slow client waits many times, so its listener is removed after each wait.
       signal.removeEventListener('abort', resume);
     }
   }

@@ -14,7 +14,7 @@ export type ItemDeps = {
   readonly session: Pick<VoiceSession, 'conversation' | 'heardUntil' | 'spoken'>;
 };
 
-/** Executes a client's event about the conversation, or returns the problem. */
+/** Executes a client's event about conversation items. Returns the problem of an event that is refused. */
 export function applyItemEvent(deps: ItemDeps, event: ItemEvent): EventProblem | undefined {
   const { sender, session } = deps;
   switch (event.type) {
@@ -71,7 +71,7 @@ function createItem(
   return undefined;
 }
 
-/** Truncates an answer to exactly the words that were heard. */
+/** Truncates a spoken answer to the words that the caller has heard. */
 function truncateItem(
   { sender, session }: ItemDeps,
   event: Extract<ItemEvent, { type: 'conversation.item.truncate' }>,

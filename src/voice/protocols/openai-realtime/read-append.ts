@@ -12,16 +12,16 @@ import {
   wordOf,
 } from '../../../../media/message/sound-message.ts';
 
-/** The longest id that an event may have. */
+/** Upper bound of an event id in characters. */
 const MOST_ID_CHARS = 512;
 
 const OF_APPEND = bitsOf(TYPE, AUDIO);
 const IDENTIFIED = bitsOf(EVENT_ID);
 
 /**
- * Reads the event that comes fifty times a second from its bytes: the audio of an event of `type`, by default an
- * `input_audio_buffer.append`, valid until the next call. Undefined is no refusal: it is another event, or one for the
- * general parser to read or refuse.
+ * Reads the audio of an event of `type` (default: `input_audio_buffer.append`) from its bytes, without a JSON parser, because
+ * such an event arrives 50 times a second. The result is valid until the next call. Undefined for any other event, which the
+ * general parser reads or refuses.
  */
 export function readAppend(event: Uint8Array, type = REALTIME_APPEND): Uint8Array | undefined {
   if (!scanMessage(event) || objectsOf() !== 0) return undefined;

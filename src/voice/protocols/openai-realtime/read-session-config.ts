@@ -12,10 +12,10 @@ import { Detection, readDetection } from './detection.ts';
 
 const TRANSCRIPTION_CONFIG: SessionConfig = { ...DEFAULT_CONFIG, isAnswering: false };
 
-/** A member of the session that cannot be used; `param` is its path. */
+/** Problem of a session's member; `param` is the member's path. */
 type MemberProblem = { readonly param: string; readonly message: string };
 
-/** The paths of the settings that a stage may be unable to serve. */
+/** Path in the client's session of each setting that a stage may be unable to serve. */
 const PARAMS: Readonly<Record<ConfigProblem['setting'], string>> = {
   transcriptionModel: 'session.audio.input.transcription.model',
   transcriptionLanguage: 'session.audio.input.transcription.language',
@@ -66,7 +66,7 @@ const Tools = z
     message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
   });
 
-/** Unknown model names are ignored: clients send them by default. */
+/** Transcription settings. Unknown model names are accepted and ignored, because clients send them by default. */
 const Transcription = z
   .object({
     model: z.unknown().optional(),
@@ -134,7 +134,7 @@ export type SessionType = 'realtime' | 'transcription';
 export const sessionType = (value: unknown): SessionType =>
   isObject(value) && value.type === 'transcription' ? 'transcription' : 'realtime';
 
-/** Applies a client's update; members that it leaves out stay. */
+/** Applies a client's `session.update` to the settings. Members that the update leaves out keep their values. */
 export function updateConfig(
   before: SessionConfig,
   value: unknown,
@@ -192,13 +192,13 @@ export function updateFitting(
 const modelOf = (model: unknown): string | undefined =>
   typeof model === 'string' && model.length <= LIMITS.modelIdChars ? model : undefined;
 
-/** Null clears a setting. */
+/** Returns the new value, or the old value when the update leaves the setting out. Null clears a setting. */
 const keep = <T>(wanted: T | undefined, before: T): T => (wanted === undefined ? before : wanted);
 
 const firstDefined = <T>(a: T | undefined, b: T | undefined): T | undefined =>
   a === undefined ? b : a;
 
-/** Older clients ask for text and audio together, which has always meant audio with its transcript. */
+/** Returns the output modality. Older clients request text and audio together, which means audio with its transcript. */
 function chooseModality(
   modalities: readonly ('audio' | 'text')[] | null | undefined,
   before: 'audio' | 'text',

@@ -118,7 +118,7 @@ export class RealtimeClient implements VoiceClient {
     });
   }
 
-  /** On a WebSocket the client plays the audio: it stops by itself and sends `conversation.item.truncate`. */
+  /** Returns an empty list: on a WebSocket the client plays the audio, stops it and sends `conversation.item.truncate`. */
   clearPlayback(): readonly Played[] {
     return [];
   }

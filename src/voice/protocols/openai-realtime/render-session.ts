@@ -6,7 +6,7 @@ export type SessionIdentity = {
   readonly id: string;
   /** Undefined when the handshake will name the model. */
   readonly model: string | undefined;
-  /** The model that transcribes the caller. */
+  /** Id of the model that transcribes the caller. */
   readonly transcriber: string;
 };
 

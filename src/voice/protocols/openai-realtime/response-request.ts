@@ -34,7 +34,7 @@ const ResponseBody = z.object({
     .nullish(),
 });
 
-/** Parses a client's request for a response; `newItemId` names the items of its input that have no id. */
+/** Parses a client's request for a response. `newItemId` creates ids for input items that have none. */
 export function readResponseRequest(
   value: unknown,
   deps: {

@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Message = Extract<ConversationItem, { type: 'message' }>;
 type Call = Extract<ConversationItem, { type: 'function_call' }>;
 
-/** Writes one response to the client, in the order that the protocol fixes. */
+/** Writes one response to the client, with its events in the order of the protocol. */
 export class ResponseWriter implements AnswerClient {
   readonly id: string;
   readonly #sender: EventSender;
@@ -23,9 +23,9 @@ export class ResponseWriter implements AnswerClient {
   readonly #request: AnswerRequest;
   readonly #outputCap: number;
   readonly #isShortened: boolean;
-  /** The items that are complete. */
+  /** Output items that are complete. */
   readonly #output: Fields[] = [];
-  /** The item that is being written. */
+  /** Id of the item that is being written. */
   #itemId: string | undefined;
 
   constructor(options: {
@@ -87,7 +87,7 @@ export class ResponseWriter implements AnswerClient {
   }
 
   audio(bytes: Uint8Array): void {
-    // Written out: a spread object that grows afterwards has a shape of its own each time.
+    // The members are written out: a spread object that grows later gets a hidden class of its own each time.
     this.#sender.send('response.output_audio.delta', {
       response_id: this.id,
       item_id: this.#itemId,

@@ -16,7 +16,7 @@ export const PLAIN_DIALECT: TranscriptDialect = {
   relayed(_, event) {
     if (event?.kind !== 'results') return undefined;
     const { isFinal: is_final, speechFinal: speech_final, text } = event;
-    // Silence is sent only where it ends an utterance.
+    // Empty words are sent only when they end an utterance.
     if (text === '' && !speech_final) return undefined;
     const message = { type: 'transcript', text, is_final, speech_final };
     return { bytes: Buffer.from(JSON.stringify(message)), isBinary: false };
