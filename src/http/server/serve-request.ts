@@ -198,9 +198,7 @@ type Found =
 /** Refusal that is made only when it is sent: the search for the nearest route is work. */
 type Refused = { readonly refusal: () => Error; readonly envelope: Envelope };
 
-/**
- * Begins the span of a request. Probes and requests that no route takes are not traced: anyone may send them, in any number.
- */
+/** Begins the span of a request. Probes and requests without a route are not traced: anyone may send any number of them. */
 function beginSpan(
   { tracer }: ServeDeps,
   { headers, method }: IncomingRequest,
