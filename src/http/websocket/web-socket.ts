@@ -63,7 +63,7 @@ type Handshake = {
   /** Span of the handshake, parent of the session's span. Undefined: the handshake is not traced. */
   readonly span: Span | undefined;
   readonly context: us_socket_context_t;
-  /** Headers that a refusal carries for the steps of the handshake that were passed. */
+  /** Rate headers, added once the handshake's tokens were taken. A later refusal carries them, too. */
   readonly earned: HeaderLine[];
 };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { EmbeddedDatabaseError } from './embedded-error.ts';
 import type { Identity } from './identity.ts';
 
-/** Most bytes of the directory, since a socket's path may have 107 bytes with its file name. */
+/** Most bytes of the directory (a socket's path may have 107), and its characters: none that separate lists. */
 const MAX_BYTES = 80;
 const SIMPLE = /^[\w./@+-]+$/;
 
