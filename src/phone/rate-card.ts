@@ -24,7 +24,7 @@ export type RateCard = {
   readonly incrementSeconds: 1 | 6 | 60;
 };
 
-/** The published prices. */
+/** Default prices, as published. */
 export const RATE_CARD: RateCard = {
   rentalRaw: 2_000_000n,
   inboundMinuteRaw: 8_900n,
@@ -37,7 +37,7 @@ export const RATE_CARD: RateCard = {
   incrementSeconds: 1,
 };
 
-/** The use of a call that is billed, so far. */
+/** Billed usage of a call up to now. */
 export type CallUse = {
   readonly lineSeconds: number;
   readonly sttSeconds: number;

@@ -1,4 +1,4 @@
-/** The account behind a wallet. It exists from the first time that the wallet proves itself. */
+/** The account of a wallet. The first sign-in of the wallet creates it. */
 export type Developer = {
   readonly accountId: string;
   /** Address in lower case. */

@@ -1,4 +1,4 @@
-/** A change after which every process drops cached entries, and closes open sockets where the kind says so. */
+/** A change after which every process drops cached entries and, for some kinds, closes open sockets. */
 export type Invalidation =
   | { readonly kind: 'agent_key_revoked'; readonly agentId: number; readonly keyId: number }
   | { readonly kind: 'developer_key_revoked'; readonly keyId: number }

@@ -56,7 +56,7 @@ export function createDevelopers(deps: {
       return {
         developer: { ...record, role: 'owner' },
         agents: agents.map((agent) => ({ ...agentRecord(agent, nowSec), creditUsed: '0' })),
-        // The same address again, in the place where one of the clients reads it.
+        // The same address is repeated here, because one of the clients reads it at the top level.
         walletAddress: record.walletAddress,
         displayName: record.displayName,
         registeredAt: record.createdAt,

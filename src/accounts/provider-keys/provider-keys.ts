@@ -20,7 +20,7 @@ type Deps = {
   readonly keyUse: KeyUse;
   /** PROVIDER_KEY_SECRET, which encrypts the stored keys. Undefined: no key can be stored or found. */
   readonly sealingSecret: string | undefined;
-  /** Vendors that a key can be stored for. */
+  /** Vendors whose keys can be stored. */
   readonly supported: readonly string[];
   /** Returns the vendor that a provider belongs to: the provider itself, unless it is a second address of another vendor. */
   readonly vendorOf: (provider: string) => string;

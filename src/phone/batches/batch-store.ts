@@ -142,7 +142,7 @@ export async function findBatch(
 export type BatchesWanted = {
   readonly after: BatchCursor | undefined;
   readonly limit: number;
-  /** Undefined: batches of every status. */
+  /** Status by which batches are filtered. Undefined: every status. */
   readonly status?: BatchStatus | undefined;
 };
 

@@ -44,7 +44,7 @@ export type BatchTerms = {
   readonly name: string | null;
   /** Permitted hours in each recipient's time zone. A call must also fall within the operator's calling hours. */
   readonly callingHours: CallingHours | undefined;
-  /** Undefined: as many calls at a time as the agent may have. */
+  /** Number of the batch's calls at a time. Undefined: the agent's limit of concurrent calls applies. */
   readonly maxConcurrent: number | undefined;
   readonly retries: Retries;
   readonly startAtMs: number;
@@ -52,13 +52,13 @@ export type BatchTerms = {
 
 /** A batch as it is ordered. */
 export type BatchOrder = Omit<BatchTerms, 'startAtMs'> & {
-  /** Undefined: at once. */
+  /** Start of the batch in Unix milliseconds. Undefined: at once. */
   readonly startAtMs: number | undefined;
   readonly agentId: number;
   readonly accountId: string;
   readonly spender: CallOrder['spender'];
   readonly shared: SharedOrder;
-  /** As they came; each is read on its own, so that an error names it. */
+  /** Recipients as the request has them. Each is validated separately, so that an error names its position. */
   readonly recipients: readonly unknown[];
   readonly workId: string | undefined;
 };
@@ -94,7 +94,7 @@ export type StandingRecipient = {
   /** The latest call; null: there is none. */
   readonly callId: string | null;
   readonly costRaw: bigint;
-  /** Null unless the recipient waits. */
+  /** Time before which the recipient is not called. Null unless the recipient waits for a call. */
   readonly notBefore: Date | null;
 };
 

@@ -54,7 +54,7 @@ export interface Batches {
     batchId: string,
     page: { readonly after: number; readonly limit: number },
   ): Promise<RecipientPage>;
-  /** Places no further call. Calls that ring or are talked go on, unless `hangUp`. */
+  /** Cancels a batch: no further call is placed. Calls in progress continue unless `hangUp` is true. */
   cancel(
     owner: CallOwner,
     batchId: string,

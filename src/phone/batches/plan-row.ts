@@ -3,7 +3,7 @@ import type { CallingRow, RowChange } from './run-store.ts';
 
 /** Facts that decide the plan of a row. */
 export type RowTerms = Pick<Batch, 'retries'> & {
-  /** No recipient of the batch is called any more. */
+  /** True when the batch places no further calls. */
   readonly isStopped: boolean;
 };
 
@@ -19,7 +19,7 @@ export const uncalled = (
     ? { seq, state: 'done', callId: null, outcome: 'canceled', reason: null, inMs: 0 }
     : { seq, state: 'waiting', callId: null, outcome: null, reason: null, inMs };
 
-/** Next state of a row that is called. Undefined: its call goes on, or is still being placed. */
+/** Returns the next state of a row that is being called. Undefined while its call continues or is being placed. */
 export function planRow({ isStopped, retries }: RowTerms, row: CallingRow): RowChange | undefined {
   const { callId, calls, endReason, isOver, isOverdue, seq, status } = row;
   if (callId === null || status === null) {

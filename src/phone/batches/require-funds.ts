@@ -14,8 +14,8 @@ type FirstCalls = {
 };
 
 /**
- * Throws where the balance and every cap do not leave the reserves of the first calls of a batch together, or an answer of a
- * model of one of its calls. Nothing stays held.
+ * Throws when the balance or a cap does not cover the reserves of the batch's first calls together, or an answer of a model
+ * that its calls use. Holds nothing afterwards.
  */
 export async function requireFunds(
   deps: CallDeps,

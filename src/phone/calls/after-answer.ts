@@ -7,7 +7,7 @@ import type { ActionOfCall } from './live-call-options.ts';
 
 const NOT_ANSWERED = 'Sorry, I did not get that. Could you say it again?';
 const CUT_OFF = 'Sorry, I was cut off. Could you say that again?';
-/** The ending of a call whose agent has no voice any more. */
+/** Ending of a call whose synthesizer has failed for good. */
 const SYNTHESIZER_LOST = 'synthesizer_lost' satisfies SessionEndReason;
 
 type AfterAnswerDeps = {

@@ -34,7 +34,7 @@ export type Responder = {
   readonly onUnprompted?: (callback: () => void) => void;
   /** Sets the callback that stops the answer in progress when the responder interrupts itself with other words. */
   readonly onPreempted?: (callback: () => void) => void;
-  /** Sets the callback that learns how the caller may cut its answers short, whenever that changes. */
+  /** Sets the callback for changes of the rules by which the caller may interrupt the responder's answers. */
   readonly onManner?: (callback: (manner: AnswerManner) => void) => void;
   /** The caller has said something. */
   readonly callerSpoke?: () => void;

@@ -108,7 +108,8 @@ export class CallMeter {
     const before = this.#use;
     // The clock of a process that takes over a call may be behind the clock of the process before.
     const lineSeconds = Math.max(before.lineSeconds, used.lineSeconds);
-    // The price is that of the rounded use in the journal, so that another process goes on with the same use.
+    // The price is based on the rounded usage in the journal, so that a process that takes over the call continues with the
+    // same usage.
     const after: CallUse = {
       lineSeconds: toMillis(lineSeconds),
       sttSeconds: toMillis(before.sttSeconds + (used.sttSeconds ?? 0)),

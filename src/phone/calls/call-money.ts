@@ -230,7 +230,7 @@ export function createCallMoney(
     undecided(ending) {
       undecided = reasonGiven(ending);
     },
-    // The line of a transferred call goes on at the carrier, and is paid out of the same hold.
+    // The line of a transferred call continues at the carrier, and is paid from the same hold.
     leftOpen: (ending) => (ending === 'call_transfer' ? TRANSFERRED_USAGE : undefined),
   };
   const reasonGiven = (ending: string) => given ?? reasonOf(ending, holds.isReserveSpent);

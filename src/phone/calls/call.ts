@@ -18,7 +18,7 @@ export type CallVoice = {
   readonly voice: string | null;
   readonly model: string | null;
   readonly webhookUrl: string | null;
-  /** Absent: a call that was set up before these settings were known. */
+  /** Settings of the conversation. Absent: the call was set up by a version of this server without these settings. */
   readonly conversation?: ConversationSettings;
   /** Tools that the model of the call may call. Absent: none. */
   readonly tools?: readonly AgentTool[];

@@ -13,7 +13,10 @@ const OF_ENDINGS: ReadonlyMap<string, SessionEndReason> = new Map([
   [DRAINING.reason, 'drain'],
 ]);
 
-/** Returns true for a reason that ends an answered call by its own session, and not by a word of the carrier or the sweeper. */
+/**
+ * Returns true for an end reason that an answered call's own session sets, unlike the reasons of the carrier and of the
+ * sweeper.
+ */
 export const isOfSession = (reason: string): reason is SessionEndReason =>
   !/^(dial_|backstop_|carrier_)/.test(reason) && CALL_END_REASONS.some((known) => known === reason);
 

@@ -63,7 +63,8 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
   try {
     if (deps.dials !== undefined && place === undefined) throw notDialled(deps.dials);
     const holdId = order.workId ?? `admit:${callId}`;
-    // Calls of a batch are answered while others of it are talked: none is dialled whose reserve does not fit beside theirs.
+    // The calls of a batch run at the same time: a call is dialled only if its reserve fits beside the reserves of the calls in
+    // progress.
     if (order.batch !== undefined) await requireReserve(deps, call, spender);
     const hold = await admit(deps, spender, { holdId, leastRaw });
     await write(deps, call, { hold, spender });
@@ -107,7 +108,7 @@ async function write(
   throw errors.phone.callFailed();
 }
 
-/** Throws where the balance or a cap does not leave the reserve of a call now. */
+/** Throws when the balance or a cap does not have the reserve of a call left now. */
 async function requireReserve(
   { ledger }: CallDeps,
   { callId, maxSpendRaw: raw }: NewCall,

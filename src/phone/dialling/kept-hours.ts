@@ -16,14 +16,14 @@ export class KeptHours {
     this.#hours = hours.filter((given) => given !== undefined).filter((given) => !isAnyHour(given));
   }
 
-  /** True where a number may be called at an instant. */
+  /** Returns true when a number may be called at an instant. */
   async admit(to: string, nowMs: number): Promise<boolean> {
     if (this.#hours.length === 0) return true;
     const zones = await zonesToKeep(to);
     return zones === undefined || this.#areKept(zones, nowMs);
   }
 
-  /** True where a number may be called at some time of the day that begins at an instant. */
+  /** Returns true when a number may be called at some time within the 24 hours after an instant. */
   async everAdmit(to: string, fromMs: number): Promise<boolean> {
     if (this.#hours.length === 0) return true;
     const zones = await zonesToKeep(to);

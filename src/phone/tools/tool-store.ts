@@ -6,7 +6,7 @@ export type ToolOutcome = 'done' | 'failed';
 export type StoredToolCall = {
   readonly name: string;
   readonly arguments: string;
-  /** Null: it is under way, or its process was lost. */
+  /** Outcome of the tool call. Null: it is in progress, or its process was lost. */
   readonly outcome: ToolOutcome | null;
   readonly result: string | null;
   readonly costRaw: bigint;

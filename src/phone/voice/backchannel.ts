@@ -44,7 +44,7 @@ const STOPPING: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Characters of a script that does not part its words; two of them count as a word. */
+/** Characters of a script without spaces between words; two of them count as a word. */
 const UNPARTED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
 
 /**
@@ -179,6 +179,6 @@ export function isInterruption(
     return loudMs >= ([twoWordsMs, oneWordMs, longestHumMs][empty] ?? 0);
   }
   if (count >= minWords) return true;
-  // A recogniser makes one word of a hum; what is said for longer is a word.
+  // A hum is transcribed as one word, and is shorter than `oneWordMs`: longer sound is a real word.
   return count === 1 && minWords === 2 && loudMs >= LIMITS.phone.oneWordMs;
 }

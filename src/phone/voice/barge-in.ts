@@ -9,7 +9,7 @@ import {
 } from './backchannel.ts';
 import type { CallLine } from './line/call-line.ts';
 
-/** Milliseconds after which an answer goes on whose pause brought neither words nor an end of speech. */
+/** Milliseconds after which a paused answer resumes when neither words nor the end of the speech came. */
 const LONGEST_PAUSE_MS = 8_000;
 
 /** Number of utterances that may wait for their words. Beyond it the oldest utterance can no longer interrupt. */
@@ -42,7 +42,7 @@ type Utterance = {
 
 /** Rules by which the caller's speech interrupts an answer. */
 export type BargeInRules = InterruptionRules & {
-  /** False: no speech interrupts. */
+  /** True when the caller's speech can interrupt answers. */
   readonly isOn: boolean;
   /** Milliseconds of loud speech after which the answer is paused. */
   readonly minMs: number;

@@ -14,6 +14,6 @@ export type CallParties = {
 /** Rules for interrupting the latest answer of a responder. */
 export type AnswerManner = {
   readonly mayBeInterrupted: boolean;
-  /** True when the answer has paused: nothing is left to interrupt, although the responder may go on with it. */
+  /** True when the answer has paused: no sound is left to interrupt, although the responder may continue the answer. */
   readonly isResting: boolean;
 };

@@ -16,7 +16,7 @@ const word = (mostChars: number) =>
     .max(mostChars)
     .refine(isStorable, { message: 'must hold no NUL and no half characters' });
 
-/** Silence after its last word at which a turn of the caller ends. An absent member has the value of its mode. */
+/** Silence after the caller's last word that ends the turn. An absent member has the value of its mode. */
 const TurnDetectionSettings = z
   .strictObject({
     mode: z.enum(['fast', 'balanced', 'patient']).optional(),

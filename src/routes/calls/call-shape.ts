@@ -18,7 +18,7 @@ export const CallAnswer = z.object({
   status: z.enum(CALL_STATUSES),
   /** True when the call is over and its row no longer changes. */
   terminal: z.boolean(),
-  /** Why the call is over, or is ending. Null: it goes on. */
+  /** Reason why the call has ended or is ending. Null: the call continues. */
   endReason: z.string().nullable(),
   /** Data that a ConversationRelay application has handed over with its end message. */
   handoffData: z.string().optional(),

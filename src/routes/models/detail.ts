@@ -9,7 +9,7 @@ import { describerFor } from '../../models/catalogue/list-models.ts';
 import { describeForMessages } from '../../models/messages/model-list.ts';
 import { ModelsQuery } from './models-query.ts';
 
-/** Some clients send the slash of an id as `%2F`, others as it is. */
+/** Id of a model in the path, with its slash as it is or as `%2F`. */
 const Params = z.object({ id: z.string() });
 
 /** Describes one model, in the shape of its list entry. Clients of Anthropic and of Deepgram get their own shape. */

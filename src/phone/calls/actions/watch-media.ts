@@ -6,8 +6,8 @@ import type { LiveCall } from '../live-call.ts';
 const EVERY_MS = 1_000;
 
 /**
- * Ends a call over whose stream no sound has come for `mediaTimeoutMs`: as hung up where the carrier says that it is over, and
- * with `media_timeout` otherwise. Stops by itself once the call does not live at this process any more.
+ * Ends a call whose stream has had no sound for `mediaTimeoutMs`: as hung up when the carrier reports its end, and with
+ * `media_timeout` otherwise. Stops when the call no longer lives at this process.
  */
 export function watchMedia(
   deps: Pick<CallDeps, 'carrier' | 'clock' | 'live' | 'log' | 'mediaTimeoutMs'>,

@@ -14,7 +14,7 @@ export type FeedRequest = {
   readonly callId: string;
   readonly accountId: string;
   readonly via: 'agent' | 'developer';
-  /** Null: the reader came without a key. */
+  /** Id of the reader's key. Null: the reader is authenticated without a key. */
   readonly keyId: number | null;
   /** The last turn that the reader has; 0: none. */
   readonly afterSeq: number;

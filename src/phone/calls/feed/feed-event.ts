@@ -1,10 +1,10 @@
 import type { Call } from '../call.ts';
 
-/** An event of a live call. Only turns have an id, by which a reader goes on after a broken connection. */
+/** An event of a live call. Only turns have an id, from which a reader continues after a broken connection. */
 export type FeedEvent =
   /** The state of the call, at the begin of the stream and after each change. The last event of a call is terminal. */
   | ({ readonly type: 'status' } & CallState)
-  /** Words of the present turn: all that the caller has said of it so far, or what the agent says next. */
+  /** Words of the present turn: all words of the caller up to now, or the next words of the agent. */
   | { readonly type: 'transcript'; readonly role: 'user' | 'assistant'; readonly text: string }
   /** A turn that is complete and written. */
   | ({ readonly type: 'turn' } & NumberedTurn)
@@ -12,7 +12,7 @@ export type FeedEvent =
   | { readonly type: 'interrupted'; readonly heard: string }
   /** The call does something beside speaking. */
   | { readonly type: 'tool'; readonly name: string; readonly [detail: string]: unknown }
-  /** The cost so far, as journaled. */
+  /** Cost of the call up to now, from the journal. */
   | { readonly type: 'cost'; readonly costRaw: string }
   /** Gap in the stream of a slow reader: the number of dropped events before this event. */
   | { readonly type: 'lost'; readonly events: number }

@@ -46,7 +46,7 @@ export class FeedReader implements AsyncIterableIterator<Uint8Array> {
     this.#wake();
   }
 
-  /** Ends the stream behind what waits. */
+  /** Ends the stream after the events that wait in it. */
   end(): void {
     this.#isOver = true;
     this.#wake();

@@ -45,8 +45,8 @@ export function spendOf(
 }
 
 /**
- * Throws where the spend controls of its model's maker leave no answer to a call, which would be dropped once it is picked up.
- * The check of the balance comes with the reserve.
+ * Throws when the spend controls for the model's provider leave no amount for an answer: such a call would be ended when it is
+ * answered. The balance is checked together with the reserve.
  */
 export async function requireAnswer(
   deps: Pick<CallDeps, 'cascades' | 'catalogue' | 'ledger' | 'models'>,

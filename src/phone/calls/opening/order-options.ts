@@ -15,18 +15,18 @@ export type CallOrder = {
   /** The most that the call may cost, as its caller names it. */
   readonly maxSpendRaw: bigint | undefined;
   readonly detectsMachine: boolean;
-  /** Undefined: nothing, where a machine is detected. */
+  /** Action when an answering machine answers. Undefined: no action, although the machine is reported. */
   readonly onMachine?: OnMachine | undefined;
   readonly machineMessage?: string | undefined;
   readonly wantsReport: boolean;
   /** Judge of the call after its end: rules, or its model. Naming a judge asks for a report as well. */
   readonly analysis?: 'rules' | CallOptions['analysis'] | undefined;
   readonly isRecorded: boolean;
-  /** Undefined: the call has the settings of its agent. */
+  /** Settings that replace the agent's settings for this call. Undefined: none. */
   readonly overrides?: CallOverrides | undefined;
   /** The work under an `Idempotency-Key` that this is. */
   readonly workId?: string | undefined;
-  /** Undefined: the call is placed by itself. */
+  /** Batch that the call belongs to. Undefined: the call is not part of a batch. */
   readonly batch?: BatchPlace | undefined;
 };
 
@@ -75,7 +75,7 @@ function machineOptions(
   return { detectsMachine: true, onMachine, ...(said !== null && { machineMessage: said }) };
 }
 
-/** Throws for a schema by which no value can be checked, and where no model is there to fill it. */
+/** Checks the requested analysis. Throws when its schema is invalid, or when the call has no model that could fill it. */
 function requireAnalysis(analysis: CallOrder['analysis'], voice: CallOptions['voice']): void {
   if (typeof analysis !== 'object') return;
   const problem = problemOfSchema(analysis.schema);

@@ -6,7 +6,7 @@ import type { StoredTurn } from '../call-summary.ts';
 /** The verdict on a call that is over. */
 export type CallAnalysis = {
   readonly success: boolean;
-  /** Null when the sentiment was not analyzed. */
+  /** Sentiment of the peer at the end of the call. Null when it was not analyzed. */
   readonly sentiment: string | null;
   readonly structuredData: Readonly<Record<string, unknown>>;
 };

@@ -18,9 +18,9 @@ type CallerSoundDeps = {
   readonly format: SoundFormat;
   readonly bargeIn: Pick<BargeIn, 'consonant' | 'isMeasuring' | 'loud' | 'vowel'>;
   readonly session: Pick<VoiceSession, 'append'>;
-  /** Absent: the line is heard with its noise. */
+  /** Mode of noise suppression. Absent: noise is not removed. */
   readonly suppresses?: NoiseSuppression | undefined;
-  /** Undefined where there is no suppressor. */
+  /** Creates the noise suppression of the line. Absent or without a result: noise is not removed. */
   readonly openCleaner?: () => LineCleaner | undefined;
 };
 

@@ -56,7 +56,7 @@ export class LineCleaner {
 /** When the noise of a line is suppressed: always, never, or once it is as loud as speech. */
 export type NoiseSuppression = boolean | 'auto';
 
-/** Undefined where there is no suppressor: the line is heard with its noise. */
+/** Creates the noise suppression of a line. Undefined when no suppressor is installed: noise is then not removed. */
 export const openCleaner = (
   suppressors: NoiseSuppressors | undefined,
   format: SoundFormat,

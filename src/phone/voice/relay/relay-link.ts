@@ -17,7 +17,7 @@ export type RelayLinkEvents = {
   ended(): void;
   /** Called at most once, when the connection is lost for good. */
   failed(message: string): void;
-  /** Returns true while an answer is under way, which a new connection would not go on with. */
+  /** Returns true while an answer is in progress, which a new connection could not continue. */
   isAnswering(): boolean;
 };
 

@@ -33,9 +33,9 @@ export interface RelayLlm extends Llm {
   onUnprompted(callback: () => void): void;
   /** Sets what stops an answer that the application cuts short by saying something else. The callback must not throw. */
   onPreempted(callback: () => void): void;
-  /** Sets what learns how the latest answer may be cut short, whenever that changes. The callback must not throw. */
+  /** Sets the callback for changes of the rules by which the latest answer may be interrupted. The callback must not throw. */
   onManner(callback: (manner: AnswerManner) => void): void;
-  /** The caller has said something: an answer that rests is over. */
+  /** Notes that the caller has spoken, which ends an answer that has paused. */
   callerSpoke(): void;
   /** Notes that an answer of the call has ended: an answer of the application, or a scripted sentence of this server. */
   answered(): void;

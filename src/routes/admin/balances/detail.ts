@@ -3,7 +3,7 @@ import type { Admin } from '../../../accounts/management/admin.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { AdminBalance } from '../agents/admin-shape.ts';
 
-/** The balance of the agent that has a wallet. */
+/** Returns the balance of the agent with a given wallet address. */
 export const adminBalance = route<{ admin: Admin }>()({
   method: 'GET',
   path: '/v1/admin/balances/:address',

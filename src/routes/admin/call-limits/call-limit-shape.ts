@@ -3,7 +3,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 
 export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
 
-/** Null: as many as the operator allows every account. */
+/** Concurrent calls that an account may have. Null: the operator's limit for all accounts applies. */
 export const ConcurrentCalls = z
   .number()
   .int()

@@ -4,7 +4,7 @@ import { errors } from '../../../kernel/errors.ts';
 import type { CallLimits } from '../../../phone/call-limits/call-limits.ts';
 import { AccountRef, CallLimitRecord, ConcurrentCalls } from './call-limit-shape.ts';
 
-/** Sets how many calls an account may have at a time, more or fewer than all others. Calls under way go on. */
+/** Sets the number of concurrent calls of an account, above or below the limit for all accounts. Calls in progress continue. */
 export const adminSetCallLimit = route<{ callLimits: CallLimits }>()({
   method: 'PUT',
   path: '/v1/admin/call-limits/:accountId',

@@ -5,7 +5,7 @@ import {
   ReservationRecord,
 } from '../../agents/reservations/reservation-shape.ts';
 
-/** Releases a payment that can never be made any more. Only the chain's present state decides that. */
+/** Releases the hold of a payment that can no longer be made, as the present state of the chain shows. */
 export const adminReleaseReservation = route<{ payments: Payments }>()({
   method: 'POST',
   path: '/v1/admin/reservations/:nonce/release',

@@ -15,7 +15,7 @@ export const BatchRecord = z.object({
   /** The error that stopped the next call. Null when the batch is not paused, or a request paused it. */
   pausedFor: z.string().nullable(),
   callingHours: z.object({ from: z.number(), until: z.number() }).nullable(),
-  /** Null: as many as the agent may have. */
+  /** Calls of the batch at a time. Null: the agent's limit of concurrent calls applies. */
   maxConcurrent: z.number().nullable(),
   /** Recipients in all. */
   recipients: z.number(),
@@ -49,9 +49,9 @@ export const RecipientRecord = z.object({
   index: z.number(),
   to: z.string(),
   status: z.enum(['waiting', 'calling', 'done']),
-  /** Outcome of the latest call that is over, or of a recipient who is not called any more. */
+  /** Outcome of the recipient's latest finished call, or of a recipient who will not be called again. */
   outcome: z.enum(OUTCOMES).nullable(),
-  /** The end reason of that call, or the error by which none was placed. */
+  /** End reason of the latest finished call, or the error because of which no call was placed. */
   reason: z.string().nullable(),
   calls: z.number(),
   /** The latest call. */

@@ -3,7 +3,7 @@ import type { Batches } from '../../../phone/batches/batches.ts';
 import { ownerOf } from '../call-owner.ts';
 import { BatchParams, BatchRecord, batchRecord } from './batch-shape.ts';
 
-/** Places no further call until the batch is resumed. Calls under way go on. */
+/** Pauses a batch: no further call is placed until it is resumed. Calls in progress continue. */
 export const pauseBatch = route<{ batches: Batches }>()({
   method: 'POST',
   path: '/v1/calls/batch/:batchId/pause',

@@ -3,7 +3,7 @@ import type { Batches } from '../../../phone/batches/batches.ts';
 import { ownerOf } from '../call-owner.ts';
 import { BatchParams, BatchRecord, batchRecord } from './batch-shape.ts';
 
-/** Goes on with a paused batch. Where an agent's key asks, the batch spends with that key from now on. */
+/** Resumes a paused batch. When an agent's key requests it, the batch pays with that key from now on. */
 export const resumeBatch = route<{ batches: Batches }>()({
   method: 'POST',
   path: '/v1/calls/batch/:batchId/resume',

@@ -3,7 +3,7 @@ import { ok, route } from '../../../../http/route/route.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { NumberParams } from './number-shape.ts';
 
-/** The latest calls of a number, latest first. */
+/** Lists the latest calls of a number, latest first. */
 export const agentNumberCalls = route<{ numbers: Numbers }>()({
   method: 'GET',
   path: '/v1/developer/agents/:agentId/numbers/:numberId/calls',

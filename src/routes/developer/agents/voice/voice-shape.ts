@@ -9,7 +9,10 @@ const text = z.unknown().meta({ type: 'string' }).optional();
 
 const onOff = z.unknown().meta({ type: 'boolean' }).optional();
 
-/** Flat, all optional; an empty text clears. What is wrong with a member has a spelling of its own. */
+/**
+ * Body of a change of voice settings. Every member is optional, an empty text clears it, and the use case validates it with
+ * errors of its own.
+ */
 export const VoiceBody = z.looseObject({
   voiceMode: text,
   systemPrompt: text,
@@ -39,7 +42,7 @@ const config = {
   inboundUrl: z.string().optional(),
   recordCalls: z.boolean(),
   reportCalls: z.boolean(),
-  /** Absent: as many as the operator allows an agent. */
+  /** Concurrent calls of the agent. Absent: the operator's limit for agents applies. */
   concurrentCalls: z.number().optional(),
   tools: z.array(AgentTool),
   /** Signs requests to the functions, as Standard Webhooks say. Absent: there is no function. */
