@@ -52,9 +52,9 @@ export type SttListener = {
   transcript(transcript: Transcript): void;
   /** Called when the engine failed on this stream and could not be replaced. */
   failed(error: Error): void;
-  /** Sent by recognisers that find the ends of turns. */
+  /** Called by recognisers that detect the ends of turns. */
   turn?(sign: TurnSign): void;
-  /** The stream has given its engine back between two utterances, and takes no more sound. */
+  /** Called when the stream has given its engine back between two utterances. The stream takes no more audio. */
   released?(): void;
 };
 
@@ -63,7 +63,7 @@ export class EngineCrashed extends Error {
   override readonly name = 'EngineCrashed';
 }
 
-/** The engine cannot carry out the request: a bad grammar, a text beyond its bound. */
+/** Thrown when the engine cannot carry out the request, because of an invalid grammar or a text beyond its bound. */
 export class EngineInputRefused extends Error {
   override readonly name = 'EngineInputRefused';
   /** Path of the request's member that the refusal is about; undefined when it is unknown. */
@@ -117,9 +117,9 @@ export interface SttEngine {
     readonly language?: string;
     /** Words to expect in the audio, for engines that support a prompt. */
     readonly prompt?: string;
-    /** For engines that find the ends of turns. */
+    /** Bounds of turns, for engines that detect the ends of turns. */
     readonly turns?: TurnBounds;
-    /** The listener's place at an engine of this process. When it is absent, the stream takes a place of its own. */
+    /** Slot of the listener at an engine of this process. When it is absent, the stream takes a slot of its own. */
     readonly place?: EnginePlace | undefined;
     /** Kind of the stream's sound. Default: speech of a person. */
     readonly load?: ListeningLoad;

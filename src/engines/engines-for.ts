@@ -13,7 +13,7 @@ export function enginesFor<E extends Pick<LocalEngines, 'tts' | 'guide'>>(
   };
 }
 
-/** Returns the engines for a session that has a place at the recogniser. */
+/** Returns the engines for a session that has a slot at the recogniser. */
 export function enginesAt<E extends Pick<LocalEngines, 'stt'>>(engines: E, place: EnginePlace): E {
   const { pocketsphinx } = engines.stt;
   const placed = {

@@ -112,7 +112,7 @@ async function openRelayed(
   return { session: admitSession(deps, connected.owner.sessionId, relay) };
 }
 
-/** Returns the part of a plan whose upstreams bill the buyer; undefined when no upstream does. */
+/** Returns the part of a plan whose upstreams bill the caller's own key; undefined when no upstream does. */
 function paidByBuyer<R>(plan: RelayPlan<R>): RelayPlan<R> | undefined {
   const [first, ...rest] = plan.filter(({ offers }) => offers[0].ownKey !== undefined);
   return first === undefined ? undefined : [first, ...rest];

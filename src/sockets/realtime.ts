@@ -42,7 +42,7 @@ import { tracedFrom } from './traced-from.ts';
 
 const Query = z.object({
   model: z.string().min(1).max(128).optional(),
-  /** With `transcription` the session transcribes and does not answer. */
+  /** Purpose of the session: with `transcription` it transcribes and does not answer. */
   intent: z.string().max(64).optional(),
   /** Transcription model and speech model of a session with a text model. */
   stt_model: z.string().min(1).max(128).optional(),

@@ -78,8 +78,8 @@ export async function takeRecogniser(
 }
 
 /**
- * Opens a session with a place at the recogniser of this process, which the end of the session gives back. Throws the
- * refusal where there is none.
+ * Opens a session with a slot at the recogniser of this process, which is freed at the end of the session. Throws the refusal
+ * when no slot is free.
  */
 export async function openPlaced<E extends Pick<LocalEngines, 'stt'>>(
   engines: E,

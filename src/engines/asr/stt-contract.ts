@@ -34,7 +34,7 @@ export type SttContract = {
   readonly push: { readonly in: Int16Array; readonly out: Decoded };
   /** Ends an utterance. */
   readonly finish: { readonly in: null; readonly out: Decoded };
-  /** The stream leaves the decoder, and takes this along. */
+  /** Ends the stream's use of this decoder, and returns the state with which another decoder continues it. */
   readonly leave: { readonly in: null; readonly out: HearingState };
 };
 

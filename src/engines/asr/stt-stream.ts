@@ -54,7 +54,7 @@ export class SharedStream implements SttStream {
   #isOpen = true;
   #scratch = new Int16Array(0);
   #lease: Lease | undefined;
-  /** Set while the stream waits for a decoder. */
+  /** Cancels the wait for a decoder; undefined when the stream is not waiting. */
   #giveUpWait: (() => void) | undefined;
   /** True while the stream waits for the state of the decoder that it leaves. No other decoder is requested until then. */
   #isLeaving = false;

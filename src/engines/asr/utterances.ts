@@ -18,9 +18,9 @@ export interface Utterances {
   begin(state?: HearingState): Promise<void>;
   push(pcm: Int16Array): Promise<readonly Transcript[]>;
   finish(): Promise<readonly Transcript[]>;
-  /** The stream leaves. Sound without a final transcript is forgotten. */
+  /** Ends the stream's use of this decoder and returns its state. Audio without a final transcript is dropped. */
   leave(): HearingState;
-  /** No sound is without a final transcript. */
+  /** True when all audio has a final transcript. */
   readonly isBetween: boolean;
 }
 

@@ -8,7 +8,7 @@ const { schemaDepth, schemaMs, schemaNodes } = LIMITS.engines;
 const REASON_CHARS = 120;
 const TOO_MUCH = 'takes too much work to satisfy';
 
-/** A schema that the guide cannot fill: the message goes on behind the name of the schema. */
+/** Thrown when the guide cannot fill a schema. Its message is appended to the name of the schema. */
 export class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused';
 

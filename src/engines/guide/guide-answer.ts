@@ -53,7 +53,7 @@ export async function answerGuide(
   return { text, isCut, usage: { inputTokens, outputTokens: count(text) } };
 }
 
-/** All texts of a request, to count its tokens. */
+/** Returns all texts of a request, whose tokens are counted. */
 function promptOf({ format, messages, tools = [] }: GuideRequest): string[] {
   const schemas = [...tools.map(({ parameters }) => parameters), format?.schema];
   return [

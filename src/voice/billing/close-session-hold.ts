@@ -13,7 +13,7 @@ import type { Source } from '../../models/catalogue/catalogue.ts';
 export type HeldFor = {
   readonly spender: Spender;
   readonly sessionId: string;
-  /** The session that shows this charge in the history, when the hold belongs to another session. */
+  /** Id of the session that shows this charge in its history, when the hold belongs to another session. */
   readonly partOf?: string;
   readonly model: string;
   readonly source: Source;

@@ -181,7 +181,7 @@ class SpeechLine {
   readonly #sound: SpeechSound;
   readonly #seller: Pick<TurnCharge, 'source' | 'paidRaw' | 'span'>;
   brokenBy: string | undefined;
-  /** Words that were said before the source broke off. Undefined: all. */
+  /** Words that were spoken before the source broke off; undefined when all words were spoken. */
   said: string | undefined;
   isOver = false;
 
@@ -248,7 +248,7 @@ async function nextOf(
   }
 }
 
-/** The engine of this process, billed by the characters spoken. */
+/** Speaks with the engine of this process, billed by the characters spoken. */
 export class LocalTts implements Tts {
   readonly #engine: TtsEngine;
   readonly #charges: ChargesOnHold;

@@ -90,7 +90,7 @@ export function localStage<L>(
   };
 }
 
-/** Throws the refusal of a model without a seller. */
+/** Creates a stage from the sources of its model. Throws the refusal of a model without a source. */
 export function remoteStage<L, R>(
   { holdNameOf, ownKeys }: Buying,
   way: RemoteWay<L, R>,

@@ -30,9 +30,9 @@ export class TurnStream implements SttStream {
   #unpaidFromMs: number;
   /** Words of the turn in progress. */
   #words = '';
-  /** The upstream has ended the last turn of this utterance. */
+  /** True when the upstream has ended the last turn of this utterance. */
   #isOver = false;
-  /** The upstream has said something since the utterance began. */
+  /** True when the upstream has sent a message since the utterance began. */
   #isAwake = false;
   #mute = 0;
   #ended: (() => void) | undefined;

@@ -11,7 +11,7 @@ import { type AskSourcesDeps, askSources, type StageResponse } from './ask-sourc
 import type { ModelBinding } from './model-binding.ts';
 import { TurnStream } from './turn-stream.ts';
 
-/** For sessions whose client, or whose silence alone, ends turns. */
+/** Bounds of turns for sessions in which the client, or silence alone, ends turns. */
 const USUAL: TurnBounds = { leastMs: 400, mostMs: 5_000, isEager: false };
 
 type Opened = { readonly turns: TurnSocket; readonly bills: TurnRail['bills'] };

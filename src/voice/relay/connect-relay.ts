@@ -90,7 +90,7 @@ export const LIVE_RELAY: RelayKind<RealtimeRail> = {
 
 export type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;
 type RelayStage<R> = { readonly model: Model; readonly offers: Offers<R> };
-/** Groups of offers in the order of attempts: offers for the buyer's own keys, then offers of the pool. */
+/** Groups of offers in the order of attempts: offers for the caller's own keys, then offers of the pool. */
 export type RelayPlan<R> = readonly [RelayStage<R>, ...RelayStage<R>[]];
 
 /**

@@ -24,7 +24,7 @@ export type CarriedFrame = {
   readonly isSound?: boolean;
   /** Approximate number of tokens that the frame adds to the conversation. */
   readonly tokens: number;
-  /** Set for upstream frames only: the most that the frame adds of audio, text and conversation items. */
+  /** Upper bounds of the audio, text and items that an upstream frame adds. Undefined for client frames. */
   readonly spokenTokens?: number;
   readonly writtenTokens?: number;
   readonly itemBytes?: number;

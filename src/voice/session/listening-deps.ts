@@ -20,7 +20,9 @@ export type ListeningDeps = {
   readonly tally: Pick<SessionTally, 'arrived'>;
   readonly conversation: Conversation;
   readonly config: () => SessionConfig;
-  /** Silence that ends a turn with these words so far; undefined: words do not matter. */
+  /**
+   * Returns the milliseconds of silence that end the turn after these words. Undefined when words do not change the silence.
+   */
   readonly silenceAfter: (words: string) => number | undefined;
   /** Returns true when an utterance that is heard now belongs to the turn of the utterance before it. */
   readonly continuesTurn: () => boolean;

@@ -33,7 +33,9 @@ export type TurnDetection =
        * True when an answer is begun speculatively at a likely end of turn. Absent means true only for the eagerness `high`.
        */
       readonly isEager?: boolean;
-      /** Silence after an answer until the caller is prompted; absent: never. */
+      /**
+       * Milliseconds of silence from the end of an answer until the caller is prompted. When it is absent, the caller is not.
+       */
       readonly idleTimeoutMs?: number | null;
     });
 

@@ -29,9 +29,9 @@ export interface VoiceClient {
    * sent.
    */
   readonly firstSoundAtMs?: number | undefined;
-  /** Upper bound of one answer's duration on a client that gets audio in real time. Absent: `LIMITS.realtimeTurnMs`. */
+  /** Upper bound in milliseconds of one answer on a client that gets audio in real time (default: `LIMITS.realtimeTurnMs`). */
   readonly turnMs?: number;
-  /** True while the client plays other audio to the caller, whose silence does not count meanwhile. Absent: never. */
+  /** True while the client plays other audio to the caller, whose silence does not count meanwhile (default: false). */
   readonly isSounding?: boolean;
   /** Runs `work` and sends all messages that it produces together. */
   batch(work: () => void): void;

@@ -23,6 +23,6 @@ export type VoiceSessionInput = {
   readonly pipeline: VoicePipeline;
   /** Settings in the handshake; undefined when it has none. */
   readonly config?: SessionConfig;
-  /** Gives back the session's places at the engines of its process. */
+  /** Frees the session's slots at the engines of this process. */
   readonly release?: (() => void) | undefined;
 };

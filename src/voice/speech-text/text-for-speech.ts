@@ -9,7 +9,7 @@ import { stripMarkup } from './strip-markup.ts';
 export class TextForSpeech {
   readonly #isEnglish: (text: string) => boolean;
 
-  /** `language` is a tag such as `en-US`; null: the language is guessed from the words. */
+  /** `language` is a tag such as `en-US`. With null, the language is guessed from the words. */
   constructor(language: string | null) {
     if (language === null) {
       const guess = new LanguageGuess();

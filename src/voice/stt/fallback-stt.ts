@@ -48,7 +48,7 @@ class FallbackStream implements SttStream {
   readonly #options: OpenOptions;
   readonly #kept = new KeptSound(REPLAY_SAMPLES);
   #link: Link | undefined;
-  /** Set while another engine is being opened. */
+  /** Settles when the opening of another engine is over; undefined when no engine is being opened. */
   #opening: Promise<void> | undefined;
   /** Indexes of the engines that were tried in this utterance, and the time when the first engine was lost. */
   #tried: number[] = [];

@@ -17,7 +17,7 @@ import { UtteranceSilence } from './utterance-silence.ts';
 const GATHERED_FRAMES = LIMITS.engines.decoderPostMs / FRAME_MS;
 const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 
-/** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only a short lead of audio before speech. */
+/** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only a short lead before speech. */
 export class Transcriber {
   // Fields that every audio frame uses come first (docs/decisions/0109).
   #closed = false;

@@ -11,7 +11,7 @@ import type { Total, TranscriptDialect, TranscriptWriter } from '../../transcrip
 /** Query parameters of the stream that change its messages. */
 export type ListenParameters = {
   readonly interimResults: boolean;
-  /** With false, silence ends no utterance, but its words still become final. */
+  /** Milliseconds of silence that end an utterance. With false, silence ends none, but the words still become final. */
   readonly endpointingMs: number | false;
   readonly utteranceEndMs: number | undefined;
   readonly vadEvents: boolean;

@@ -5,11 +5,11 @@ import { isPunctuated, silenceAfter } from './end-of-turn.ts';
 import { lastTurn } from './turn-so-far.ts';
 
 type HeardTurn = {
-  /** From the last word to now. */
+  /** Milliseconds from the last word until now. */
   readonly silentMs: number;
-  /** The caller has begun the next utterance. */
+  /** True when the caller has begun the next utterance. */
   readonly isSpeaking: boolean;
-  /** The transcriber has found the end of the turn. */
+  /** True when the transcriber has detected the end of the turn. */
   readonly isTurnOver: boolean;
 };
 
@@ -21,7 +21,7 @@ export class TurnWait {
   readonly #clock: Clock;
   readonly #conversation: Pick<Conversation, 'items'>;
   readonly #detection: () => TurnDetection | null;
-  /** The caller was silent for the whole wait. */
+  /** Called when the caller was silent for the whole wait. */
   readonly #over: () => void;
   #timer: TimerHandle | undefined;
   #isOpen = false;
@@ -39,7 +39,9 @@ export class TurnWait {
     this.#over = options.over;
   }
 
-  /** Silence that ends a turn with the words of the utterance in progress; undefined: words do not matter. */
+  /**
+   * Returns the milliseconds of silence that end the turn after these words. Undefined when words do not change the silence.
+   */
   silenceAfter(words: string): number | undefined {
     return this.#silenceAfter((said) => (this.#isOpen ? `${said} ${words}` : words));
   }
