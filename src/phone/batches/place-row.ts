@@ -17,8 +17,8 @@ import {
 } from './run-store.ts';
 
 /**
- * Places the call of a row as `POST /v1/calls` does. The work id names the attempt and belongs to one call at most. A process that takes over the attempt of a lost process finds by the work id whether the call
- * was placed.
+ * Places the call of a row as `POST /v1/calls` does. The work id of the attempt places one call at most, so a process that
+ * takes the attempt over from a lost process finds out whether the call was placed.
  */
 export async function placeRow(deps: CallDeps, batch: Batch, row: ClaimedRow): Promise<void> {
   const { batchId } = batch;

@@ -125,8 +125,8 @@ const skeletonOf = (word: string): string => word.replace(/[aeiouhwyr]/g, '');
 const SIGN_SKELETONS: ReadonlySet<string> = new Set([...WORDS].map(skeletonOf));
 
 /**
- * Returns true for one word with a meaning that no recogniser makes of a noise, and that does not have the consonants of a sign of
- * listening: "share" may be "sure".
+ * Returns true for a single meaningful word that no recogniser makes of a noise, and whose consonants are not those of a sign
+ * of listening: "share" may be a misheard "sure".
  */
 export function isOneWord(
   transcript: string,
@@ -149,8 +149,8 @@ export function isStop(transcript: string, ignored: ReadonlySet<string>): boolea
 }
 
 /**
- * Returns true where a recogniser may have made these words of a hum such as a long "mm-hmm": most of their consonants are nasal. A sound
- * that is longer than a hum is speech.
+ * Returns true when a recogniser may have made these words of a hum such as a long "mm-hmm", because most of their consonants
+ * are nasal. Sound of at least `longestHumMs` is speech.
  */
 function isHum(words: readonly string[], loudMs: number): boolean {
   if (loudMs >= LIMITS.phone.longestHumMs) return false;

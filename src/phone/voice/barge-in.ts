@@ -26,8 +26,8 @@ const CONSONANT_MS = 60;
 const VOWEL_MS = 100;
 
 /**
- * An utterance of the caller that has no final words yet. `speaking`: over an answer that goes on; `paused`: the answer
- * waits for its words; `decided`: it has interrupted the answer, or there was none.
+ * An utterance of the caller without final words. `speaking`: the answer still plays; `paused`: the answer is paused until the
+ * words come; `decided`: the utterance cannot interrupt any more, or there was no answer to interrupt.
  */
 type Utterance = {
   state: 'speaking' | 'paused' | 'decided';
@@ -255,7 +255,10 @@ export class BargeIn {
   }
 }
 
-/** Returns true for a sound that has both consonants and a vowel, as words do. Hums and "uh-huh" have no such consonants, coughs no vowel. */
+/**
+ * Returns true for a sound with consonants and a vowel, as words have. Hums and "uh-huh" lack such consonants, coughs lack a
+ * vowel.
+ */
 const isArticulated = ({ consonantMs, vowelMs }: Utterance): boolean =>
   consonantMs >= CONSONANT_MS && vowelMs >= VOWEL_MS && consonantMs <= 2 * vowelMs;
 

@@ -2,9 +2,11 @@ import { energy } from '../../../../media/pcm.ts';
 
 /** Number of 20 ms frames in the analyzed window: 3 s. */
 const FRAMES = 150;
-/** A frame with less than this share of the mean energy, both over the quietest frame, is a pause between words or syllables. */
+/**
+ * Share of the mean energy, both above the quietest frame's energy, below which a frame is a pause between words or syllables.
+ */
 const PAUSE = 0.1;
-/** Speech pauses for more than this share of its time; music goes on. */
+/** Least share of pauses among the frames of speech: music has fewer pauses. */
 const PAUSES_OF_SPEECH = 0.2;
 
 /** Distinguishes music from speech by the pauses between words and syllables, which music lacks. */
