@@ -19,7 +19,7 @@ import { withoutAgentBlocks } from './without-agent-blocks.ts';
 export type GuideRequest = Parameters<GuideEngine['reply']>[0];
 
 const ECHO_CHARS = 200;
-/** Characters of a sentence that tell the sentence from others. */
+/** Number of first characters by which a sentence is recognised. */
 const RECOGNISED_CHARS = 20;
 const NOTHING_SAID = 'I did not hear a question. Ask me about your balance or this server.';
 const WHAT_I_AM =

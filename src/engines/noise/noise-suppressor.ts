@@ -54,7 +54,7 @@ export async function loadNoiseSuppressors(
     try {
       runtime = await start(instantiate);
     } catch {
-      // Lines keep their noise until another one opens.
+      // Noise is not suppressed until the opening of another line restarts the module.
     } finally {
       isStarting = false;
     }

@@ -73,7 +73,7 @@ export class PaidAudio {
   /** True after the ledger refused a further slice. The next request for a slice follows when the last slice is used up. */
   #isRefused = false;
   #isStopped = false;
-  /** Number of backlogged bytes that were let through. */
+  /** Number of backlogged bytes that were passed on. */
   #passedBytes = 0;
   #cameBytes = 0;
   #letThroughBytes = 0;

@@ -30,8 +30,9 @@ const SOUND_HZ = LIMITS.speech.sampleRateHz;
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /**
- * Any speech model of the catalogue, at sellers of raw audio, a sentence a request. It is charged from its first audio on. Where
- * one breaks off in the middle of a sentence, the next one says the rest. A class, so that the generators of all sessions share a prototype (docs/decisions/0075).
+ * Speaks with a speech model of the catalogue, at sources of raw audio, with one request per sentence. A sentence is charged
+ * from its first audio. When a source breaks off within a sentence, the next source speaks the rest. A class, so that the
+ * generators of all sessions share a prototype (docs/decisions/0075).
  */
 export class CatalogueTts implements Tts {
   readonly #deps: AskSourcesDeps;
@@ -58,7 +59,7 @@ export class CatalogueTts implements Tts {
     }
   }
 
-  /** Speaks at the first source that delivers. Returns the source that broke off, and what it has not said. */
+  /** Speaks at the first source that delivers. Returns a source that broke off, with the words that it has not spoken. */
   async *#speakAt(
     { signal, speed, text: whole, voice }: SpeakRequest,
     text: string,

@@ -20,8 +20,8 @@ export const LOCAL_RECOGNISER = 'pocketsphinx';
 type Stage = PipelineStage<SttEngine>;
 
 /**
- * Returns the transcriber of a model. It tries the sources that detect the ends of turns, then the recogniser of this process,
- * then the sources that take whole utterances, and moves on when one is lost.
+ * Creates the transcriber of a model. It tries the sources that detect the ends of turns, then the recogniser of this process,
+ * then the sources that take whole utterances. A stage that fails is replaced by the next stage.
  */
 export function createTranscriber(deps: Buying, model: Model): Stage {
   const turns = turnStage(deps, model);

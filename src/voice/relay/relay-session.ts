@@ -111,7 +111,7 @@ export class RelaySession {
     // The upstream has closed, though its last frames may still wait to be sent to the client.
     if (this.#upstreamEnding !== undefined) return;
     const frame = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    // Most frames are sound alone, with nothing to judge or to rename.
+    // Most frames contain only audio: nothing in them is checked or renamed.
     const isAlone = !isBinary && isSoundAlone(frame);
     if (isAlone) this.#upstream.send(frame, false);
     else if (!this.#sendUp(frame, isBinary)) return;

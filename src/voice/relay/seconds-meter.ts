@@ -113,7 +113,7 @@ export class SecondsMeter {
 
   /**
    * Ends the billing after the last report. With `atMs`, bills the time up to `atMs` when the started session reported less;
-   * without it, the last report stands. Resolves, and never rejects, once the ledger has answered to everything billed.
+   * without it, bills what was reported. Resolves, and never rejects, once the ledger has answered all journal writes.
    */
   end(atMs?: number): Promise<void> {
     if (this.#isOver) return this.#lastEntry;

@@ -19,7 +19,7 @@ type Charged = Promise<bigint | undefined> | undefined;
 
 /**
  * Bills turns and transcripts by the tokens that the upstream reports, up to the possible number. Without a report, a turn is
- * estimated from the audio carried, up to its hold, and marked as estimated; a failed turn is free.
+ * estimated from the forwarded audio, up to its hold, and marked as estimated; a failed turn is free.
  */
 export class TokenMeter implements RelayMeter {
   readonly #deps: RelayMeterDeps;

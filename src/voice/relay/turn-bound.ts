@@ -17,7 +17,7 @@ const inputOf = ({ audioIn, textIn }: RealtimeTokens): number => audioIn + textI
 const outputOf = ({ audioOut, textOut }: RealtimeTokens): number => audioOut + textOut;
 
 /**
- * Bounds the tokens of a relayed turn by the frames that were carried (docs/decisions/0122). Input: all that was sent and
+ * Bounds the tokens of a relayed turn by the frames that were forwarded (docs/decisions/0122). Input: all that was sent and
  * answered before, within the context window. Output: the answers received and not yet billed.
  */
 export class TurnBound {
@@ -73,7 +73,7 @@ export class TurnBound {
     return believed;
   }
 
-  /** Counts a turn that was billed by an estimate from the carried audio. */
+  /** Counts a turn that was billed by an estimate from the forwarded audio. */
   estimated(tokens: RealtimeTokens): void {
     this.#answered(tokens);
   }

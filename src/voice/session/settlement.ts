@@ -14,7 +14,7 @@ type SettlementDeps = {
   readonly turns: Pick<TurnCycle, 'billRest'>;
 };
 
-/** Settles a session once its caller has heard the last words and its payments in progress are known, or when it is abandoned. */
+/** Settles a session once its caller has heard the last words and its payments in progress are known, or on `abandon`. */
 export class Settlement {
   readonly #deps: SettlementDeps;
   #abandon = () => {};

@@ -36,10 +36,7 @@ export interface StreamTranscriber {
   readonly isOwed: boolean;
   /** True when the total of heard audio was reported, also to the client. */
   readonly hasReportedTotal: boolean;
-  /**
-   * The seconds to bill: at least the reported seconds and at most the seconds let through. Infinity means all seconds let
-   * through.
-   */
+  /** Seconds to bill, from the reported seconds up to the seconds passed on. Infinity means all seconds passed on. */
   readonly heardSeconds: number;
   close(): void;
 }

@@ -39,12 +39,10 @@ const STRANDED = new Set(['of', 'for', 'from', 'with', 'at', 'to', 'about', 'lik
 
 const ASKS = /\b(?:what|who|which|where|how|when|why)\b/;
 
-/**
- * Words that end a sentence less often than they lead on, among them what recognisers hear where a caller draws out "the" or "if".
- */
+/** Words that end a sentence less often than they continue it. Recognisers also report them for a drawn-out "the" or "if". */
 const PERHAPS_LEADING_ON = new Set('this that these those he she they we just'.split(' '));
 
-/** "Would" needs more than two words behind it, more often than not. */
+/** Matches "I'd" and its like: "would" is followed by more than two words more often than not. */
 const PERHAPS_BEGUN = /^(?:i|we|you|he|she|they)'d$/;
 const BEGUN_WORDS = 3;
 
