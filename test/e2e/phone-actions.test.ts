@@ -138,6 +138,15 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
       });
     });
 
+    it('the receipt of a call says who answered when the report and the hang-up come at once', async () => {
+      const { call, callId } = await placed({ recognisedAtMs: 60_000 }, { machineDetection: true });
+      await hears(call, 100);
+      // As when the process that has the media has not read the row since.
+      await world.sql`update calls set answered_by = 'human' where id = ${callId}`;
+      call().hangUp();
+      expect(await ended(callId)).toMatchObject({ reason: 'call_ended', answeredBy: 'human' });
+    });
+
     it('a call that a call-screening service answers goes on, and its keys reach the responder', async () => {
       const { call, callId } = await placed(
         { answers: 'unknown', recognisedAtMs: 500 },

@@ -1,4 +1,4 @@
-import type { CallEndReason, SessionEndReason } from '../../../machines/call.ts';
+import type { SessionEndReason } from '../../../machines/call.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type ChargeRow, latencyOf } from '../../ledger/rules/companion.ts';
@@ -21,6 +21,7 @@ import { type Call, lineOf, ownNumber } from './call.ts';
 import { callEnded } from './call-events.ts';
 import { CallMeter, TRANSFERRED_USAGE, useOfJournal } from './call-meter.ts';
 import { isOfSession, NOT_OPENED, reasonOf } from './end-reason.ts';
+import type { RowEnd } from './ending/end-store.ts';
 
 /**
  * Destination of phone charges for the spend controls. No allowlist applies to it, because an agent rents a number to use it.
@@ -147,11 +148,8 @@ export type CallSettlement = {
 
 type MoneyDeps = SessionHoldDeps & { readonly clock: Clock };
 
-/**
- * Writes the end reason of a call, unless its row has one, and returns the row's reason. Undefined when another process has the
- * call.
- */
-type GiveReason = (reason: SessionEndReason, epoch: number) => Promise<CallEndReason | undefined>;
+/** Writes the end reason of a call, unless its row has one, and returns the row's end. Undefined when another process has the call. */
+type GiveReason = (reason: SessionEndReason, epoch: number) => Promise<RowEnd | undefined>;
 
 /**
  * Creates the money of a call that begins now, or that this process has taken over. `holds.hold(MAIN_HOLD, …)` opens the main
@@ -161,7 +159,7 @@ export function createCallMoney(
   deps: MoneyDeps,
   call: Call,
   {
-    giveReason = async (reason) => reason,
+    giveReason = async () => undefined,
     mayAnnounce = call.status === 'pending',
     recording: known,
     taken,
@@ -215,7 +213,9 @@ export function createCallMoney(
           deps.log.warn({ err, callId: call.callId }, 'the reason of an end was not written');
         },
       );
-      if (first !== undefined && isOfSession(first)) given = first;
+      // The carrier's verdict may have been written while this process opened the call.
+      answeredBy = first?.answeredBy ?? answeredBy;
+      if (first !== undefined && isOfSession(first.reason)) given = first.reason;
     },
     events(chargedRaw, ending) {
       if (isReleased) return [];

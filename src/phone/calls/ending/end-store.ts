@@ -1,21 +1,25 @@
 import type { CallEndReason } from '../../../../machines/call.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
+import type { AnsweredBy } from '../../carriers/carrier.ts';
+
+/** Facts of a call's row that its receipt repeats. `answeredBy`: null when the carrier has not reported who answered. */
+export type RowEnd = { readonly reason: CallEndReason; readonly answeredBy: AnsweredBy | null };
 
 /**
- * Writes the end reason of a call, unless its row has one, if the session's claim still has this epoch. Returns the row's
- * reason. Undefined when another process has claimed the session.
+ * Writes the end reason of a call, unless its row has one, if the session's claim still has this epoch. Returns the end as the
+ * row has it. Undefined when another process has claimed the session.
  */
 export async function giveEndReason(
   sql: Sql,
   { callId, epoch }: { readonly callId: string; readonly epoch: number },
   reason: CallEndReason,
-): Promise<CallEndReason | undefined> {
-  const [row] = await sql<{ end_reason: CallEndReason }[]>`
+): Promise<RowEnd | undefined> {
+  const [row] = await sql<RowEnd[]>`
     update calls set end_reason = coalesce(end_reason, ${reason})
     where id = ${callId} and exists (
       select from sessions s where s.id = calls.id and s.epoch = ${epoch} and s.ended_at is null)
-    returning end_reason`;
-  return row?.end_reason;
+    returning end_reason as reason, answered_by as "answeredBy"`;
+  return row;
 }
 
 /**

@@ -166,8 +166,10 @@ async function backstop(deps: CallDeps, call: Call, word: LineWord | null): Prom
   const charged = legsWithin(legs, minRaw(billableRaw, heldRaw));
   const wallet = await findWallet(sql, call.agentId);
   const { epoch } = taken.claim;
-  const given = isLeft ? await giveEndReason(sql, { callId, epoch }, 'call_transfer') : BACKSTOP;
-  const reason = given ?? 'call_transfer';
+  const given = isLeft
+    ? await giveEndReason(sql, { callId, epoch }, 'call_transfer')
+    : { reason: BACKSTOP };
+  const reason = given?.reason ?? 'call_transfer';
   const status = isLeft ? 'success' : 'failed';
   const verdict = await ledger.closeSession({
     claim: taken.claim,
