@@ -78,7 +78,7 @@ export function silenceAfter(words: string, waits: TurnWaits, context: TurnConte
     case 'open':
       return maxSilenceMs;
     case 'perhaps_open':
-      return Math.max(minSilenceMs, Math.round(maxSilenceMs / 2));
+      return Math.max(minSilenceMs, Math.round((maxSilenceMs * 2) / 3));
     case 'number':
       return Math.max(minSilenceMs, onNumberMs);
     case 'perhaps_number':

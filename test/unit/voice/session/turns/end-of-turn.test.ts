@@ -109,9 +109,9 @@ describe('the silence that ends a turn', () => {
     "i'd shoot them",
     'and then they',
   ])(
-    'the silence that ends a turn is half the longest when the last words may continue: %j',
+    'the silence that ends a turn is two thirds of the longest when the last words may continue: %j',
     (words) => {
-      expect(wait(words)).toBe(maxSilenceMs / 2);
+      expect(wait(words)).toBe((maxSilenceMs * 2) / 3);
     },
   );
 
