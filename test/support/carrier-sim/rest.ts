@@ -137,7 +137,8 @@ const callBody = ({ priceOf }: Pick<RestDeps, 'priceOf'>, call: SimCall) => ({
   sid: call.sid,
   from: call.from,
   to: call.to,
-  status: call.status,
+  // Twilio's API has no status of its own for a number that does not exist: only its callback has the SIP code.
+  status: call.status === 'invalid' ? 'failed' : call.status,
   direction: call.direction,
   duration: call.durationSeconds === null ? null : String(call.durationSeconds),
   price: priceOf(call),
