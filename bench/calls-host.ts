@@ -1,7 +1,7 @@
 import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
-import type { AgentSocket } from '../src/http/websocket/socket-route.ts';
+import type { AgentSocket } from '../src/http/route/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';

@@ -1,4 +1,4 @@
-import type { SocketHandler } from '../src/http/websocket/socket-route.ts';
+import type { SocketHandler } from '../src/http/route/socket-route.ts';
 
 /** How long messages took from their client's `send` until they were worked off. */
 export type Lateness = Readonly<Record<'frames' | 'late' | 'p50Ms' | 'p99Ms' | 'mostMs', number>>;

@@ -1,7 +1,7 @@
 import { createLocalEngines } from '../src/engines/local-engines.ts';
 import { loadNoiseSuppressors } from '../src/engines/noise/noise-suppressor.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
-import type { CarrierSocket } from '../src/http/websocket/socket-route.ts';
+import type { CarrierSocket } from '../src/http/route/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { silentLog } from '../src/kernel/log.ts';

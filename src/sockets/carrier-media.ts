@@ -2,7 +2,7 @@ import type {
   CarrierSocket,
   SocketConnection,
   SocketHandler,
-} from '../http/websocket/socket-route.ts';
+} from '../http/route/socket-route.ts';
 import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { errors } from '../kernel/errors.ts';

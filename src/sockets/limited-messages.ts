@@ -1,4 +1,4 @@
-import type { SocketConnection, SocketHandler } from '../http/websocket/socket-route.ts';
+import type { SocketConnection, SocketHandler } from '../http/route/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EventAllowance } from '../voice/live/event-allowance.ts';
 import { TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';

@@ -6,7 +6,7 @@ import {
   type SocketContext,
   type SocketHandler,
   socketRoute,
-} from '../http/websocket/socket-route.ts';
+} from '../http/route/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { uuidOf } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';

@@ -3,7 +3,7 @@ import {
   type SocketConnection,
   type SocketHandler,
   socketRoute,
-} from '../http/websocket/socket-route.ts';
+} from '../http/route/socket-route.ts';
 import { ApiError, type Fields } from '../kernel/api-error.ts';
 import type { TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';

@@ -1,5 +1,5 @@
 import { readProviderKey } from '../accounts/provider-keys/provider-key-header.ts';
-import type { SocketContext } from '../http/websocket/socket-route.ts';
+import type { SocketContext } from '../http/route/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
 import type { Buyer } from '../models/purchase/buyer.ts';
 import { readSpender } from '../models/purchase/read-spender.ts';

@@ -4,7 +4,7 @@ import {
   type SocketContext,
   type SocketHandler,
   socketRoute,
-} from '../http/websocket/socket-route.ts';
+} from '../http/route/socket-route.ts';
 import { errors } from '../kernel/errors.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';

@@ -1,6 +1,6 @@
 import { parseShape, refuseInput } from '../http/pipeline/parse-input.ts';
 import { renderError } from '../http/route/render-error.ts';
-import { socketRoute } from '../http/websocket/socket-route.ts';
+import { socketRoute } from '../http/route/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { JsonTooComplex } from '../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';

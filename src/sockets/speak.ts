@@ -6,7 +6,7 @@ import type { SpeakControls, SpeakDialect } from '../deepgram/speak-dialect.ts';
 import { FLUX_RATES, FluxSocketQuery, planRaw, SpeakSocketQuery } from '../deepgram/speak-query.ts';
 import { SpeakSession } from '../deepgram/speak-session.ts';
 import { requireSpeaker } from '../deepgram/speak-texts.ts';
-import { type SocketContext, socketRoute } from '../http/websocket/socket-route.ts';
+import { type SocketContext, socketRoute } from '../http/route/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { uuidOf } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';

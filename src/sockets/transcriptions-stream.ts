@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type SocketHandler, socketRoute } from '../http/websocket/socket-route.ts';
+import { type SocketHandler, socketRoute } from '../http/route/socket-route.ts';
 import { BRAND } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { ok, route } from '../../src/http/route/route.ts';
-import { socketRoute } from '../../src/http/websocket/socket-route.ts';
+import { socketRoute } from '../../src/http/route/socket-route.ts';
 import { bearer, KEYS, startEdge } from '../support/edge.ts';
 import { processPlace } from '../support/process-place.ts';
 import { startServerProcess } from '../support/server-process.ts';

@@ -7,7 +7,7 @@ import {
   type HttpServerDeps,
 } from '../../src/http/server/app.ts';
 import { createMetrics, type MetricsRegistry } from '../../src/http/server/metrics.ts';
-import type { AnySocket } from '../../src/http/websocket/socket-route.ts';
+import type { AnySocket } from '../../src/http/route/socket-route.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { errors } from '../../src/kernel/errors.ts';
 import { silentLog } from '../../src/kernel/log.ts';

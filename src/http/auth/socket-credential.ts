@@ -1,5 +1,5 @@
 import { BRAND } from '../../kernel/ids.ts';
-import type { AgentSocket } from '../websocket/socket-route.ts';
+import type { AgentSocket } from '../route/socket-route.ts';
 import { bearerToken, type Presented, presentKey, schemeToken } from './presented-credential.ts';
 
 /** Returns the key of an upgrade from the places that its route allows, in the order of `authenticateFrom`. */

@@ -4,7 +4,7 @@ import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-h
 import type { Credential } from '../route/caller.ts';
 import type { Envelope } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed, type StreamedBody } from '../route/route.ts';
-import type { AgentSocket, AnySocket } from '../websocket/socket-route.ts';
+import type { AgentSocket, AnySocket } from '../route/socket-route.ts';
 import { API_VERSION } from './api-version.ts';
 
 export interface ApiDescription {

@@ -28,7 +28,7 @@ import {
   type SocketCaps,
   type SocketRegistry,
 } from '../websocket/socket-registry.ts';
-import { type AnySocket, envelopeOf, type SocketSpec } from '../websocket/socket-route.ts';
+import { type AnySocket, envelopeOf, type SocketSpec } from '../route/socket-route.ts';
 import { UpgradeGate } from '../websocket/upgrade-gate.ts';
 import { type SocketDeps, socketBehavior } from '../websocket/web-socket.ts';
 import type { CertificateFiles } from './certificate.ts';

@@ -38,7 +38,7 @@ import {
   type CarrierSocket,
   envelopeOf,
   type SocketHandler,
-} from './socket-route.ts';
+} from '../route/socket-route.ts';
 import { type SessionOptions, type SocketData, SocketSession } from './socket-session.ts';
 import type { UpgradeGate } from './upgrade-gate.ts';
 

@@ -5,7 +5,7 @@ import { type Transcript, type TurnSign, UtteranceLost } from '../../engines/eng
 import type { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { VoiceIntake } from '../billing/voice-intake.ts';
+import { FrameDecoder } from '../../../media/frame-decoder.ts';
 import { FRAME_MS, mostLeadOf, openDetector } from './open-detector.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import type { TranscriberEvents } from './transcriber-events.ts';
@@ -21,7 +21,7 @@ const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
 export class Transcriber {
   // Fields that every audio frame uses come first (docs/decisions/0109).
   #closed = false;
-  readonly #intake: VoiceIntake;
+  readonly #decoder: FrameDecoder;
   readonly #sound: RecentSound;
   readonly #detector: VoiceDetector | undefined;
   #utterance: Utterance | undefined;
@@ -58,7 +58,7 @@ export class Transcriber {
     const { encoding, sampleRateHz } = options;
     const keepSamples = this.#mostLead * HEARING_FRAME;
     this.#sound = new RecentSound({ lineHz: lineHzOf(sampleRateHz), keepSamples });
-    this.#intake = new VoiceIntake({ encoding, sampleRateHz, listener: this });
+    this.#decoder = new FrameDecoder({ encoding, sampleRateHz, listener: this });
     this.#detector = openDetector(options, {
       sound: this.#sound,
       silenceDurationMs: () => this.#silence.ms,
@@ -67,7 +67,7 @@ export class Transcriber {
   }
 
   push(bytes: Uint8Array): void {
-    if (!this.#closed) this.#intake.push(bytes);
+    if (!this.#closed) this.#decoder.push(bytes);
   }
 
   /** Milliseconds of audio in the utterance in progress. */
@@ -111,7 +111,7 @@ export class Transcriber {
 
   /** Ends the stream. Resolves when all audio is transcribed. */
   async finish(): Promise<void> {
-    this.#intake.flush();
+    this.#decoder.flush();
     this.#detector?.reset();
     this.#end();
     await this.#queue.done;

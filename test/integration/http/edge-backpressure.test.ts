@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { socketRoute } from '../../../src/http/websocket/socket-route.ts';
+import { socketRoute } from '../../../src/http/route/socket-route.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { MessageSource } from '../../../src/kernel/messages/message-lane.ts';
 import { MessageQueue } from '../../../src/kernel/messages/message-queue.ts';

@@ -4,7 +4,7 @@ import {
   type SocketConnection,
   type SocketHandler,
   socketRoute,
-} from '../../../src/http/websocket/socket-route.ts';
+} from '../../../src/http/route/socket-route.ts';
 import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ok, route } from '../../../src/http/route/route.ts';
-import { socketRoute } from '../../../src/http/websocket/socket-route.ts';
+import { socketRoute } from '../../../src/http/route/socket-route.ts';
 import { clientAt } from '../../support/ask-from.ts';
 import { bearer, fakeCredentials, KEYS, startEdge } from '../../support/edge.ts';
 import { refusal, TestSocket } from '../../support/web-socket-client.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { SocketConnection, SocketHandler } from '../../../src/http/websocket/socket-route.ts';
+import type { SocketConnection, SocketHandler } from '../../../src/http/route/socket-route.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CarrierHooks } from '../../../src/phone/calls/calls.ts';

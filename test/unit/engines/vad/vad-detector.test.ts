@@ -11,7 +11,7 @@ import { createEngineFiles } from '../../../../src/engines/threads/engine-files.
 import { loadSpeechGates } from '../../../../src/engines/vad/fvad-gate.ts';
 import { loadSilero } from '../../../../src/engines/vad/silero.ts';
 import { type DetectorDeps, VoiceDetector } from '../../../../src/engines/vad/vad-detector.ts';
-import { VoiceIntake } from '../../../../src/voice/billing/voice-intake.ts';
+import { FrameDecoder } from '../../../../media/frame-decoder.ts';
 import { loadRecording, RECORDINGS } from '../../../support/speech.ts';
 import { noise } from '../../media/noise.ts';
 import { conversation, recording } from '../asr/speech-scene.ts';
@@ -93,12 +93,12 @@ function overTelephone(pcm: Int16Array, hiss: number): Uint8Array {
 /** What is heard of a telephone whose bytes come in pieces of `cut`. */
 function telephoneFrames(codes: Uint8Array, cut = 160): Int16Array[] {
   const frames: Int16Array[] = [];
-  const intake = new VoiceIntake({
+  const decoder = new FrameDecoder({
     encoding: 'mulaw',
     sampleRateHz: 8_000,
     listener: { frame: (frame) => void frames.push(frame.slice()) },
   });
-  for (let at = 0; at < codes.length; at += cut) intake.push(codes.subarray(at, at + cut));
+  for (let at = 0; at < codes.length; at += cut) decoder.push(codes.subarray(at, at + cut));
   return frames;
 }
 

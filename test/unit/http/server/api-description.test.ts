@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { ok, route } from '../../../../src/http/route/route.ts';
 import { createApiDescription } from '../../../../src/http/server/api-description.ts';
-import { socketRoute } from '../../../../src/http/websocket/socket-route.ts';
+import { socketRoute } from '../../../../src/http/route/socket-route.ts';
 import { ROUTES } from '../../../../src/routes/index.ts';
 import { EVENT_KINDS } from '../../../../src/webhooks/catalogue.ts';
 import { eventSchema } from '../../../../src/webhooks/event-schema.ts';

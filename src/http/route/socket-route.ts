@@ -2,9 +2,9 @@ import type { ZodType, z } from 'zod';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Span } from '../../kernel/trace/span.ts';
-import type { HeaderLine } from '../route/answer.ts';
-import type { AgentCaller } from '../route/caller.ts';
-import type { Envelope } from '../route/render-error.ts';
+import type { HeaderLine } from './answer.ts';
+import type { AgentCaller } from './caller.ts';
+import type { Envelope } from './render-error.ts';
 
 /**
  * Places of an upgrade that may carry the agent key: `Authorization: Bearer`, one of the offered sub-protocols (the key itself,

@@ -1,6 +1,6 @@
-import { type SoundCoding, SoundReader } from '../../../media/coding.ts';
-import { frameSamples, lineHzOf } from '../../../media/hearing.ts';
-import { Resampler } from '../../../media/resample.ts';
+import { type SoundCoding, SoundReader } from './coding.ts';
+import { frameSamples, lineHzOf } from './hearing.ts';
+import { Resampler } from './resample.ts';
 
 /**
  * Buffers that a stream uses during one call. All streams share them, since separate buffers would not stay in the processor's
@@ -34,7 +34,7 @@ export type FrameListener = { frame(frame: Int16Array): void };
  * frame is reused: copy what must be kept. A stream that is resampled begins with the 1.5 ms of silence that resampling
  * holds back, so that a client's 20 ms fill a frame at once.
  */
-export class VoiceIntake {
+export class FrameDecoder {
   readonly #reader: SoundReader;
   /** Undefined when the stream has the rate of its line. */
   readonly #resampler: Resampler | undefined;
