@@ -11,7 +11,7 @@ import { eventIdOf, type RawLiveEvent } from '../voice/protocols/openai-live/cli
 import { type LiveStart, readStart } from '../voice/protocols/openai-live/read-start.ts';
 import type { EventProblem } from '../voice/protocols/openai-realtime/client-event.ts';
 import type { SocketSession } from '../voice/protocols/socket-session.ts';
-import { openLive, openLiveRelay } from '../voice/recording/open-recorded.ts';
+import { openLive } from '../voice/protocols/openai-live/live-session.ts';
 import {
   connectRelay,
   LIVE_RELAY,
@@ -20,7 +20,7 @@ import {
   type RelayPlan,
   type Relays,
 } from '../voice/relay/connect-relay.ts';
-import type { LiveRelay } from '../voice/relay/live-relay.ts';
+import { type LiveRelay, openLiveRelay } from '../voice/relay/live-relay.ts';
 import { ownKeyProblem } from '../voice/relay/live-uplink.ts';
 import { createScriptedLlm } from '../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../voice/session/session-config.ts';

@@ -22,7 +22,8 @@ import {
 } from '../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { memberProblem } from '../voice/protocols/openai-realtime/read-session-config.ts';
-import { openRealtime, openRelayed } from '../voice/recording/open-recorded.ts';
+import { openRealtime } from '../voice/protocols/openai-realtime/realtime-session.ts';
+import { openRelayed } from '../voice/relay/relay-session.ts';
 import {
   connectRelay,
   planRelay,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { synthesise } from '../../src/app/commands/demo/sound.ts';
-import { replayTape } from '../../src/voice/recording/replay-tape.ts';
+import { replayTape } from '../../src/protocols/replay-tape.ts';
 import { readTape } from '../../src/voice/recording/tape.ts';
 import { compiled } from '../support/compiled.ts';
 import { bearer } from '../support/edge.ts';

@@ -1,5 +1,7 @@
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
+import { record } from '../recording/record-session.ts';
+import type { RecordingStage } from '../recording/stage.ts';
 import type { TranscriptDialect } from '../transcription/dialect.ts';
 import { LocalTranscriber, type TakenRecogniser } from '../transcription/local-transcriber.ts';
 import {
@@ -58,6 +60,57 @@ export type TranscriptionParts = Pick<
   readonly dialect: DialectChoice;
   readonly heardBy: HeardBy;
 };
+
+export type TapedTranscription = {
+  readonly kind: 'transcription';
+  readonly input: Omit<TranscriptionParts, 'sessionHold' | 'heardBy'>;
+  readonly heardBy: HeardBy['kind'];
+  readonly hasGates: boolean;
+};
+
+/** Opens a live transcription. Records it when this process records sessions. */
+export function openTranscribed(deps: VoiceDeps, parts: TranscriptionParts): TranscriptionStream {
+  const { heardBy, sessionHold: _hold, ...input } = parts;
+  const hasGates = deps.speechGates !== undefined;
+  const taped: TapedTranscription = {
+    kind: 'transcription',
+    input,
+    heardBy: heardBy.kind,
+    hasGates,
+  };
+  const recorder = record(deps, taped);
+  if (recorder === undefined) return createTranscription(deps, parts);
+  return recorder.driven(stageTranscription(recorder, deps, parts));
+}
+
+export function stageTranscription(
+  stage: RecordingStage,
+  deps: TranscriptionDeps,
+  parts: TranscriptionParts,
+): TranscriptionStream {
+  const { engines, speechGates } = deps;
+  const staged: TranscriptionDeps = {
+    ...deps,
+    clock: stage.clock,
+    engines: { vad: stage.between('vad', engines.vad) },
+    speechGates: speechGates && stage.between('gates', speechGates),
+  };
+  const sessionHold = stage.between('sessionHold', parts.sessionHold);
+  return createTranscription(staged, {
+    ...parts,
+    sessionHold,
+    heardBy: stageHearing(stage, parts),
+  });
+}
+
+function stageHearing(
+  stage: RecordingStage,
+  { heardBy }: Pick<TranscriptionParts, 'heardBy'>,
+): HeardBy {
+  return heardBy.kind === 'upstream'
+    ? { kind: 'upstream', upstream: stage.between('upstream', heardBy.upstream) }
+    : { kind: 'recogniser', recogniser: stage.between('recogniser', heardBy.recogniser) };
+}
 
 /** Builds a live transcription from its parts. */
 export function createTranscription(

@@ -1,5 +1,4 @@
-import type { ReplayDifference } from './player.ts';
-import type { Replay } from './replay-tape.ts';
+import type { Replay, ReplayDifference } from './player.ts';
 import type { SentRecord, Tape } from './tape.ts';
 
 /** Number of characters shown around the place where a frame differs. */

@@ -15,6 +15,12 @@ import {
 } from './stage.ts';
 import type { Arrival, Failure, SentRecord, Tape } from './tape.ts';
 
+export type Replay = {
+  /** Number of frames that the replay sent as recorded. */
+  readonly frames: number;
+  readonly difference: ReplayDifference | undefined;
+};
+
 /** First difference between a replay and its recording. */
 export type ReplayDifference =
   | {

@@ -1,10 +1,5 @@
 import { Packr } from 'msgpackr';
-import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
-import type { HeardBy, TranscriptionParts } from '../protocols/create-transcription.ts';
-import type { LiveStart } from '../protocols/openai-live/read-start.ts';
-import type { LiveRelayInput } from '../relay/live-relay.ts';
-import type { VoiceSessionInput } from '../session/voice-session-input.ts';
 
 /** Start of the recorded session: seed, clocks and input. */
 export type TapeHeader = {
@@ -15,39 +10,11 @@ export type TapeHeader = {
   readonly monotonicMs: number;
 } & TapedInput;
 
-export type TapedInput =
-  | {
-      readonly kind: 'realtime';
-      readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
-      readonly hasGates: boolean;
-    }
-  | {
-      readonly kind: 'call';
-      readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
-      readonly hasGates: boolean;
-      /** Input of the phone call, in addition to that of its voice session. `src/phone` knows its type. */
-      readonly call: unknown;
-    }
-  | {
-      readonly kind: 'relay';
-      readonly input: { readonly owner: SessionHoldOwner; readonly model: Model };
-    }
-  | {
-      readonly kind: 'live';
-      readonly input: Omit<VoiceSessionInput, 'sessionHolds' | 'pipeline'>;
-      readonly hasGates: boolean;
-      readonly start: LiveStart;
-    }
-  | {
-      readonly kind: 'live-relay';
-      readonly input: Omit<LiveRelayInput, 'sessionHold' | 'upstream'>;
-    }
-  | {
-      readonly kind: 'transcription';
-      readonly input: Omit<TranscriptionParts, 'sessionHold' | 'heardBy'>;
-      readonly heardBy: HeardBy['kind'];
-      readonly hasGates: boolean;
-    };
+/** Input of a recorded session as plain data. Its other members are known to the code of its kind, which also replays it. */
+export type TapedInput = {
+  readonly kind: string;
+  readonly input: { readonly owner: SessionHoldOwner };
+};
 
 export type Failure = {
   readonly name: string;

@@ -11,11 +11,14 @@ import {
 } from '../../models/providers/realtime/live-event.ts';
 import { leadingType } from '../../models/providers/realtime/metered-event.ts';
 import type { RelayClient, SocketFrame } from '../live/downlink.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import { UPSTREAM_CLOSED } from '../live/voice-endings.ts';
 import { closeReason, LiveSender } from '../protocols/openai-live/live-sender.ts';
+import { record } from '../recording/record-session.ts';
+import type { RecordingStage } from '../recording/stage.ts';
 import { shownEvent, startEvent, usageOf } from './live-frames.ts';
 import { judgeUplink } from './live-uplink.ts';
-import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
+import { RelayCore, type RelayDeps, type RelayInput, stageRelay } from './relay-core.ts';
 import { SecondsMeter } from './seconds-meter.ts';
 
 export type LiveRelayInput = RelayInput & {
@@ -26,6 +29,32 @@ export type LiveRelayInput = RelayInput & {
   /** Bytes per millisecond of the session's audio. */
   readonly bytesPerMs: number;
 };
+
+export type TapedLiveRelay = {
+  readonly kind: 'live-relay';
+  readonly input: Omit<LiveRelayInput, 'sessionHold' | 'upstream'>;
+};
+
+/** Opens a live session at an upstream. Records it when this process records sessions. */
+export function openLiveRelay(
+  deps: RelayDeps & Pick<VoiceDeps, 'tapes'>,
+  input: LiveRelayInput,
+): LiveRelay {
+  const { sessionHold: _hold, upstream: _upstream, ...begun } = input;
+  const taped: TapedLiveRelay = { kind: 'live-relay', input: begun };
+  const recorder = record(deps, taped);
+  if (recorder === undefined) return new LiveRelay(deps, input);
+  return recorder.driven(stageLiveRelay(recorder, deps, input));
+}
+
+export function stageLiveRelay(
+  stage: RecordingStage,
+  deps: RelayDeps,
+  input: LiveRelayInput,
+): LiveRelay {
+  const staged = stageRelay(stage, deps, input);
+  return new LiveRelay(staged.deps, staged.input);
+}
 
 const CLOSE = Buffer.from('{"type":"session.close"}');
 const CLOSED: Ending = { code: 1000, reason: 'closed' };

@@ -16,6 +16,7 @@ import { SessionTally } from '../live/session-tally.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
 import { BROKEN, CLIENT_SLOW, TOO_MANY_EVENTS, UPSTREAM_SLOW } from '../live/voice-endings.ts';
 import { VoiceLife } from '../live/voice-life.ts';
+import type { RecordingStage } from '../recording/stage.ts';
 
 export type RelayDeps = Pick<
   VoiceDeps,
@@ -28,6 +29,20 @@ export type RelayInput = {
   readonly sessionHold: SessionHold;
   readonly upstream: UpstreamSocket;
 };
+
+/** Returns the dependencies and the input of a relayed session, with a stage in front of them. */
+export const stageRelay = <T extends RelayInput>(
+  stage: RecordingStage,
+  deps: RelayDeps,
+  input: T,
+): { readonly deps: RelayDeps; readonly input: T } => ({
+  deps: { ...deps, clock: stage.clock, random: stage.random },
+  input: {
+    ...input,
+    sessionHold: stage.between('sessionHold', input.sessionHold),
+    upstream: stage.between('upstream', input.upstream),
+  },
+});
 
 type CoreOptions<F extends SocketFrame> = {
   readonly effects: Omit<RelayEffects, 'quietInMs'>;

@@ -4,11 +4,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import { leadingType, readMeteredEvent } from '../../models/providers/realtime/metered-event.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
 import type { RelayClient, SocketFrame } from '../live/downlink.ts';
+import type { VoiceDeps } from '../live/voice-deps.ts';
 import { TOO_MANY_RESPONSES, upstreamClosed } from '../live/voice-endings.ts';
 import { EventSender } from '../protocols/openai-realtime/event-sender.ts';
+import { record } from '../recording/record-session.ts';
+import type { RecordingStage } from '../recording/stage.ts';
 import { MeteredTurns } from './metered-turns.ts';
 import { judgePooledEvent } from './realtime-uplink.ts';
-import { RelayCore, type RelayDeps, type RelayInput } from './relay-core.ts';
+import { RelayCore, type RelayDeps, type RelayInput, stageRelay } from './relay-core.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter } from './time-meter.ts';
@@ -22,6 +25,32 @@ import {
   TurnSigns,
   writtenTokens,
 } from './turn-signs.ts';
+
+export type TapedRelay = {
+  readonly kind: 'relay';
+  readonly input: Pick<RelayInput, 'owner' | 'model'>;
+};
+
+/** Opens a relayed session. Records it when this process records sessions. */
+export function openRelayed(
+  deps: RelayDeps & Pick<VoiceDeps, 'tapes'>,
+  input: RelayInput,
+): RelaySession {
+  const { model, owner } = input;
+  const taped: TapedRelay = { kind: 'relay', input: { owner, model } };
+  const recorder = record(deps, taped);
+  if (recorder === undefined) return new RelaySession(deps, input);
+  return recorder.driven(stageRelayed(recorder, deps, input));
+}
+
+export function stageRelayed(
+  stage: RecordingStage,
+  deps: RelayDeps,
+  input: RelayInput,
+): RelaySession {
+  const staged = stageRelay(stage, deps, input);
+  return new RelaySession(staged.deps, staged.input);
+}
 
 /** Close codes that show that the upstream failed or ended. Other codes may be the client's fault. */
 const BREAKDOWNS: ReadonlySet<number> = new Set([1000, 1001, 1006, 1011, 1012, 1013, 1014]);

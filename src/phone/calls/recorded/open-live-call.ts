@@ -1,7 +1,6 @@
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
-import { record } from '../../../voice/recording/open-recorded.ts';
-import type { StageCall } from '../../../voice/recording/replay-tape.ts';
-import { isLive } from '../../../voice/recording/stage.ts';
+import { record, type TapedVoice, tapedVoice } from '../../../voice/recording/record-session.ts';
+import { isLive, type RecordingStage } from '../../../voice/recording/stage.ts';
 import type { VoiceSessionDeps } from '../../../voice/session/voice-session-input.ts';
 import type { MediaCodec } from '../../carriers/carrier.ts';
 import { readLoopback } from '../../carriers/loopback/loopback-codec.ts';
@@ -14,15 +13,16 @@ import { StagedCall } from './staged-call.ts';
 /** Options of a call that its recording keeps beside the input of its voice session. */
 type TapedCall = Omit<LiveCallOptions, 'input' | 'codec' | 'events' | 'spoke'>;
 
+export type TapedPhoneCall = TapedVoice & { readonly kind: 'call'; readonly call: TapedCall };
+
 /** Opens a call. Records it for a replay when this process records sessions. */
 export function openLiveCall(
   deps: VoiceSessionDeps & Pick<VoiceDeps, 'tapes'>,
   options: LiveCallOptions,
 ): LiveCall {
   const { codec, events, input, spoke, ...call } = options;
-  const { pipeline: _pipeline, sessionHolds: _holds, release: _release, ...begun } = input;
-  const hasGates = deps.speechGates !== undefined;
-  const recorder = record(deps, input, { kind: 'call', hasGates, input: begun, call });
+  const taped: TapedPhoneCall = { kind: 'call', ...tapedVoice(deps, input), call };
+  const recorder = record(deps, taped);
   if (recorder === undefined) return new LiveCall(deps, options);
   const staged = new StagedCall(recorder, deps, { ...call, input, events: { ...events, spoke } });
   return recordedCall(staged.call, recorder.driven(staged), codec);
@@ -32,9 +32,13 @@ export function openLiveCall(
 const PLAYED = {} as never;
 
 /** Builds a call from its recording, for a replay. */
-export const stageRecordedCall: StageCall = (stage, deps, { call, input }) =>
+export const stageRecordedCall = (
+  stage: RecordingStage,
+  deps: VoiceSessionDeps,
+  { call, input }: Pick<TapedPhoneCall, 'call' | 'input'>,
+): StagedCall =>
   new StagedCall(stage, deps, {
-    ...(call as TapedCall),
+    ...call,
     input: { ...input, sessionHolds: PLAYED, pipeline: PLAYED },
   });
 

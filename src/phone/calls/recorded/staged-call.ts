@@ -1,5 +1,5 @@
 import type { Ending } from '../../../../machines/transcription-stream.ts';
-import { stageVoice } from '../../../voice/recording/open-recorded.ts';
+import { stageVoice } from '../../../voice/recording/record-session.ts';
 import type { RecordingStage } from '../../../voice/recording/stage.ts';
 import type { VoiceSessionDeps } from '../../../voice/session/voice-session-input.ts';
 import type { MediaEvent } from '../../carriers/carrier.ts';

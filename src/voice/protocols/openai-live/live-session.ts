@@ -2,6 +2,14 @@ import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { EventAllowance } from '../../live/event-allowance.ts';
+import type { VoiceDeps } from '../../live/voice-deps.ts';
+import {
+  record,
+  stageVoice,
+  type TapedVoice,
+  tapedVoice,
+} from '../../recording/record-session.ts';
+import type { RecordingStage } from '../../recording/stage.ts';
 import { writtenMessage } from '../../session/conversation.ts';
 import { VoiceSession } from '../../session/voice-session.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from '../../session/voice-session-input.ts';
@@ -13,7 +21,30 @@ import { closeReason, EXPIRED, LiveSender } from './live-sender.ts';
 import type { LiveStart } from './read-start.ts';
 import { renderLiveSession } from './render-session.ts';
 
-/** Opens a voice session in the protocol of `/v1/live/sessions`. */
+export type TapedLive = TapedVoice & { readonly kind: 'live'; readonly start: LiveStart };
+
+/** Opens a voice session in the protocol of `/v1/live/sessions`. Records it when this process records sessions. */
+export function openLive(
+  deps: VoiceDeps,
+  input: VoiceSessionInput,
+  start: LiveStart,
+): SocketSession {
+  const taped: TapedLive = { kind: 'live', ...tapedVoice(deps, input), start };
+  const recorder = record(deps, taped);
+  if (recorder === undefined) return createLiveSession(deps, input, start);
+  return recorder.driven(stageLive(recorder, deps, input, start));
+}
+
+export function stageLive(
+  stage: RecordingStage,
+  deps: VoiceSessionDeps,
+  input: VoiceSessionInput,
+  start: LiveStart,
+): SocketSession {
+  const staged = stageVoice(stage, deps, input);
+  return createLiveSession(staged.deps, staged.input, start);
+}
+
 export function createLiveSession(
   deps: VoiceSessionDeps,
   input: VoiceSessionInput,

@@ -1,4 +1,12 @@
 import { EventAllowance } from '../../live/event-allowance.ts';
+import type { VoiceDeps } from '../../live/voice-deps.ts';
+import {
+  record,
+  stageVoice,
+  type TapedVoice,
+  tapedVoice,
+} from '../../recording/record-session.ts';
+import type { RecordingStage } from '../../recording/stage.ts';
 import { VoiceSession } from '../../session/voice-session.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from '../../session/voice-session-input.ts';
 import { SocketSession } from '../socket-session.ts';
@@ -7,7 +15,26 @@ import { EventSender } from './event-sender.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { renderSession } from './render-session.ts';
 
-/** Opens a voice session in the realtime protocol. */
+export type TapedRealtime = TapedVoice & { readonly kind: 'realtime' };
+
+/** Opens a voice session in the realtime protocol. Records it when this process records sessions. */
+export function openRealtime(deps: VoiceDeps, input: VoiceSessionInput): SocketSession {
+  const taped: TapedRealtime = { kind: 'realtime', ...tapedVoice(deps, input) };
+  const recorder = record(deps, taped);
+  if (recorder === undefined) return createRealtimeSession(deps, input);
+  return recorder.driven(stageRealtime(recorder, deps, input));
+}
+
+/** Builds the session again, with all its dependencies behind a stage. */
+export function stageRealtime(
+  stage: RecordingStage,
+  deps: VoiceSessionDeps,
+  input: VoiceSessionInput,
+): SocketSession {
+  const staged = stageVoice(stage, deps, input);
+  return createRealtimeSession(staged.deps, staged.input);
+}
+
 export function createRealtimeSession(
   deps: VoiceSessionDeps,
   input: VoiceSessionInput,

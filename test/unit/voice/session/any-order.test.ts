@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openRealtime } from '../../../../src/voice/recording/open-recorded.ts';
-import { replayTape } from '../../../../src/voice/recording/replay-tape.ts';
+import { openRealtime } from '../../../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import { replayTape } from '../../../../src/protocols/replay-tape.ts';
 import { logLines } from '../../../support/log-lines.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';
 import { memoryTapes } from '../../../support/tapes.ts';

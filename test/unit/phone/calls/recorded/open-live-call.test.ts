@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
 import { createSeededRandom } from '../../../../../src/kernel/random.ts';
-import {
-  openLiveCall,
-  stageRecordedCall,
-} from '../../../../../src/phone/calls/recorded/open-live-call.ts';
+import { openLiveCall } from '../../../../../src/phone/calls/recorded/open-live-call.ts';
 import { describeReplay } from '../../../../../src/voice/recording/describe-replay.ts';
-import { replayTape } from '../../../../../src/voice/recording/replay-tape.ts';
+import { replayTape } from '../../../../../src/protocols/replay-tape.ts';
 import { readTape, type Tape } from '../../../../../src/voice/recording/tape.ts';
 import { phoneCall } from '../../../../support/phone-line.ts';
 import { type MemoryTapes, memoryTapes } from '../../../../support/tapes.ts';
@@ -73,8 +70,6 @@ async function recorded(
 
 type Recorded = Awaited<ReturnType<typeof recorded>>;
 
-const replayed = (tape: Tape) => replayTape(tape, stageRecordedCall);
-
 const isDigit = ([kind, , , args]: Tape['arrivals'][number]) =>
   kind === 'in' && JSON.stringify(args).includes('"digit"');
 
@@ -99,9 +94,9 @@ it('a recorded call is replayed to the same messages and events, however often',
   }
   expect(tape.sent.filter(([, path]) => path === 'client.send').length).toBeGreaterThan(50);
   for (let n = 0; n < 2; n++) {
-    expect(await replayed(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
+    expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
   }
-  expect(describeReplay(tape, await replayed(tape))).toMatch(/^call session .*all as recorded$/);
+  expect(describeReplay(tape, await replayTape(tape))).toMatch(/^call session .*all as recorded$/);
 });
 
 it('the replay of a call reports a changed message, event or arrival in its recording', async () => {
@@ -111,14 +106,14 @@ it('the replay of a call reports a changed message, event or arrival in its reco
     const sent = tape.sent.map((one, i) =>
       i === at ? (['out', changed, ['other']] as const) : one,
     );
-    expect(await replayed({ ...tape, sent })).toMatchObject({
+    expect(await replayTape({ ...tape, sent })).toMatchObject({
       frames: at,
       difference: { kind: 'frame', frame: at + 1 },
     });
   }
   const pressed = tape.arrivals.findIndex(isDigit);
   const arrivals = tape.arrivals.filter((_, i) => i !== pressed);
-  expect((await replayed({ ...tape, arrivals })).difference).toBeDefined();
+  expect((await replayTape({ ...tape, arrivals })).difference).toBeDefined();
 });
 
 it('the recording of a call is the same whatever its sensitive digits are, which only the responder gets', async () => {
@@ -159,12 +154,7 @@ it('a call goes on when its recording is full, which then replays as far as it g
   expect(over).toEqual(['max_duration']);
   const tape = read();
   expect(tape.isFull).toBe(true);
-  expect(await replayed(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
-});
-
-it('replayTape without support for phone calls refuses the recording of a call', async () => {
-  const tape = (await recorded()).tape();
-  await expect(replayTape(tape)).rejects.toThrow('recording of a phone call');
+  expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
 });
 
 it('the recording of a call keeps the audio of a message whose buffer is overwritten by the next one', async () => {
@@ -215,5 +205,5 @@ it('the recording of a call ends with a process that stops, though the callee ha
   await settleAll();
   expect(over).toEqual([]);
   const tape = tapes.tape();
-  expect(await replayed(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
+  expect(await replayTape(tape)).toEqual({ frames: tape.sent.length, difference: undefined });
 });

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { UtteranceLost } from '../../../../src/engines/engine.ts';
-import { systemRandom } from '../../../../src/kernel/random.ts';
-import { describeReplay } from '../../../../src/voice/recording/describe-replay.ts';
-import { openRealtime } from '../../../../src/voice/recording/open-recorded.ts';
-import { replayTape } from '../../../../src/voice/recording/replay-tape.ts';
+import { UtteranceLost } from '../../../src/engines/engine.ts';
+import { systemRandom } from '../../../src/kernel/random.ts';
+import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
+import { openRealtime } from '../../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import { replayTape } from '../../../src/protocols/replay-tape.ts';
 import {
   encodeHeader,
   encodeRecord,
   readTape,
   type SentRecord,
   type Tape,
-} from '../../../../src/voice/recording/tape.ts';
-import { StageFailed, type VoicePipeline } from '../../../../src/voice/session/voice-pipeline.ts';
-import { openSession, RATE } from '../../../support/realtime-session.ts';
-import { memoryTapes } from '../../../support/tapes.ts';
-import { silence, tone } from '../../../support/voice-fakes.ts';
-import { settleAll } from '../../../support/voice-world.ts';
+} from '../../../src/voice/recording/tape.ts';
+import { StageFailed, type VoicePipeline } from '../../../src/voice/session/voice-pipeline.ts';
+import { openSession, RATE } from '../../support/realtime-session.ts';
+import { memoryTapes } from '../../support/tapes.ts';
+import { silence, tone } from '../../support/voice-fakes.ts';
+import { settleAll } from '../../support/voice-world.ts';
 
 /** A session that is talked to, broken into, changed, misused and left. */
 async function recorded(tapes = memoryTapes()) {

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
-import type { DialectChoice } from '../../../../src/voice/protocols/create-transcription.ts';
-import { describeReplay } from '../../../../src/voice/recording/describe-replay.ts';
-import { openTranscribed } from '../../../../src/voice/recording/open-recorded.ts';
-import { replayTape } from '../../../../src/voice/recording/replay-tape.ts';
-import { holdBack } from '../../../support/fake-ledger.ts';
+import { LIMITS } from '../../../src/kernel/limits.ts';
+import type { DialectChoice } from '../../../src/voice/protocols/create-transcription.ts';
+import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
+import { openTranscribed } from '../../../src/voice/protocols/create-transcription.ts';
+import { replayTape } from '../../../src/protocols/replay-tape.ts';
+import { holdBack } from '../../support/fake-ledger.ts';
 import {
   LISTEN,
   openLocalStream,
   openUpstreamStream,
   PLAIN,
   RATE,
-} from '../../../support/heard-streams.ts';
-import { resultOf, totalOf } from '../../../support/listen-upstream.ts';
-import { type MemoryTapes, memoryTapes } from '../../../support/tapes.ts';
-import { bytesOf, silence, tone } from '../../../support/voice-fakes.ts';
-import { settleAll } from '../../../support/voice-world.ts';
+} from '../../support/heard-streams.ts';
+import { resultOf, totalOf } from '../../support/listen-upstream.ts';
+import { type MemoryTapes, memoryTapes } from '../../support/tapes.ts';
+import { bytesOf, silence, tone } from '../../support/voice-fakes.ts';
+import { settleAll } from '../../support/voice-world.ts';
 
 const sound = (seconds: number) => bytesOf(tone(seconds * 1_000, RATE));
 const DIALECTS: [string, DialectChoice][] = [

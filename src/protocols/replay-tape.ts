@@ -1,38 +1,48 @@
 import {
   loadNoiseSuppressors,
   type NoiseSuppressors,
-} from '../../engines/noise/noise-suppressor.ts';
-import { soon } from '../../kernel/clock.ts';
-import { silentLog } from '../../kernel/log.ts';
-import { noMetrics } from '../../kernel/metrics.ts';
-import { createVoiceMetrics } from '../live/voice-metrics.ts';
-import { createVoiceSessions } from '../live/voice-sessions.ts';
-import type { HeardBy } from '../protocols/create-transcription.ts';
-import type { VoiceSessionDeps } from '../session/voice-session-input.ts';
+} from '../engines/noise/noise-suppressor.ts';
+import { soon } from '../kernel/clock.ts';
+import { silentLog } from '../kernel/log.ts';
+import { noMetrics } from '../kernel/metrics.ts';
+import { stageRecordedCall, type TapedPhoneCall } from '../phone/calls/recorded/open-live-call.ts';
+import { createVoiceMetrics } from '../voice/live/voice-metrics.ts';
+import { createVoiceSessions } from '../voice/live/voice-sessions.ts';
 import {
-  stageLive,
-  stageLiveRelay,
-  stageRealtime,
-  stageRelayed,
+  type HeardBy,
   stageTranscription,
-} from './open-recorded.ts';
-import { Player, type ReplayDifference } from './player.ts';
-import type { Driven, RecordingStage } from './stage.ts';
-import type { Tape, TapeHeader } from './tape.ts';
+  type TapedTranscription,
+} from '../voice/protocols/create-transcription.ts';
+import { stageLive, type TapedLive } from '../voice/protocols/openai-live/live-session.ts';
+import {
+  stageRealtime,
+  type TapedRealtime,
+} from '../voice/protocols/openai-realtime/realtime-session.ts';
+import { Player, type Replay } from '../voice/recording/player.ts';
+import type { Driven } from '../voice/recording/stage.ts';
+import type { Tape, TapeHeader } from '../voice/recording/tape.ts';
+import { stageLiveRelay, type TapedLiveRelay } from '../voice/relay/live-relay.ts';
+import { stageRelayed, type TapedRelay } from '../voice/relay/relay-session.ts';
 
-export type Replay = {
-  /** Number of frames that the replay sent as recorded. */
-  readonly frames: number;
-  readonly difference: ReplayDifference | undefined;
-};
+/** Start of a recording, with the input of one of the kinds of session that are recorded. */
+type Header = TapeHeader &
+  (
+    | TapedRealtime
+    | TapedPhoneCall
+    | TapedRelay
+    | TapedLive
+    | TapedLiveRelay
+    | TapedTranscription
+  );
 
 /**
  * Replays a recording to the current code of a session and compares the frames that it sends. The clock stands still between
- * arrivals, and nothing outside is called. Throws for the recording of a phone call without `stageCall`.
+ * arrivals, and nothing outside is called.
  */
-export async function replayTape(tape: Tape, stageCall: StageCall = noCalls): Promise<Replay> {
+export async function replayTape(tape: Tape): Promise<Replay> {
   const player = new Player(tape);
-  const session = stage(player, tape.header, stageCall, await suppressorsOf(tape.header));
+  const header = tape.header as Header;
+  const session = stage(player, header, await suppressorsOf(header));
   await pause();
   for (const arrival of tape.arrivals) {
     player.deliver(arrival, session);
@@ -42,19 +52,6 @@ export async function replayTape(tape: Tape, stageCall: StageCall = noCalls): Pr
   player.finish();
   return { frames: player.framesSent, difference: player.difference };
 }
-
-export type CallHeader = Extract<TapeHeader, { kind: 'call' }>;
-
-/** Builds a recorded phone call behind a stage. Passed as an argument, because this folder does not depend on phone calls. */
-export type StageCall = (
-  stage: RecordingStage,
-  deps: VoiceSessionDeps,
-  header: CallHeader,
-) => Driven;
-
-const noCalls: StageCall = () => {
-  throw new Error('This is the recording of a phone call, which is not replayed here.');
-};
 
 /** Resolves after all pending work that waits for nothing outside the session. */
 const pause = (): Promise<void> => new Promise(soon);
@@ -66,16 +63,14 @@ const PLAYED = {} as never;
  * Returns the noise suppressors for a call that was recorded with noise suppression, so that the same audio in gives the same
  * audio out.
  */
-async function suppressorsOf(header: TapeHeader): Promise<NoiseSuppressors | undefined> {
+async function suppressorsOf(header: Header): Promise<NoiseSuppressors | undefined> {
   if (header.kind !== 'call') return undefined;
-  const { suppressesNoise } = header.call as { readonly suppressesNoise?: boolean };
-  return suppressesNoise ? loadNoiseSuppressors() : undefined;
+  return header.call.suppressesNoise ? loadNoiseSuppressors() : undefined;
 }
 
 function stage(
   player: Player,
-  header: TapeHeader,
-  stageCall: StageCall,
+  header: Header,
   noiseSuppressors: NoiseSuppressors | undefined,
 ): Driven {
   const { clock, random } = player;
@@ -94,7 +89,9 @@ function stage(
   }
   const engines = { vad: PLAYED };
   const heard = { ...deps, engines, speechGates: header.hasGates ? PLAYED : undefined };
-  if (header.kind === 'call') return stageCall(player, { ...heard, noiseSuppressors }, header);
+  if (header.kind === 'call') {
+    return stageRecordedCall(player, { ...heard, noiseSuppressors }, header);
+  }
   if (header.kind === 'realtime' || header.kind === 'live') {
     const input = { ...header.input, sessionHolds: PLAYED, pipeline: PLAYED };
     return header.kind === 'realtime'

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { describeReplay } from '../../../../src/voice/recording/describe-replay.ts';
-import { openLive, openLiveRelay } from '../../../../src/voice/recording/open-recorded.ts';
-import { replayTape } from '../../../../src/voice/recording/replay-tape.ts';
-import { startLiveRelay } from '../../../support/live-relay-world.ts';
-import { LIVE_RATE, openLiveSession } from '../../../support/live-session.ts';
-import { memoryTapes } from '../../../support/tapes.ts';
-import { silence, tone } from '../../../support/voice-fakes.ts';
-import { settleAll } from '../../../support/voice-world.ts';
+import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
+import { openLive } from '../../../src/voice/protocols/openai-live/live-session.ts';
+import { openLiveRelay } from '../../../src/voice/relay/live-relay.ts';
+import { replayTape } from '../../../src/protocols/replay-tape.ts';
+import { startLiveRelay } from '../../support/live-relay-world.ts';
+import { LIVE_RATE, openLiveSession } from '../../support/live-session.ts';
+import { memoryTapes } from '../../support/tapes.ts';
+import { silence, tone } from '../../support/voice-fakes.ts';
+import { settleAll } from '../../support/voice-world.ts';
 
 describe('a recorded live session', () => {
   it('a recorded live session of this server is replayed to the same frames', async () => {
