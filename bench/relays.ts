@@ -8,7 +8,7 @@ import type { ModelEntry, ProviderEntry } from '../src/models/catalogue/builtin/
 import { LOCAL_MODELS } from '../src/models/catalogue/builtin/local.ts';
 import type { Dialect } from '../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../src/models/providers/circuit-breaker.ts';
-import { createListenRails, createRealtimeRails } from '../src/models/routing/realtime-rails.ts';
+import { createListenRails, createRealtimeRails } from '../src/protocols/realtime-rails.ts';
 import { fakeCredentials } from '../test/support/edge.ts';
 import { TIME_RATES, TOKEN_RATES } from '../test/support/relay-world.ts';
 

@@ -13,7 +13,7 @@ import type { Ledger } from '../src/ledger/rules/ledger.ts';
 import { createBalanceStore } from '../src/ledger/store/balances.ts';
 import { openDatabase } from '../src/platform/postgres/database.ts';
 import { createRealtimeSocket } from '../src/sockets/realtime.ts';
-import { createTranscriptionSocket } from '../src/sockets/transcriptions-stream.ts';
+import { createTranscriptionSocket } from '../src/protocols/transcript-events/transcript-socket.ts';
 import type { VoiceDeps } from '../src/voice/live/voice-deps.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { seedAgents } from '../test/support/ledger-world.ts';

@@ -18,7 +18,7 @@ import { createLiveSocket } from '../sockets/live-sessions.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createResponsesSocket } from '../sockets/responses.ts';
 import { createSpeakSocket, createSpeakTurnsSocket } from '../sockets/speak.ts';
-import { createTranscriptionSocket } from '../sockets/transcriptions-stream.ts';
+import { createTranscriptionSocket } from '../protocols/transcript-events/transcript-socket.ts';
 import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { EVENT_KINDS } from '../webhooks/catalogue.ts';

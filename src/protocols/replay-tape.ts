@@ -12,7 +12,7 @@ import {
   type HeardBy,
   stageTranscription,
   type TapedTranscription,
-} from '../voice/protocols/create-transcription.ts';
+} from './create-transcription.ts';
 import { stageLive, type TapedLive } from '../voice/protocols/openai-live/live-session.ts';
 import {
   stageRealtime,

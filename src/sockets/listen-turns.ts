@@ -15,10 +15,10 @@ import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
 import { areInOrder, TurnThresholds } from '../voice/protocols/deepgram-turns/turn-thresholds.ts';
 import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
-import { parseClientMessage } from './client-message.ts';
-import { type ListenRelays, openTranscription } from './open-transcription.ts';
-import { readSocketBuyer } from './read-socket-buyer.ts';
-import { tracedFrom } from './traced-from.ts';
+import { parseClientMessage } from '../protocols/client-message.ts';
+import { type ListenRelays, openTranscription } from '../protocols/open-transcription.ts';
+import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
+import { tracedFrom } from '../protocols/traced-from.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 

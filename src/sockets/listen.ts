@@ -16,10 +16,10 @@ import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../voice/live/voice-endings.ts';
 import type { ListenParameters } from '../voice/protocols/deepgram-listen/listen-dialect.ts';
 import type { TranscriptionStream } from '../voice/transcription/transcription-stream.ts';
 
-import { parseClientMessage } from './client-message.ts';
-import { type ListenRelays, openTranscription } from './open-transcription.ts';
-import { readSocketBuyer } from './read-socket-buyer.ts';
-import { tracedFrom } from './traced-from.ts';
+import { parseClientMessage } from '../protocols/client-message.ts';
+import { type ListenRelays, openTranscription } from '../protocols/open-transcription.ts';
+import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
+import { tracedFrom } from '../protocols/traced-from.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;

@@ -26,8 +26,8 @@ import type { Relays } from '../voice/relay/connect-relay.ts';
 import type { LiveRelay } from '../voice/relay/live-relay.ts';
 import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';
 import { OPENAI_LIVE } from './openai-live.ts';
-import { readSocketBuyer } from './read-socket-buyer.ts';
-import { tracedFrom } from './traced-from.ts';
+import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
+import { tracedFrom } from '../protocols/traced-from.ts';
 
 const Query = z.object({
   /** Transcription model and speech model of a session with a text model. */

@@ -24,9 +24,9 @@ import { type LiveRelay, openLiveRelay } from '../voice/relay/live-relay.ts';
 import { ownKeyProblem } from '../voice/relay/live-uplink.ts';
 import { createScriptedLlm } from '../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../voice/session/session-config.ts';
-import { admitSession } from './admit-session.ts';
-import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
-import { requireItsSocket } from './require-its-socket.ts';
+import { admitSession } from '../protocols/admit-session.ts';
+import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from '../protocols/open-voice.ts';
+import { requireItsSocket } from '../protocols/require-its-socket.ts';
 
 export type LiveDeps = VoiceDeps & {
   /** Relays to upstreams. When it is undefined, no upstream is used. */

@@ -32,14 +32,14 @@ import {
 } from '../voice/relay/connect-relay.ts';
 import { ConfigUnfit, type SessionConfig } from '../voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
-import { admitSession } from './admit-session.ts';
-import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from './open-voice.ts';
+import { admitSession } from '../protocols/admit-session.ts';
+import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from '../protocols/open-voice.ts';
 import { OPENAI_LIVE } from './openai-live.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
-import { readSocketBuyer } from './read-socket-buyer.ts';
-import { requireItsSocket } from './require-its-socket.ts';
-import { openPlaced, requireEngines, requireLiveModel } from './take-engine.ts';
-import { tracedFrom } from './traced-from.ts';
+import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
+import { requireItsSocket } from '../protocols/require-its-socket.ts';
+import { openPlaced, requireEngines, requireLiveModel } from '../protocols/take-engine.ts';
+import { tracedFrom } from '../protocols/traced-from.ts';
 
 const Query = z.object({
   model: z.string().min(1).max(128).optional(),

@@ -21,8 +21,8 @@ import {
   readPreferences,
   USAGE_PREFERENCE,
 } from '../models/routing/routing-preferences.ts';
-import { limitedMessages } from './limited-messages.ts';
-import { readSocketBuyer } from './read-socket-buyer.ts';
+import { limitedMessages } from '../protocols/limited-messages.ts';
+import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
 
 type Deps = {
   readonly responses: Pick<Responses, 'create'>;

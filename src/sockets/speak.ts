@@ -13,8 +13,8 @@ import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import type { SpeechSynthesis } from '../models/speech/synthesize-speech.ts';
-import { limitedMessages } from './limited-messages.ts';
-import { readSocketBuyer } from './read-socket-buyer.ts';
+import { limitedMessages } from '../protocols/limited-messages.ts';
+import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
 
 type Deps = {
   readonly speech: SpeechSynthesis;

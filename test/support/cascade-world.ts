@@ -16,7 +16,7 @@ import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts
 import { createLocalGuideRail } from '../../src/models/providers/local/local-guide.ts';
 import { createLocalSpeechRail } from '../../src/models/providers/local/local-speech.ts';
 import { createLocalTranscriptionRail } from '../../src/models/providers/local/local-transcription.ts';
-import { createTurnRails } from '../../src/models/routing/realtime-rails.ts';
+import { createTurnRails } from '../../src/protocols/realtime-rails.ts';
 import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
 import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';

@@ -12,10 +12,10 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
-import { createListenRails } from '../../src/models/routing/realtime-rails.ts';
+import { createListenRails } from '../../src/protocols/realtime-rails.ts';
 import { createListenSocket } from '../../src/sockets/listen.ts';
 import { createTurnsSocket } from '../../src/sockets/listen-turns.ts';
-import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
+import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
 import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';
 import type { Edge } from './edge.ts';

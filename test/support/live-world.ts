@@ -10,7 +10,7 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
-import { createLiveRails } from '../../src/models/routing/realtime-rails.ts';
+import { createLiveRails } from '../../src/protocols/realtime-rails.ts';
 import { createLiveSocket } from '../../src/sockets/live-sessions.ts';
 import { liveFront, storedKeysOf } from './live-front.ts';
 import { realtimeUpstream } from './realtime-upstream.ts';

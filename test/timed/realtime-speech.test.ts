@@ -8,7 +8,7 @@ import { formatUsdc } from '../../src/kernel/amount.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
-import { createTranscriptionSocket } from '../../src/sockets/transcriptions-stream.ts';
+import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../support/edge.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';

@@ -25,7 +25,7 @@ import {
   createLiveRails,
   createRealtimeRails,
   createTurnRails,
-} from '../../models/routing/realtime-rails.ts';
+} from '../../protocols/realtime-rails.ts';
 import { createSpeechRails } from '../../models/speech/speech-rails.ts';
 import { createSpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 import { createTranscriptions } from '../../models/transcription/transcribe.ts';

@@ -6,7 +6,7 @@ import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger
 import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
 import { createListenSocket } from '../../../src/sockets/listen.ts';
 import { createRealtimeSocket } from '../../../src/sockets/realtime.ts';
-import { createTranscriptionSocket } from '../../../src/sockets/transcriptions-stream.ts';
+import { createTranscriptionSocket } from '../../../src/protocols/transcript-events/transcript-socket.ts';
 import { findRecentCharges } from '../../../src/spend/attribution/charge-store.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { bearer, credentialsOf, type Edge, startEdge } from '../../support/edge.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { priceRaw } from '../../../src/kernel/price.ts';
-import { createTranscriptionSocket } from '../../../src/sockets/transcriptions-stream.ts';
+import { createTranscriptionSocket } from '../../../src/protocols/transcript-events/transcript-socket.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
 import { settled } from '../../support/settled.ts';

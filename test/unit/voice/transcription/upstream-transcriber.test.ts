@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { PaidAudio } from '../../../../src/voice/billing/paid-audio.ts';
-import { PLAIN_DIALECT } from '../../../../src/voice/protocols/transcript-events/plain-dialect.ts';
+import { PLAIN_DIALECT } from '../../../../src/protocols/transcript-events/plain-dialect.ts';
 import { TranscriptionStream } from '../../../../src/voice/transcription/transcription-stream.ts';
 import { UpstreamTranscriber } from '../../../../src/voice/transcription/upstream-transcriber.ts';
 import { holdBack } from '../../../support/fake-ledger.ts';

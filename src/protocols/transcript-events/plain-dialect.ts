@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
-import { upstreamClosed } from '../../live/voice-endings.ts';
-import type { TranscriptDialect } from '../../transcription/dialect.ts';
+import { LIMITS } from '../../kernel/limits.ts';
+import { upstreamClosed } from '../../voice/live/voice-endings.ts';
+import type { TranscriptDialect } from '../../voice/transcription/dialect.ts';
 
 const QUIET_MS = LIMITS.transcriptionIdleSeconds * 1_000;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseClientMessage } from '../../../src/sockets/client-message.ts';
+import { parseClientMessage } from '../../../src/protocols/client-message.ts';
 
 it('a client message must be a JSON object of bounded length', () => {
   expect(parseClientMessage('{"type":"KeepAlive"}')).toEqual({ type: 'KeepAlive' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PLAIN_DIALECT } from '../../../../../src/voice/protocols/transcript-events/plain-dialect.ts';
+import { PLAIN_DIALECT } from '../../../../src/protocols/transcript-events/plain-dialect.ts';
 
 it('the plain dialect has two messages: transcripts, and the error of an ending', () => {
   const sent: unknown[] = [];

@@ -1,22 +1,22 @@
-import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
-import type { VoiceDeps } from '../live/voice-deps.ts';
-import { record } from '../recording/record-session.ts';
-import type { RecordingStage } from '../recording/stage.ts';
-import type { TranscriptDialect } from '../transcription/dialect.ts';
-import { LocalTranscriber, type TakenRecogniser } from '../transcription/local-transcriber.ts';
+import type { UpstreamSocket } from '../models/providers/realtime/realtime-rail.ts';
+import type { VoiceDeps } from '../voice/live/voice-deps.ts';
+import { record } from '../voice/recording/record-session.ts';
+import type { RecordingStage } from '../voice/recording/stage.ts';
+import type { TranscriptDialect } from '../voice/transcription/dialect.ts';
+import { LocalTranscriber, type TakenRecogniser } from '../voice/transcription/local-transcriber.ts';
 import {
   type TranscriptionInput,
   TranscriptionStream,
-} from '../transcription/transcription-stream.ts';
-import { UpstreamTranscriber } from '../transcription/upstream-transcriber.ts';
+} from '../voice/transcription/transcription-stream.ts';
+import { UpstreamTranscriber } from '../voice/transcription/upstream-transcriber.ts';
 import {
   type ListenParameters,
   type ListenStream,
   listenDialect,
-} from './deepgram-listen/listen-dialect.ts';
-import type { TurnSettings } from './deepgram-turns/turn-thresholds.ts';
-import type { TurnStream } from './deepgram-turns/turn-writer.ts';
-import { turnsDialect } from './deepgram-turns/turns-dialect.ts';
+} from '../voice/protocols/deepgram-listen/listen-dialect.ts';
+import type { TurnSettings } from '../voice/protocols/deepgram-turns/turn-thresholds.ts';
+import type { TurnStream } from '../voice/protocols/deepgram-turns/turn-writer.ts';
+import { turnsDialect } from '../voice/protocols/deepgram-turns/turns-dialect.ts';
 import { PLAIN_DIALECT } from './transcript-events/plain-dialect.ts';
 
 /** Choice of a dialect with its parameters, as plain data that a recording can store. */

@@ -1,13 +1,13 @@
-import type { Catalogue } from '../catalogue/catalogue.ts';
-import { createDeepgramListenRail } from '../providers/deepgram/deepgram-listen.ts';
-import { createOpenAiLiveRail } from '../providers/realtime/openai-live.ts';
-import { createOpenAiRealtimeRail } from '../providers/realtime/openai-realtime.ts';
-import type { ListenRail, RealtimeRail } from '../providers/realtime/realtime-rail.ts';
-import type { SocketOpenerDeps } from '../providers/realtime/socket-opener.ts';
-import { createAssemblyAiRail } from '../providers/turns/assemblyai-turns.ts';
-import { createFluxRail } from '../providers/turns/flux-turns.ts';
-import type { TurnRail } from '../providers/turns/turn-rail.ts';
-import { openRails, type Rails } from './open-rails.ts';
+import type { Catalogue } from '../models/catalogue/catalogue.ts';
+import { createDeepgramListenRail } from '../models/providers/deepgram/deepgram-listen.ts';
+import { createOpenAiLiveRail } from '../models/providers/realtime/openai-live.ts';
+import { createOpenAiRealtimeRail } from '../models/providers/realtime/openai-realtime.ts';
+import type { ListenRail, RealtimeRail } from '../models/providers/realtime/realtime-rail.ts';
+import type { SocketOpenerDeps } from '../models/providers/realtime/socket-opener.ts';
+import { createAssemblyAiRail } from '../models/providers/turns/assemblyai-turns.ts';
+import { createFluxRail } from '../models/providers/turns/flux-turns.ts';
+import type { TurnRail } from '../models/providers/turns/turn-rail.ts';
+import { openRails, type Rails } from '../models/routing/open-rails.ts';
 
 type LiveRailDeps = SocketOpenerDeps & { readonly catalogue: Pick<Catalogue, 'provider'> };
 

@@ -8,7 +8,7 @@ import { listenOptions, spokenModel } from '../models/transcription/listen-optio
 import { firstSliceRaw, openStreamHold } from '../voice/billing/paid-audio.ts';
 import type { SessionHoldOwner } from '../voice/billing/session-hold.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
-import { type DialectChoice, openTranscribed } from '../voice/protocols/create-transcription.ts';
+import { type DialectChoice, openTranscribed } from './create-transcription.ts';
 import {
   connectRelay,
   planRelay,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineBusy, type SttListener } from '../../../src/engines/engine.ts';
-import { openPlaced, takeRecogniser } from '../../../src/sockets/take-engine.ts';
+import { openPlaced, takeRecogniser } from '../../../src/protocols/take-engine.ts';
 import type { VoiceSessionInput } from '../../../src/voice/session/voice-session-input.ts';
 import { createFakeEngines } from '../../support/voice-fakes.ts';
 
