@@ -44,7 +44,6 @@ const DOMAINS: readonly string[] = [
   'src/voice/relay',
   'src/phone',
   'src/protocols',
-  'src/deepgram',
   'src/orchestrators',
   'src/reports',
   'src/http',

@@ -8,15 +8,15 @@ import {
   type TranscriptionInput,
   TranscriptionStream,
 } from '../voice/transcription/transcription-stream.ts';
-import { UpstreamTranscriber } from '../voice/transcription/upstream-transcriber.ts';
+import { UpstreamTranscriber } from './deepgram/listen/upstream-transcriber.ts';
 import {
   type ListenParameters,
   type ListenStream,
   listenDialect,
-} from '../voice/protocols/deepgram-listen/listen-dialect.ts';
-import type { TurnSettings } from '../voice/protocols/deepgram-turns/turn-thresholds.ts';
-import type { TurnStream } from '../voice/protocols/deepgram-turns/turn-writer.ts';
-import { turnsDialect } from '../voice/protocols/deepgram-turns/turns-dialect.ts';
+} from './deepgram/listen/listen-dialect.ts';
+import type { TurnSettings } from './deepgram/flux/turn-thresholds.ts';
+import type { TurnStream } from './deepgram/flux/turn-writer.ts';
+import { turnsDialect } from './deepgram/flux/turns-dialect.ts';
 import { PLAIN_DIALECT } from './transcript-events/plain-dialect.ts';
 
 /** Choice of a dialect with its parameters, as plain data that a recording can store. */

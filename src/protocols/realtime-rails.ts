@@ -1,11 +1,11 @@
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
-import { createDeepgramListenRail } from '../models/providers/deepgram/deepgram-listen.ts';
+import { createDeepgramListenRail } from './deepgram/listen/listen-rail.ts';
 import { createOpenAiLiveRail } from '../models/providers/realtime/openai-live.ts';
 import { createOpenAiRealtimeRail } from '../models/providers/realtime/openai-realtime.ts';
 import type { ListenRail, RealtimeRail } from '../models/providers/realtime/realtime-rail.ts';
 import type { SocketOpenerDeps } from '../models/providers/realtime/socket-opener.ts';
 import { createAssemblyAiRail } from '../models/providers/turns/assemblyai-turns.ts';
-import { createFluxRail } from '../models/providers/turns/flux-turns.ts';
+import { createFluxRail } from './deepgram/flux/flux-rail.ts';
 import type { TurnRail } from '../models/providers/turns/turn-rail.ts';
 import { openRails, type Rails } from '../models/routing/open-rails.ts';
 

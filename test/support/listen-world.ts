@@ -13,8 +13,8 @@ import type {
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { createListenRails } from '../../src/protocols/realtime-rails.ts';
-import { createListenSocket } from '../../src/sockets/listen.ts';
-import { createTurnsSocket } from '../../src/sockets/listen-turns.ts';
+import { createListenSocket } from '../../src/protocols/deepgram/listen/listen-socket.ts';
+import { createTurnsSocket } from '../../src/protocols/deepgram/flux/turns-socket.ts';
 import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
 import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';

@@ -13,7 +13,7 @@ import type {
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { createRealtimeRails } from '../../src/protocols/realtime-rails.ts';
-import { createListenSocket } from '../../src/sockets/listen.ts';
+import { createListenSocket } from '../../src/protocols/deepgram/listen/listen-socket.ts';
 import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
 import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';

@@ -1,5 +1,5 @@
-import type { SpeakControls, SpeakDialect } from '../../src/deepgram/speak-dialect.ts';
-import { SpeakSession } from '../../src/deepgram/speak-session.ts';
+import type { SpeakControls, SpeakDialect } from '../../src/protocols/deepgram/speak/speak-dialect.ts';
+import { SpeakSession } from '../../src/protocols/deepgram/speak/speak-session.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { StopSignal } from '../../src/kernel/stop-signal.ts';

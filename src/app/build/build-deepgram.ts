@@ -1,6 +1,6 @@
-import { createListenFiles } from '../../deepgram/listen-file.ts';
-import { createSoundAtAddress } from '../../deepgram/sound-at-address.ts';
-import { createSpeakTexts } from '../../deepgram/speak-texts.ts';
+import { createListenFiles } from '../../protocols/deepgram/listen/listen-file.ts';
+import { createSoundAtAddress } from '../../protocols/deepgram/listen/sound-at-address.ts';
+import { createSpeakTexts } from '../../protocols/deepgram/speak/speak-texts.ts';
 import { createFileFetch, fileCallerOf } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';

@@ -3,8 +3,8 @@ import {
   ListenFileQuery,
   type ListenFiles,
   readAddress,
-} from '../../deepgram/listen-file.ts';
-import type { SoundAtAddress } from '../../deepgram/sound-at-address.ts';
+} from '../../protocols/deepgram/listen/listen-file.ts';
+import type { SoundAtAddress } from '../../protocols/deepgram/listen/sound-at-address.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';

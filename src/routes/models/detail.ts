@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeListed, findListed, isDeepgramClient } from '../../deepgram/describe-models.ts';
+import { describeListed, findListed, isDeepgramClient } from '../../protocols/deepgram/describe-models.ts';
 import { isAnthropicClient } from '../../http/route/in-dialect.ts';
 import { ok, route } from '../../http/route/route.ts';
 import type { Clock } from '../../kernel/clock.ts';

@@ -1,4 +1,4 @@
-import { isDeepgramClient, modelsOfSound } from '../../deepgram/describe-models.ts';
+import { isDeepgramClient, modelsOfSound } from '../../protocols/deepgram/describe-models.ts';
 import { isAnthropicClient } from '../../http/route/in-dialect.ts';
 import { ok, route } from '../../http/route/route.ts';
 import type { Clock } from '../../kernel/clock.ts';

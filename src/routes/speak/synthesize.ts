@@ -5,8 +5,8 @@ import {
   planSound,
   type SoundPlan,
   SpeakQuery,
-} from '../../deepgram/speak-query.ts';
-import type { SpeakTexts } from '../../deepgram/speak-texts.ts';
+} from '../../protocols/deepgram/speak/speak-query.ts';
+import type { SpeakTexts } from '../../protocols/deepgram/speak/speak-texts.ts';
 import { route } from '../../http/route/route.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import { SpeechRequest } from '../../models/speech/speech-request.ts';

@@ -1,5 +1,4 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import type { ListenEvent } from '../../models/providers/deepgram/listen-event.ts';
 import type { SocketFrame } from '../live/downlink.ts';
 import type { Heard, Segment } from '../stt/transcriber-events.ts';
 
@@ -24,6 +23,24 @@ export interface TranscriptWriter {
   /** Sends the last messages before the close frame. `total` is undefined when the client already has the total. */
   ended(ending: Ending, total: Total | undefined): void;
 }
+
+/** Event of an upstream about the audio that was sent to it. */
+export type ListenEvent =
+  | {
+      readonly kind: 'results';
+      readonly text: string;
+      readonly isFinal: boolean;
+      readonly speechFinal: boolean;
+      /**
+       * End of the audio with the words, in seconds. Infinity when not reported: the words cover all audio up to now.
+       */
+      readonly endSeconds: number;
+    }
+  | {
+      readonly kind: 'metadata';
+      /** Seconds of audio that the upstream processed and bills. Null when not reported. */
+      readonly seconds: number | null;
+    };
 
 type Send = (message: Readonly<Record<string, unknown>>) => void;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { createListenSocket } from '../../../src/sockets/listen.ts';
+import { createListenSocket } from '../../../src/protocols/deepgram/listen/listen-socket.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
 import { settled } from '../../support/settled.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeListed, findListed } from '../../../deepgram/describe-models.ts';
+import { describeListed, findListed } from '../../../protocols/deepgram/describe-models.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelsOfSound } from '../../../deepgram/describe-models.ts';
+import { modelsOfSound } from '../../../protocols/deepgram/describe-models.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';

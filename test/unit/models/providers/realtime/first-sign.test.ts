@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { MessageQueue } from '../../../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
-import { createDeepgramListenRail } from '../../../../../src/models/providers/deepgram/deepgram-listen.ts';
+import { createDeepgramListenRail } from '../../../../../src/protocols/deepgram/listen/listen-rail.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../../../../support/realtime-upstream.ts';
 
