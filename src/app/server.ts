@@ -14,7 +14,7 @@ import { ROUTES } from '../routes/index.ts';
 import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../protocols/deepgram/listen/listen-socket.ts';
 import { createTurnsSocket } from '../protocols/deepgram/flux/turns-socket.ts';
-import { createLiveSocket } from '../sockets/live-sessions.ts';
+import { createLiveSocket } from '../protocols/openai-live/live-socket.ts';
 import { createRealtimeSocket } from '../sockets/realtime.ts';
 import { createResponsesSocket } from '../sockets/responses.ts';
 import { createSpeakSocket, createSpeakTurnsSocket } from '../protocols/deepgram/speak/speak-socket.ts';

@@ -13,7 +13,7 @@ import {
   stageTranscription,
   type TapedTranscription,
 } from './create-transcription.ts';
-import { stageLive, type TapedLive } from '../voice/protocols/openai-live/live-session.ts';
+import { stageLive, type TapedLive } from './openai-live/live-session.ts';
 import {
   stageRealtime,
   type TapedRealtime,
@@ -21,7 +21,7 @@ import {
 import { Player, type Replay } from '../voice/recording/player.ts';
 import type { Driven } from '../voice/recording/stage.ts';
 import type { Tape, TapeHeader } from '../voice/recording/tape.ts';
-import { stageLiveRelay, type TapedLiveRelay } from '../voice/relay/live-relay.ts';
+import { stageLiveRelay, type TapedLiveRelay } from './openai-live/live-relay.ts';
 import { stageRelayed, type TapedRelay } from '../voice/relay/relay-session.ts';
 
 /** Start of a recording, with the input of one of the kinds of session that are recorded. */

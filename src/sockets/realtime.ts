@@ -34,10 +34,9 @@ import { ConfigUnfit, type SessionConfig } from '../voice/session/session-config
 import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import { admitSession } from '../protocols/admit-session.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from '../protocols/open-voice.ts';
-import { OPENAI_LIVE } from './openai-live.ts';
+import { OPENAI_LIVE, requireItsSocket } from '../protocols/openai-sockets.ts';
 import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
-import { requireItsSocket } from '../protocols/require-its-socket.ts';
 import { openPlaced, requireEngines, requireLiveModel } from '../protocols/take-engine.ts';
 import { tracedFrom } from '../protocols/traced-from.ts';
 

@@ -6,8 +6,8 @@ import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
-import { LIVE_RELAY } from '../../src/voice/relay/connect-relay.ts';
-import { LiveRelay, type LiveRelayInput } from '../../src/voice/relay/live-relay.ts';
+import { LIVE_RELAY } from '../../src/protocols/openai-live/open-live.ts';
+import { LiveRelay, type LiveRelayInput } from '../../src/protocols/openai-live/live-relay.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { TIME_RATES } from './relay-world.ts';
 import { AGENT, createVoiceWorld, settleAll } from './voice-world.ts';

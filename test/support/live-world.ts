@@ -11,7 +11,7 @@ import type {
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { createLiveRails } from '../../src/protocols/realtime-rails.ts';
-import { createLiveSocket } from '../../src/sockets/live-sessions.ts';
+import { createLiveSocket } from '../../src/protocols/openai-live/live-socket.ts';
 import { liveFront, storedKeysOf } from './live-front.ts';
 import { realtimeUpstream } from './realtime-upstream.ts';
 import { TIME_RATES } from './relay-world.ts';

@@ -36,7 +36,6 @@ import type {
   SessionHoldOwner,
 } from '../billing/session-hold.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
-import { heldSecondsRaw, openSecondsHold } from './seconds-meter.ts';
 import { heldTimeRaw, openTimeHold } from './time-meter.ts';
 import { openTurnHold } from './turn-hold.ts';
 import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
@@ -79,13 +78,6 @@ export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
     isBilledByTime(owner.source) ? openTimeHold(deps, owner) : openTurnHold(deps, owner, model),
   connect: (rail, { agentId, ownKey, source }, signal) =>
     rail.connect({ agentId, model: source.upstreamModel, ownKey }, signal),
-};
-
-/** The kind of live sessions, billed by the seconds that the upstream reports. */
-export const LIVE_RELAY: RelayKind<RealtimeRail> = {
-  ...REALTIME_RELAY,
-  reserveRaw: (_, source) => heldSecondsRaw(source),
-  openHold: openSecondsHold,
 };
 
 export type RelayBuyer = Pick<Buyer, 'accountId' | 'providerKey' | 'signal' | 'spender'>;

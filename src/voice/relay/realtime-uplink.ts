@@ -1,8 +1,7 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { isSet } from '../../models/providers/unserved-features.ts';
 import { LEAVE_OR_PAY, unpricedTool } from '../../models/routing/unpriced-features.ts';
-import { eventIdOf } from '../protocols/openai-live/client-event.ts';
-import { type EventProblem, readEventJson } from '../protocols/openai-realtime/client-event.ts';
+import { type EventProblem, eventIdOf, readEventJson } from '../protocols/openai-realtime/client-event.ts';
 import { readAppend } from '../protocols/openai-realtime/read-append.ts';
 
 /**

@@ -189,3 +189,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   }
   return false;
 }
+
+/** Returns the client's own id of an event; null when the event has none. */
+export const eventIdOf = ({ event_id: id }: Json): string | null =>
+  typeof id === 'string' ? id.slice(0, 512) : null;
