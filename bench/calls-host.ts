@@ -4,7 +4,7 @@ import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import type { AgentSocket } from '../src/http/route/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
-import { createRealtimeSocket } from '../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../src/protocols/openai-realtime/realtime-socket.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';
 import { openBareEcho } from './bare-echo.ts';

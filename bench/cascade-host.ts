@@ -2,7 +2,7 @@ import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { favourMedia } from '../src/kernel/favour-media.ts';
 import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
-import { createRealtimeSocket } from '../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../src/protocols/openai-realtime/realtime-socket.ts';
 import { railsOf } from '../test/support/cascade-world.ts';
 import { fakeCredentials, startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';

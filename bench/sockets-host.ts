@@ -12,7 +12,7 @@ import { createLedger } from '../src/ledger/engine/ledger.ts';
 import type { Ledger } from '../src/ledger/rules/ledger.ts';
 import { createBalanceStore } from '../src/ledger/store/balances.ts';
 import { openDatabase } from '../src/platform/postgres/database.ts';
-import { createRealtimeSocket } from '../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../src/protocols/openai-realtime/realtime-socket.ts';
 import { createTranscriptionSocket } from '../src/protocols/transcript-events/transcript-socket.ts';
 import type { VoiceDeps } from '../src/voice/live/voice-deps.ts';
 import { startEdge } from '../test/support/edge.ts';

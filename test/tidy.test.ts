@@ -40,7 +40,6 @@ const DOMAINS: readonly string[] = [
   'src/marketplace',
   'src/voice',
   'src/voice/recording',
-  'src/voice/protocols',
   'src/voice/relay',
   'src/phone',
   'src/protocols',

@@ -15,7 +15,7 @@ import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
 import { createListenSocket } from '../protocols/deepgram/listen/listen-socket.ts';
 import { createTurnsSocket } from '../protocols/deepgram/flux/turns-socket.ts';
 import { createLiveSocket } from '../protocols/openai-live/live-socket.ts';
-import { createRealtimeSocket } from '../sockets/realtime.ts';
+import { createRealtimeSocket } from '../protocols/openai-realtime/realtime-socket.ts';
 import { createResponsesSocket } from '../sockets/responses.ts';
 import { createSpeakSocket, createSpeakTurnsSocket } from '../protocols/deepgram/speak/speak-socket.ts';
 import { createTranscriptionSocket } from '../protocols/transcript-events/transcript-socket.ts';

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import { createDeepgramListenRail } from './deepgram/listen/listen-rail.ts';
 import { createOpenAiLiveRail } from './openai-live/live-rail.ts';
-import { createOpenAiRealtimeRail } from '../models/providers/realtime/openai-realtime.ts';
+import { createOpenAiRealtimeRail } from './openai-realtime/openai-rail.ts';
 import type { ListenRail, RealtimeRail } from '../models/providers/realtime/realtime-rail.ts';
 import type { SocketOpenerDeps } from '../models/providers/realtime/socket-opener.ts';
 import { createAssemblyAiRail } from '../models/providers/turns/assemblyai-turns.ts';

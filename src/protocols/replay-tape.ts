@@ -17,12 +17,12 @@ import { stageLive, type TapedLive } from './openai-live/live-session.ts';
 import {
   stageRealtime,
   type TapedRealtime,
-} from '../voice/protocols/openai-realtime/realtime-session.ts';
+} from './openai-realtime/realtime-session.ts';
 import { Player, type Replay } from '../voice/recording/player.ts';
 import type { Driven } from '../voice/recording/stage.ts';
 import type { Tape, TapeHeader } from '../voice/recording/tape.ts';
 import { stageLiveRelay, type TapedLiveRelay } from './openai-live/live-relay.ts';
-import { stageRelayed, type TapedRelay } from '../voice/relay/relay-session.ts';
+import { stageRelayed, type TapedRelay } from './openai-realtime/relay/relay-session.ts';
 
 /** Start of a recording, with the input of one of the kinds of session that are recorded. */
 type Header = TapeHeader &

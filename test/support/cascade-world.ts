@@ -19,7 +19,7 @@ import { createLocalTranscriptionRail } from '../../src/models/providers/local/l
 import { createTurnRails } from '../../src/protocols/realtime-rails.ts';
 import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
 import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
-import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
 import type { Cascades } from '../../src/voice/cascade/cascade-deps.ts';
 import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';

@@ -6,8 +6,8 @@ import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
 import { SessionTrace } from '../../src/voice/live/session-trace.ts';
-import { REALTIME_RELAY } from '../../src/voice/relay/connect-relay.ts';
-import { RelaySession } from '../../src/voice/relay/relay-session.ts';
+import { REALTIME_RELAY } from '../../src/protocols/openai-realtime/relay/relay-session.ts';
+import { RelaySession } from '../../src/protocols/openai-realtime/relay/relay-session.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { TOKEN_RATES } from './relay-world.ts';

@@ -14,7 +14,7 @@ import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { createRealtimeRails } from '../../src/protocols/realtime-rails.ts';
 import { createListenSocket } from '../../src/protocols/deepgram/listen/listen-socket.ts';
-import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
 import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
 import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';

@@ -8,7 +8,7 @@ import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createVoiceMetrics } from '../../src/voice/live/voice-metrics.ts';
 import { createVoiceSessions } from '../../src/voice/live/voice-sessions.ts';
-import type { ClientSocket } from '../../src/voice/protocols/openai-realtime/event-sender.ts';
+import type { ClientSocket } from '../../src/protocols/openai-realtime/event-sender.ts';
 import { createFakeLedger, type FakeLedger } from './fake-ledger.ts';
 import { createFakeEngines, type FakeEngines } from './voice-fakes.ts';
 

@@ -7,7 +7,7 @@ import { loadSpeechGates } from '../../src/engines/vad/fvad-gate.ts';
 import { formatUsdc } from '../../src/kernel/amount.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { createRealtimeSocket } from '../../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
 import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../support/edge.ts';

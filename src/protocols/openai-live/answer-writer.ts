@@ -6,7 +6,7 @@ import type { Random } from '../../kernel/random.ts';
 import type { AnswerReceipt, AnswerRequest } from '../../voice/session/answer-request.ts';
 import type { AddedItem, ConversationItem } from '../../voice/session/conversation.ts';
 import type { AnswerClient } from '../../voice/session/voice-client.ts';
-import { renderReceipt } from '../../voice/protocols/openai-realtime/render-receipt.ts';
+import { renderReceipt } from '../openai-realtime/response-usage.ts';
 import { DelegatedWork } from './delegated-work.ts';
 import type { Delegation } from './delegation.ts';
 import type { LiveSender } from './live-sender.ts';

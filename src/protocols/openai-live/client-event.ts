@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { type EventProblem, eventIdOf, readEventJson } from '../../voice/protocols/openai-realtime/client-event.ts';
+import { type EventProblem, eventIdOf, readEventJson } from '../openai-realtime/client-event.ts';
 import { DelegationUpdate } from './delegation.ts';
 
 const EventId = z.string().max(512).nullish();

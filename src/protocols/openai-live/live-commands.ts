@@ -7,8 +7,8 @@ import { TOO_MANY_EVENTS } from '../../voice/live/voice-endings.ts';
 import { type ConversationItem, writtenMessage } from '../../voice/session/conversation.ts';
 import { scriptedAnswer } from '../../voice/session/scripted-llm.ts';
 import type { VoiceSession } from '../../voice/session/voice-session.ts';
-import { type EventProblem, eventIdOf } from '../../voice/protocols/openai-realtime/client-event.ts';
-import { readAppend } from '../../voice/protocols/openai-realtime/read-append.ts';
+import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
+import { readAppend } from '../openai-realtime/read-append.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import { silenceLike } from './audio-format.ts';
 import {

@@ -1,6 +1,6 @@
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { leadingType } from '../../models/providers/realtime/metered-event.ts';
+import { leadingType } from '../openai-realtime/relay/metered-event.ts';
 
 /** Event of a live session at an upstream that describes the session or its usage. */
 export type LiveEvent = {

@@ -9,7 +9,7 @@ import {
   readLiveEvent,
   spokenBytes,
 } from './live-event.ts';
-import { leadingType } from '../../models/providers/realtime/metered-event.ts';
+import { leadingType } from '../openai-realtime/relay/metered-event.ts';
 import type { RelayClient, SocketFrame } from '../../voice/live/downlink.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import { UPSTREAM_CLOSED } from '../../voice/live/voice-endings.ts';

@@ -1,6 +1,6 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import type { EventProblem } from '../../voice/protocols/openai-realtime/client-event.ts';
-import { EventSender } from '../../voice/protocols/openai-realtime/event-sender.ts';
+import type { EventProblem } from '../openai-realtime/client-event.ts';
+import { EventSender } from '../openai-realtime/event-sender.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -13,7 +13,7 @@ import type { RecordingStage } from '../../voice/recording/stage.ts';
 import { writtenMessage } from '../../voice/session/conversation.ts';
 import { VoiceSession } from '../../voice/session/voice-session.ts';
 import type { VoiceSessionDeps, VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
-import { SocketSession } from '../../voice/protocols/socket-session.ts';
+import { SocketSession } from '../socket-session.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { Acknowledgement, HANDED_OVER } from './acknowledgement.ts';
 import { renderLiveFormat } from './audio-format.ts';

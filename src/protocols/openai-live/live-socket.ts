@@ -18,9 +18,9 @@ import {
   readRawEvent,
 } from './client-event.ts';
 import { LiveSender } from './live-sender.ts';
-import { type EventProblem, eventIdOf } from '../../voice/protocols/openai-realtime/client-event.ts';
-import { errorType } from '../../voice/protocols/openai-realtime/error-type.ts';
-import type { SocketSession } from '../../voice/protocols/socket-session.ts';
+import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
+import { errorType } from '../openai-realtime/event-sender.ts';
+import type { SocketSession } from '../socket-session.ts';
 import type { Relays } from '../../voice/relay/connect-relay.ts';
 import type { LiveRelay } from './live-relay.ts';
 import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';

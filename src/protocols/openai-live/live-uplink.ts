@@ -6,8 +6,8 @@ import {
   readRawEvent,
   unservedEvent,
 } from './client-event.ts';
-import { type EventProblem, eventIdOf } from '../../voice/protocols/openai-realtime/client-event.ts';
-import { readAppend } from '../../voice/protocols/openai-realtime/read-append.ts';
+import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
+import { readAppend } from '../openai-realtime/read-append.ts';
 
 export type PassedOn =
   | { readonly kind: 'sound'; readonly bytes: number }

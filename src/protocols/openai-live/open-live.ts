@@ -9,17 +9,17 @@ import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import { parseLiveFormat } from './audio-format.ts';
 import type { RawLiveEvent } from './client-event.ts';
 import { type LiveStart, readStart } from './read-start.ts';
-import { type EventProblem, eventIdOf } from '../../voice/protocols/openai-realtime/client-event.ts';
-import type { SocketSession } from '../../voice/protocols/socket-session.ts';
+import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
+import type { SocketSession } from '../socket-session.ts';
 import { openLive } from './live-session.ts';
 import {
   connectRelay,
-  REALTIME_RELAY,
   planRelay,
   type RelayBuyer,
   type RelayKind,
   type RelayPlan,
   type Relays,
+  SPEECH_RELAY,
 } from '../../voice/relay/connect-relay.ts';
 import { type LiveRelay, openLiveRelay } from './live-relay.ts';
 import { ownKeyProblem } from './live-uplink.ts';
@@ -33,7 +33,7 @@ import { requireItsSocket } from '../openai-sockets.ts';
 
 /** The kind of live sessions, billed by the seconds that the upstream reports. */
 export const LIVE_RELAY: RelayKind<RealtimeRail> = {
-  ...REALTIME_RELAY,
+  ...SPEECH_RELAY,
   reserveRaw: (_, source) => heldSecondsRaw(source),
   openHold: openSecondsHold,
 };

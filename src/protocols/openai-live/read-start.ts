@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
-import type { EventProblem } from '../../voice/protocols/openai-realtime/client-event.ts';
+import type { EventProblem } from '../openai-realtime/client-event.ts';
 import { parseLiveFormat } from './audio-format.ts';
 import { problemOf } from './client-event.ts';
 import { Delegation, delegatedConfig } from './delegation.ts';

@@ -10,8 +10,12 @@ import {
   type SessionHoldOwner,
   sessionPrice,
 } from '../../voice/billing/session-hold.ts';
-import { journalCharge, type RelayMeterDeps } from '../../voice/relay/relay-meter.ts';
-import { extendTimeHold, repeatCheck } from '../../voice/relay/time-hold.ts';
+import {
+  extendTimeHold,
+  journalCharge,
+  type RelayMeterDeps,
+  repeatCheck,
+} from '../../voice/relay/relay-hold.ts';
 
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
 /** Seconds until the next check, the ledger's answer to it and the session's end at the upstream, with its rounding. */

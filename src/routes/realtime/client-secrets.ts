@@ -5,8 +5,8 @@ import { ok, route } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Catalogue, Model } from '../../models/catalogue/catalogue.ts';
-import { requireSession } from '../../sockets/read-handshake.ts';
-import { renderSession } from '../../voice/protocols/openai-realtime/render-session.ts';
+import { requireSession } from '../../protocols/openai-realtime/read-handshake.ts';
+import { renderSession } from '../../protocols/openai-realtime/render-session.ts';
 import { TRANSCRIBER } from '../../voice/session/local-pipeline.ts';
 
 type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;

@@ -36,9 +36,6 @@ import type {
   SessionHoldOwner,
 } from '../billing/session-hold.ts';
 import type { VoiceDeps } from '../live/voice-deps.ts';
-import { heldTimeRaw, openTimeHold } from './time-meter.ts';
-import { openTurnHold } from './turn-hold.ts';
-import { isBilledByTime, relayTurnRaw } from './turn-price.ts';
 
 /** Dependencies of relayed sessions beyond `VoiceDeps`. */
 export type Relays<R = RealtimeRail> = {
@@ -67,15 +64,14 @@ export type RelayKind<R> = {
   ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 };
 
-/** The kind of speech-to-speech sessions, billed by the turn or by time. */
-export const REALTIME_RELAY: RelayKind<RealtimeRail> = {
+/** Fields that all kinds of speech-to-speech session share. */
+export const SPEECH_RELAY: Pick<
+  RelayKind<RealtimeRail>,
+  'modality' | 'kind' | 'idPrefix' | 'connect'
+> = {
   modality: 'realtime',
   kind: 'realtime',
   idPrefix: 'sess_',
-  reserveRaw: (model, source) =>
-    isBilledByTime(source) ? heldTimeRaw({ source }) : relayTurnRaw(model, source, 0),
-  openHold: (deps, owner, model) =>
-    isBilledByTime(owner.source) ? openTimeHold(deps, owner) : openTurnHold(deps, owner, model),
   connect: (rail, { agentId, ownKey, source }, signal) =>
     rail.connect({ agentId, model: source.upstreamModel, ownKey }, signal),
 };

@@ -11,7 +11,7 @@ import { answerGuide } from '../../../src/engines/guide/guide-answer.ts';
 import { GUIDE_CORPUS } from '../../../src/engines/guide/guide-corpus.ts';
 import { createRetriever } from '../../../src/engines/guide/guide-retrieve.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { createRealtimeSocket } from '../../../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../../../src/protocols/openai-realtime/realtime-socket.ts';
 import { type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
 import { settled } from '../../support/settled.ts';

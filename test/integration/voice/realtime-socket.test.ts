@@ -1,7 +1,7 @@
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession } from '@openai/agents-realtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { createRealtimeSocket } from '../../../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../../../src/protocols/openai-realtime/realtime-socket.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
 import { settled } from '../../support/settled.ts';

@@ -5,7 +5,7 @@ import { priceRaw } from '../../../src/kernel/price.ts';
 import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger.ts';
 import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
 import { createListenSocket } from '../../../src/protocols/deepgram/listen/listen-socket.ts';
-import { createRealtimeSocket } from '../../../src/sockets/realtime.ts';
+import { createRealtimeSocket } from '../../../src/protocols/openai-realtime/realtime-socket.ts';
 import { createTranscriptionSocket } from '../../../src/protocols/transcript-events/transcript-socket.ts';
 import { findRecentCharges } from '../../../src/spend/attribution/charge-store.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

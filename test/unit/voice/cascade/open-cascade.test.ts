@@ -8,7 +8,7 @@ import { planCascade } from '../../../../src/voice/cascade/plan-cascade.ts';
 import {
   memberProblem,
   readSession,
-} from '../../../../src/voice/protocols/openai-realtime/read-session-config.ts';
+} from '../../../../src/protocols/openai-realtime/read-session-config.ts';
 import { ConfigUnfit } from '../../../../src/voice/session/session-config.ts';
 import { NO_KEYS } from '../../../support/cascade-world.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';

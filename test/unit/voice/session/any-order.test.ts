@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openRealtime } from '../../../../src/voice/protocols/openai-realtime/realtime-session.ts';
+import { openRealtime } from '../../../../src/protocols/openai-realtime/realtime-session.ts';
 import { replayTape } from '../../../../src/protocols/replay-tape.ts';
 import { logLines } from '../../../support/log-lines.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';

@@ -4,7 +4,7 @@ import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { MessageQueue } from '../../../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { createDeepgramListenRail } from '../../../../../src/protocols/deepgram/listen/listen-rail.ts';
-import { createOpenAiRealtimeRail } from '../../../../../src/models/providers/realtime/openai-realtime.ts';
+import { createOpenAiRealtimeRail } from '../../../../../src/protocols/openai-realtime/openai-rail.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../../../../support/realtime-upstream.ts';
 
 let upstream: RealtimeUpstream;

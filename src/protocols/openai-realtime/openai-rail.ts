@@ -1,0 +1,23 @@
+import { LIMITS } from '../../kernel/limits.ts';
+import type { Upstream } from '../../models/providers/upstream-pool.ts';
+import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
+import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../../models/providers/realtime/socket-opener.ts';
+
+/** Creates the rail for sessions at an upstream of the OpenAI realtime protocol. */
+export function createOpenAiRealtimeRail(
+  deps: SocketOpenerDeps & { readonly upstream: Pick<Upstream, 'baseUrl' | 'apiKey'> },
+): RealtimeRail & AsyncDisposable {
+  const { upstream } = deps;
+  const opener = createSocketOpener(deps);
+  return {
+    connect({ agentId, model, ownKey }, signal) {
+      const key = ownKey ?? upstream.apiKey;
+      const url = socketUrl(upstream.baseUrl, 'realtime');
+      url.searchParams.set('model', model);
+      const authorization = key === null ? null : `Bearer ${key}`;
+      const maxFrameBytes = LIMITS.relayFrameBytes;
+      return opener.open({ url, agentId, authorization, maxFrameBytes, greets: true }, signal);
+    },
+    [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),
+  };
+}
