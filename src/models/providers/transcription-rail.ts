@@ -1,3 +1,4 @@
+import type { TimedWord } from '../../engines/engine.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Outcome } from './outcome.ts';
 import type { PaymentMethod } from './payment-method.ts';
@@ -14,22 +15,34 @@ export type PlainFormat = Exclude<TranscriptFormat, 'diarized_json'>;
 /** Format of a transcript: one of the OpenAI dialect, or a whole answer of Deepgram's protocol. */
 export type CallFormat = TranscriptFormat | 'listen';
 
-/** Preferences of a request in Deepgram's protocol for its answer. */
-export type ListenPreferences = {
+export type TranscriptSegment = {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly text: string;
+  readonly words?: readonly TimedWord[] | undefined;
+};
+
+export type WholeTranscript = {
+  readonly segments: readonly TranscriptSegment[];
+  /** Text of the transcript, if it differs from the joined texts of the segments. */
+  readonly text?: string | undefined;
+  readonly durationMs: number;
+  readonly language: string;
+};
+
+export type Rendered = { readonly body: Buffer; readonly contentType: string };
+
+/** The part of a call that its rendered answer names. */
+export type TranscribedCall = Pick<TranscriptionCall, 'file' | 'model'>;
+
+/** Answer of a request in Deepgram's protocol, which the code of the protocol writes. */
+export type ListenAnswer = {
   /** Query parameters as the client wrote them, for an upstream that speaks Deepgram's protocol. */
   readonly options: readonly (readonly [name: string, value: string])[];
-  /** True when each word also has `punctuated_word`. */
-  readonly punctuated: boolean;
-  /** Milliseconds of silence between two utterances. Undefined: the caller requested no utterances. */
-  readonly uttSplitMs: number | undefined;
-  /** Metadata of the answer that is known before the transcription. */
-  readonly metadata: {
-    readonly request_id: string;
-    readonly sha256: string;
-    readonly created: string;
-    readonly model: string;
-    readonly tags?: readonly string[];
-  };
+  /** Writes the answer for a transcript. */
+  readonly write: (whole: WholeTranscript, call: TranscribedCall) => Promise<Rendered>;
+  /** Writes the answer around the results of an upstream that speaks Deepgram's protocol. */
+  readonly relay: (results: unknown, call: TranscribedCall) => Promise<Rendered>;
 };
 
 /** Request to one upstream to transcribe one audio file. */
@@ -48,8 +61,8 @@ export type TranscriptionCall = {
     readonly durationMs: number;
   };
   readonly format: CallFormat;
-  /** Preferences of a `listen` request. Undefined for other formats. */
-  readonly listen?: ListenPreferences | undefined;
+  /** Answer of a `listen` request. Undefined for other formats. */
+  readonly listen?: ListenAnswer | undefined;
   /** Kinds of times that the caller requested. Undefined: the caller named none. */
   readonly granularities?: readonly ('word' | 'segment')[] | undefined;
   readonly language: string | undefined;

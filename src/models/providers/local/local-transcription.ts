@@ -12,7 +12,6 @@ import {
 } from '../../../engines/engine.ts';
 import type { SpeechGates } from '../../../engines/vad/fvad-gate.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { renderFor } from '../deepgram/render-listen.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { deltaEvent, doneEvent } from '../openai/transcript-events.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -22,7 +21,7 @@ import type {
   TranscriptStream,
 } from '../transcription-rail.ts';
 import { createAgentSlots, type TakeAgentSlot } from './agent-slots.ts';
-import { textOf, usageOf } from './render-transcript.ts';
+import { renderFor, textOf, usageOf } from './render-transcript.ts';
 
 export type LocalTranscriptionDeps = {
   readonly engines: Pick<LocalEngines, 'decoding' | 'stt' | 'vad'>;

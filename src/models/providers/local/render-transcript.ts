@@ -1,26 +1,16 @@
 import { deflateSync } from 'node:zlib';
 import type { TimedWord } from '../../../engines/engine.ts';
 import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
-import type { PlainFormat, TranscriptionCall } from '../transcription-rail.ts';
+import type {
+  PlainFormat,
+  Rendered,
+  TranscribedCall,
+  TranscriptionCall,
+  TranscriptSegment,
+  WholeTranscript,
+} from '../transcription-rail.ts';
 
 type Granularities = TranscriptionCall['granularities'];
-
-export type TranscriptSegment = {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly text: string;
-  readonly words?: readonly TimedWord[] | undefined;
-};
-
-export type WholeTranscript = {
-  readonly segments: readonly TranscriptSegment[];
-  /** Text of the transcript, if it differs from the joined texts of the segments. */
-  readonly text?: string | undefined;
-  readonly durationMs: number;
-  readonly language: string;
-};
-
-export type Rendered = { readonly body: Buffer; readonly contentType: string };
 
 /** Returns the whole text of a transcript. */
 export const textOf = ({ segments, text }: Pick<WholeTranscript, 'segments' | 'text'>): string =>
@@ -31,6 +21,17 @@ export const usageOf = ({ durationMs }: Pick<WholeTranscript, 'durationMs'>) => 
   type: 'duration',
   seconds: durationMs / 1_000,
 });
+
+/** Writes a transcript in the requested format: a format of the OpenAI dialect, or the answer of another protocol. */
+export function renderFor(
+  whole: WholeTranscript,
+  format: PlainFormat | 'listen',
+  call: TranscribedCall & Pick<TranscriptionCall, 'granularities' | 'listen'>,
+): Promise<Rendered> {
+  if (format !== 'listen') return renderTranscript(whole, format, call.granularities);
+  if (call.listen === undefined) throw new Error('a call in the format listen has its answer');
+  return call.listen.write(whole, call);
+}
 
 /**
  * Writes a transcript in the requested format, with the requested times if the transcript has them. Long transcripts are

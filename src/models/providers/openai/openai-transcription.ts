@@ -5,7 +5,7 @@ import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 import type { Random } from '../../../kernel/random.ts';
-import { renderFor } from '../deepgram/render-listen.ts';
+import { renderFor } from '../local/render-transcript.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { openPool } from '../open-pool.ts';
 import { failed, type Outcome } from '../outcome.ts';

@@ -1,6 +1,6 @@
 import type { TimedWord } from '../../../engines/engine.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import type { TranscriptSegment, WholeTranscript } from '../local/render-transcript.ts';
+import type { TranscriptSegment, WholeTranscript } from '../transcription-rail.ts';
 
 /**
  * Reads the transcript of a `json` or `verbose_json` answer with its times. Without times, the words are taken to fill the

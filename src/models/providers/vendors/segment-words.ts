@@ -1,5 +1,5 @@
 import { turnForLongWork } from '../../../kernel/long-work.ts';
-import type { TranscriptSegment } from '../local/render-transcript.ts';
+import type { TranscriptSegment } from '../transcription-rail.ts';
 import type { HeardWord } from './vendor-api.ts';
 
 /** Milliseconds for which a line of subtitles is shown at most, and milliseconds of silence that end a line. */

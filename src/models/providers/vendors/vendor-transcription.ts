@@ -3,8 +3,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import { fileOptions } from '../../transcription/listen-options.ts';
-import { relayListen, renderFor } from '../deepgram/render-listen.ts';
-import { usageOf, type WholeTranscript } from '../local/render-transcript.ts';
+import { renderFor, usageOf } from '../local/render-transcript.ts';
 import { openPool } from '../open-pool.ts';
 import { streamOfTranscript } from '../openai/transcript-stream.ts';
 import type { Outcome } from '../outcome.ts';
@@ -13,6 +12,7 @@ import {
   type PlainFormat,
   type TranscriptionCall,
   type TranscriptionRail,
+  type WholeTranscript,
 } from '../transcription-rail.ts';
 import type { Upstream, UpstreamLimits } from '../upstream-pool.ts';
 import { orderOver } from './pool-client.ts';
@@ -61,8 +61,10 @@ export function createVendorTranscriptionRail(
       const outcome = await hear(call, signal);
       if (outcome.kind !== 'completed') return outcome;
       const { format, results, whole, ...head } = outcome;
-      const isOwn = format === 'listen' && results !== undefined;
-      const rendered = isOwn ? relayListen(results, call) : renderFor(whole, format, call);
+      const rendered =
+        call.listen !== undefined && results !== undefined
+          ? call.listen.relay(results, call)
+          : renderFor(whole, format, call);
       return { ...head, ...(await rendered), usage: NOTHING_TOLD };
     },
     /** Streams the transcript as one event, because the vendor's answer comes whole. */

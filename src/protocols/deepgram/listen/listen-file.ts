@@ -17,6 +17,7 @@ import { isContainer, soundName } from '../container.ts';
 import { fullModelId } from '../model-name.ts';
 import { Flag, notDone, valuesOf } from '../query-shape.ts';
 import { requireDelivered } from '../require-delivered.ts';
+import { listenAnswer } from './render-listen.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 const ONE_CHANNEL = 'one channel is heard, and no more';
@@ -91,7 +92,7 @@ export const createListenFiles = (deps: {
       request: {
         model,
         format: 'listen',
-        listen: {
+        listen: listenAnswer({
           options: optionsOf(rawQuery),
           punctuated: punctuate || smart_format,
           uttSplitMs: utterances ? 1_000 * utt_split : undefined,
@@ -102,7 +103,7 @@ export const createListenFiles = (deps: {
             model,
             ...(tags.length > 0 && { tags }),
           },
-        },
+        }),
         language,
         prompt,
         stream: false,

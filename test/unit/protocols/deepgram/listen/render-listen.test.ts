@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { uuidOf } from '../../../../../src/kernel/ids.ts';
+import { renderFor } from '../../../../../src/models/providers/local/render-transcript.ts';
 import {
-  relayListen,
-  renderFor,
-  renderListen,
-} from '../../../../../src/models/providers/deepgram/render-listen.ts';
-import type { ListenPreferences } from '../../../../../src/models/providers/transcription-rail.ts';
+  type ListenPreferences,
+  listenAnswer,
+} from '../../../../../src/protocols/deepgram/listen/render-listen.ts';
 import { usualStallMs } from '../../../../support/longest-stall.ts';
 
 const WISHES: ListenPreferences = {
@@ -15,12 +14,9 @@ const WISHES: ListenPreferences = {
   metadata: { request_id: 'req', sha256: 'aa', created: 'now', model: 'acme/ears' },
 };
 const FILE = { name: 'sound', contentType: undefined, bytes: Buffer.alloc(0), durationMs: 4_000 };
-const callOf = (change: Partial<ListenPreferences> = {}) => ({
-  file: FILE,
-  model: 'ears-1',
-  granularities: undefined,
-  listen: { ...WISHES, ...change },
-});
+const CALL = { file: FILE, model: 'ears-1', granularities: undefined };
+const answerOf = (change: Partial<ListenPreferences> = {}) =>
+  listenAnswer({ ...WISHES, ...change });
 const WHOLE = {
   durationMs: 4_000,
   language: 'english',
@@ -38,7 +34,7 @@ const WHOLE = {
   ],
 };
 const rendered = async (change: Partial<ListenPreferences> = {}) => {
-  const { body, contentType } = await renderListen(WHOLE, callOf(change));
+  const { body, contentType } = await answerOf(change).write(WHOLE, CALL);
   expect(contentType).toBe('application/json');
   return JSON.parse(body.toString('utf8'));
 };
@@ -112,7 +108,7 @@ describe('a transcript in the shape of Deepgram', () => {
 
   it('an empty transcript in Deepgram’s format has confidence 0 and no words', async () => {
     const nothing = { ...WHOLE, segments: [] };
-    const { body } = await renderListen(nothing, callOf({ uttSplitMs: 800 }));
+    const { body } = await answerOf({ uttSplitMs: 800 }).write(nothing, CALL);
     expect(JSON.parse(body.toString('utf8')).results).toEqual({
       channels: [{ alternatives: [{ transcript: '', confidence: 0, words: [] }] }],
       utterances: [],
@@ -120,12 +116,12 @@ describe('a transcript in the shape of Deepgram', () => {
   });
 
   it('a Deepgram response is relayed with our metadata, and a transcript can be rendered as text', async () => {
-    const own = await relayListen({ channels: [] }, callOf());
+    const own = await answerOf().relay({ channels: [] }, CALL);
     expect(JSON.parse(own.body.toString('utf8'))).toMatchObject({
       metadata: { duration: 4 },
       results: { channels: [] },
     });
-    const text = await renderFor(WHOLE, 'text', callOf());
+    const text = await renderFor(WHOLE, 'text', { ...CALL, listen: answerOf() });
     expect(text.body.toString('utf8')).toBe('Hello there. bye\n');
   });
 
@@ -137,7 +133,7 @@ describe('a transcript in the shape of Deepgram', () => {
     }));
     const text = words.map(({ word }) => word).join(' ');
     const long = { ...WHOLE, segments: [{ startMs: 0, endMs: 24_000_000, text, words }] };
-    const work = () => renderListen(long, callOf({ uttSplitMs: 800, punctuated: true }));
+    const work = () => answerOf({ uttSplitMs: 800, punctuated: true }).write(long, CALL);
     expect(await usualStallMs(50, work)).toBeLessThan(50);
   });
 });

@@ -3,28 +3,42 @@ import type { TimedWord } from '../../../engines/engine.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
 import { writeWhole } from '../../../kernel/json/write-json.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
-import {
-  type Rendered,
-  renderTranscript,
-  textOf,
-  type WholeTranscript,
-} from '../local/render-transcript.ts';
-import type { ListenPreferences, PlainFormat, TranscriptionCall } from '../transcription-rail.ts';
+import { textOf } from '../../../models/providers/local/render-transcript.ts';
+import type {
+  ListenAnswer,
+  Rendered,
+  TranscribedCall,
+  WholeTranscript,
+} from '../../../models/providers/transcription-rail.ts';
 
-type Call = Pick<TranscriptionCall, 'file' | 'granularities' | 'listen' | 'model'>;
+/** Preferences of a request in Deepgram's protocol for its answer. */
+export type ListenPreferences = {
+  /** Query parameters as the client wrote them, for an upstream that speaks Deepgram's protocol. */
+  readonly options: readonly (readonly [name: string, value: string])[];
+  /** True when each word also has `punctuated_word`. */
+  readonly punctuated: boolean;
+  /** Milliseconds of silence between two utterances. Undefined: the caller requested no utterances. */
+  readonly uttSplitMs: number | undefined;
+  /** Metadata of the answer that is known before the transcription. */
+  readonly metadata: {
+    readonly request_id: string;
+    readonly sha256: string;
+    readonly created: string;
+    readonly model: string;
+    readonly tags?: readonly string[];
+  };
+};
 
 /** Words that are rendered in one turn of the event loop, which takes a few milliseconds. */
 const WORDS_PER_TURN = 2_000;
 
-/** Writes a transcript in the requested format: a format of the OpenAI dialect, or an answer of Deepgram's protocol. */
-export function renderFor(
-  whole: WholeTranscript,
-  format: PlainFormat | 'listen',
-  call: Call,
-): Promise<Rendered> {
-  if (format !== 'listen') return renderTranscript(whole, format, call.granularities);
-  return renderListen(whole, call);
-}
+/** Returns the answer of a request for a file: a transcript of any source in Deepgram's form. */
+export const listenAnswer = (wishes: ListenPreferences): ListenAnswer => ({
+  options: wishes.options,
+  write: (whole, call) => renderListen(whole, call, wishes),
+  relay: (results, call) =>
+    answer(wishes, call, { durationMs: call.file.durationMs, warnings: [], results }),
+});
 
 /**
  * Writes a transcript in the form of Deepgram's answer for a file:
@@ -32,13 +46,16 @@ export function renderFor(
  * 1, and 0 for an empty transcript. Preferences that change the transcript and are not supported are named in
  * `metadata.warnings`.
  */
-export async function renderListen(whole: WholeTranscript, call: Call): Promise<Rendered> {
-  const wishes = requireWishes(call);
+async function renderListen(
+  whole: WholeTranscript,
+  call: TranscribedCall,
+  wishes: ListenPreferences,
+): Promise<Rendered> {
   const words = await wordsOf(whole, wishes);
   const transcript = textOf(whole);
   const best = { transcript, confidence: transcript === '' ? 0 : 1, words };
   const { uttSplitMs } = wishes;
-  return answer(call, {
+  return answer(wishes, call, {
     durationMs: whole.durationMs,
     warnings: warningsOf(wishes),
     results: {
@@ -48,12 +65,9 @@ export async function renderListen(whole: WholeTranscript, call: Call): Promise<
   });
 }
 
-/** Answers with the results of an upstream of Deepgram's protocol, under this server's own metadata. */
-export const relayListen = (results: unknown, call: Call): Promise<Rendered> =>
-  answer(call, { durationMs: call.file.durationMs, warnings: [], results });
-
 async function answer(
-  call: Call,
+  { metadata: { model, ...known } }: ListenPreferences,
+  call: TranscribedCall,
   told: {
     readonly durationMs: number;
     readonly results: unknown;
@@ -61,7 +75,6 @@ async function answer(
   },
 ): Promise<Rendered> {
   const { durationMs, results, warnings } = told;
-  const { model, ...known } = requireWishes(call).metadata;
   const uuid = uuidOf(model);
   const metadata = {
     transaction_key: 'deprecated',
@@ -74,11 +87,6 @@ async function answer(
   };
   const body = await writeWhole({ metadata, results });
   return { body, contentType: 'application/json' };
-}
-
-function requireWishes({ listen }: Call): ListenPreferences {
-  if (listen === undefined) throw new Error('a call in the format listen says what it wants');
-  return listen;
 }
 
 type ListenWord = {
