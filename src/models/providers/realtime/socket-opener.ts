@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
-import type { Clock } from '../../../kernel/clock.ts';
+import { type Clock, within } from '../../../kernel/clock.ts';
+import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { MessageQueue } from '../../../kernel/messages/message-queue.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
-import { failed, type Outcome } from '../outcome.ts';
+import { type Failed, failed, type Outcome } from '../outcome.ts';
 import { waitOf } from '../reset-time.ts';
-import { awaitFirstSign } from './first-sign.ts';
-import { createMaskSource } from './mask-source.ts';
 import type { UpstreamSocket } from './realtime-rail.ts';
 import { LiveUpstream, type UpstreamDeps } from './upstream-socket.ts';
 
@@ -40,6 +39,7 @@ export interface SocketOpener extends AsyncDisposable {
 }
 
 const NO_BODY = new Uint8Array();
+const MASK_POOL_BYTES = 4_096;
 
 /**
  * Creates the opener of sockets to upstreams. It does not follow redirects, which would send the credential to another host.
@@ -122,4 +122,53 @@ function refusalOf({ statusCode: status = 0, headers }: IncomingMessage, nowMs: 
     return failed('broken', `status ${status}`, status, seconds, ms);
   }
   return { kind: 'declined', status, body: NO_BODY, contentType: 'application/json' };
+}
+
+/**
+ * Waits up to `ms` for the first message of an upstream that accepted the upgrade, and returns its failure, if any. It has
+ * failed when it closes or sends an error first, or when it stays silent although its protocol begins with a greeting. Silence
+ * is no failure in a protocol without a greeting.
+ */
+async function awaitFirstSign(
+  upstream: LiveUpstream,
+  { clock, greets, ms }: { readonly clock: Clock; readonly greets: boolean; readonly ms: number },
+): Promise<Failed | undefined> {
+  const first = await within(clock, ms, upstream.first(), () => undefined);
+  const failure = first === undefined ? silence(greets) : problemOf(first);
+  if (failure !== undefined) upstream.close();
+  else upstream.pause();
+  return failure;
+}
+
+const silence = (greets: boolean): Failed | undefined =>
+  greets ? failed('timeout', 'it did not greet') : undefined;
+
+/** Returns the failure that an upstream's first message reports. Its text is dropped, because it may quote the credential. */
+function problemOf(first: Awaited<ReturnType<LiveUpstream['first']>>): Failed | undefined {
+  if (first.kind === 'closed') return failed('broken', `closed ${first.code} at once`);
+  return isError(first.bytes) ? failed('broken', 'refused at once') : undefined;
+}
+
+/** Returns true for an error message. Its type is `error` in one protocol and `Error` in the other. */
+function isError(frame: Buffer): boolean {
+  const { type } = parseObject(frame);
+  return type === 'error' || type === 'Error';
+}
+
+/**
+ * Creates masks for frames to upstreams from one pool of random bytes. A mask is never four zeros: a frame with such a mask is
+ * sent without a copy, from memory that may be reused before the frame is sent.
+ */
+export function createMaskSource(random: Random): (mask: Uint8Array) => void {
+  let pool: Uint8Array = new Uint8Array();
+  let used = 0;
+  return (mask) => {
+    if (used + 4 > pool.length) {
+      pool = random.bytes(MASK_POOL_BYTES);
+      used = 0;
+    }
+    mask.set(pool.subarray(used, used + 4));
+    mask[3] = (mask[3] ?? 0) | 1;
+    used += 4;
+  };
 }

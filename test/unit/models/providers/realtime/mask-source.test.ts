@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMaskSource } from '../../../../../src/models/providers/realtime/mask-source.ts';
+import { createMaskSource } from '../../../../../src/models/providers/realtime/socket-opener.ts';
 
 it('the mask source makes random WebSocket masks that are never four zeros', () => {
   let drawn = 0;
