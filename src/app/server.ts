@@ -9,16 +9,19 @@ import { createServiceTools } from '../mcp/service-tools.ts';
 import type { Memory } from '../memory/memory.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../models/routing/rate-limit-advisory.ts';
 import type { Database } from '../platform/postgres/database.ts';
+import { createTurnsSocket } from '../protocols/deepgram/flux/turns-socket.ts';
+import { createListenSocket } from '../protocols/deepgram/listen/listen-socket.ts';
+import {
+  createSpeakSocket,
+  createSpeakTurnsSocket,
+} from '../protocols/deepgram/speak/speak-socket.ts';
+import { createLiveSocket } from '../protocols/openai-live/live-socket.ts';
+import { createRealtimeSocket } from '../protocols/openai-realtime/realtime-socket.ts';
+import { createTranscriptionSocket } from '../protocols/transcript-events/transcript-socket.ts';
 import type { Capabilities } from '../routes/capabilities.ts';
 import { ROUTES } from '../routes/index.ts';
 import { createCarrierMediaSocket } from '../sockets/carrier-media.ts';
-import { createListenSocket } from '../protocols/deepgram/listen/listen-socket.ts';
-import { createTurnsSocket } from '../protocols/deepgram/flux/turns-socket.ts';
-import { createLiveSocket } from '../protocols/openai-live/live-socket.ts';
-import { createRealtimeSocket } from '../protocols/openai-realtime/realtime-socket.ts';
 import { createResponsesSocket } from '../sockets/responses.ts';
-import { createSpeakSocket, createSpeakTurnsSocket } from '../protocols/deepgram/speak/speak-socket.ts';
-import { createTranscriptionSocket } from '../protocols/transcript-events/transcript-socket.ts';
 import { BUDGET_ADVISORY_HEADER, type BudgetReports } from '../spend/awareness/budget-left.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { EVENT_KINDS } from '../webhooks/catalogue.ts';

@@ -3,20 +3,23 @@ import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 import { record } from '../voice/recording/record-session.ts';
 import type { RecordingStage } from '../voice/recording/stage.ts';
 import type { TranscriptDialect } from '../voice/transcription/dialect.ts';
-import { LocalTranscriber, type TakenRecogniser } from '../voice/transcription/local-transcriber.ts';
+import {
+  LocalTranscriber,
+  type TakenRecogniser,
+} from '../voice/transcription/local-transcriber.ts';
 import {
   type TranscriptionInput,
   TranscriptionStream,
 } from '../voice/transcription/transcription-stream.ts';
-import { UpstreamTranscriber } from './deepgram/listen/upstream-transcriber.ts';
+import type { TurnSettings } from './deepgram/flux/turn-thresholds.ts';
+import type { TurnStream } from './deepgram/flux/turn-writer.ts';
+import { turnsDialect } from './deepgram/flux/turns-dialect.ts';
 import {
   type ListenParameters,
   type ListenStream,
   listenDialect,
 } from './deepgram/listen/listen-dialect.ts';
-import type { TurnSettings } from './deepgram/flux/turn-thresholds.ts';
-import type { TurnStream } from './deepgram/flux/turn-writer.ts';
-import { turnsDialect } from './deepgram/flux/turns-dialect.ts';
+import { UpstreamTranscriber } from './deepgram/listen/upstream-transcriber.ts';
 import { PLAIN_DIALECT } from './transcript-events/plain-dialect.ts';
 
 /** Choice of a dialect with its parameters, as plain data that a recording can store. */

@@ -8,7 +8,6 @@ import { listenOptions, spokenModel } from '../models/transcription/listen-optio
 import { firstSliceRaw, openStreamHold } from '../voice/billing/paid-audio.ts';
 import type { SessionHoldOwner } from '../voice/billing/session-hold.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
-import { type DialectChoice, openTranscribed } from './create-transcription.ts';
 import {
   connectRelay,
   planRelay,
@@ -21,6 +20,7 @@ import type {
   TranscriptionStream,
 } from '../voice/transcription/transcription-stream.ts';
 import { admitSession } from './admit-session.ts';
+import { type DialectChoice, openTranscribed } from './create-transcription.ts';
 import { requireEngines, requireLiveModel, takeRecogniser } from './take-engine.ts';
 
 export type ListenRelays = Relays<ListenRail>;

@@ -1,13 +1,13 @@
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
-import { createDeepgramListenRail } from './deepgram/listen/listen-rail.ts';
-import { createOpenAiLiveRail } from './openai-live/live-rail.ts';
-import { createOpenAiRealtimeRail } from './openai-realtime/openai-rail.ts';
 import type { ListenRail, RealtimeRail } from '../models/providers/realtime/realtime-rail.ts';
 import type { SocketOpenerDeps } from '../models/providers/realtime/socket-opener.ts';
 import { createAssemblyAiRail } from '../models/providers/turns/assemblyai-turns.ts';
-import { createFluxRail } from './deepgram/flux/flux-rail.ts';
 import type { TurnRail } from '../models/providers/turns/turn-rail.ts';
 import { openRails, type Rails } from '../models/routing/open-rails.ts';
+import { createFluxRail } from './deepgram/flux/flux-rail.ts';
+import { createDeepgramListenRail } from './deepgram/listen/listen-rail.ts';
+import { createOpenAiLiveRail } from './openai-live/live-rail.ts';
+import { createOpenAiRealtimeRail } from './openai-realtime/openai-rail.ts';
 
 type LiveRailDeps = SocketOpenerDeps & { readonly catalogue: Pick<Catalogue, 'provider'> };
 

@@ -1,39 +1,26 @@
-import {
-  loadNoiseSuppressors,
-  type NoiseSuppressors,
-} from '../engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors, type NoiseSuppressors } from '../engines/noise/noise-suppressor.ts';
 import { soon } from '../kernel/clock.ts';
 import { silentLog } from '../kernel/log.ts';
 import { noMetrics } from '../kernel/metrics.ts';
 import { stageRecordedCall, type TapedPhoneCall } from '../phone/calls/recorded/open-live-call.ts';
 import { createVoiceMetrics } from '../voice/live/voice-metrics.ts';
 import { createVoiceSessions } from '../voice/live/voice-sessions.ts';
+import { Player, type Replay } from '../voice/recording/player.ts';
+import type { Driven } from '../voice/recording/stage.ts';
+import type { Tape, TapeHeader } from '../voice/recording/tape.ts';
 import {
   type HeardBy,
   stageTranscription,
   type TapedTranscription,
 } from './create-transcription.ts';
-import { stageLive, type TapedLive } from './openai-live/live-session.ts';
-import {
-  stageRealtime,
-  type TapedRealtime,
-} from './openai-realtime/realtime-session.ts';
-import { Player, type Replay } from '../voice/recording/player.ts';
-import type { Driven } from '../voice/recording/stage.ts';
-import type { Tape, TapeHeader } from '../voice/recording/tape.ts';
 import { stageLiveRelay, type TapedLiveRelay } from './openai-live/live-relay.ts';
+import { stageLive, type TapedLive } from './openai-live/live-session.ts';
+import { stageRealtime, type TapedRealtime } from './openai-realtime/realtime-session.ts';
 import { stageRelayed, type TapedRelay } from './openai-realtime/relay/relay-session.ts';
 
 /** Start of a recording, with the input of one of the kinds of session that are recorded. */
 type Header = TapeHeader &
-  (
-    | TapedRealtime
-    | TapedPhoneCall
-    | TapedRelay
-    | TapedLive
-    | TapedLiveRelay
-    | TapedTranscription
-  );
+  (TapedRealtime | TapedPhoneCall | TapedRelay | TapedLive | TapedLiveRelay | TapedTranscription);
 
 /**
  * Replays a recording to the current code of a session and compares the frames that it sends. The clock stands still between

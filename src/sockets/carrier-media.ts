@@ -1,8 +1,4 @@
-import type {
-  CarrierSocket,
-  SocketConnection,
-  SocketHandler,
-} from '../http/route/socket-route.ts';
+import type { CarrierSocket, SocketConnection, SocketHandler } from '../http/route/socket-route.ts';
 import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
 import { errors } from '../kernel/errors.ts';

@@ -16,10 +16,10 @@ import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts
 import { createLocalGuideRail } from '../../src/models/providers/local/local-guide.ts';
 import { createLocalSpeechRail } from '../../src/models/providers/local/local-speech.ts';
 import { createLocalTranscriptionRail } from '../../src/models/providers/local/local-transcription.ts';
-import { createTurnRails } from '../../src/protocols/realtime-rails.ts';
 import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
 import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
 import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
+import { createTurnRails } from '../../src/protocols/realtime-rails.ts';
 import type { Cascades } from '../../src/voice/cascade/cascade-deps.ts';
 import type { Edge } from './edge.ts';
 import type { FakeLedger } from './fake-ledger.ts';

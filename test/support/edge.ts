@@ -1,13 +1,13 @@
 import type { Credentials } from '../../src/http/auth/credentials.ts';
 import type { AgentCaller, DeveloperCaller } from '../../src/http/route/caller.ts';
 import type { AnyRoute } from '../../src/http/route/route.ts';
+import type { AnySocket } from '../../src/http/route/socket-route.ts';
 import {
   createHttpServer,
   type HttpServer,
   type HttpServerDeps,
 } from '../../src/http/server/app.ts';
 import { createMetrics, type MetricsRegistry } from '../../src/http/server/metrics.ts';
-import type { AnySocket } from '../../src/http/route/socket-route.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { errors } from '../../src/kernel/errors.ts';
 import { silentLog } from '../../src/kernel/log.ts';

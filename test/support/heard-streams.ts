@@ -1,14 +1,14 @@
 import { assert } from '../../src/kernel/assert.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Source } from '../../src/models/catalogue/catalogue.ts';
-import { takeRecogniser } from '../../src/protocols/take-engine.ts';
-import { openSessionHold, sessionPrice } from '../../src/voice/billing/session-hold.ts';
-import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import type { DialectChoice } from '../../src/protocols/create-transcription.ts';
 import {
   createTranscription,
   type TranscriptionParts,
 } from '../../src/protocols/create-transcription.ts';
+import { takeRecogniser } from '../../src/protocols/take-engine.ts';
+import { openSessionHold, sessionPrice } from '../../src/voice/billing/session-hold.ts';
+import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import type { TranscriptionStream } from '../../src/voice/transcription/transcription-stream.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { bytesOf } from './voice-fakes.ts';

@@ -1,9 +1,9 @@
 import { assert } from '../../src/kernel/assert.ts';
-import { liveTurnCap } from '../../src/voice/billing/turn-meter.ts';
-import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createLiveSession } from '../../src/protocols/openai-live/live-session.ts';
 import { type LiveStart, readStart } from '../../src/protocols/openai-live/read-start.ts';
 import type { SocketSession } from '../../src/protocols/socket-session.ts';
+import { liveTurnCap } from '../../src/voice/billing/turn-meter.ts';
+import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createScriptedLlm } from '../../src/voice/session/scripted-llm.ts';
 import type { VoiceSessionInput } from '../../src/voice/session/voice-session-input.ts';
 import { openInput } from './realtime-session.ts';

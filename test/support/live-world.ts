@@ -10,8 +10,8 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
-import { createLiveRails } from '../../src/protocols/realtime-rails.ts';
 import { createLiveSocket } from '../../src/protocols/openai-live/live-socket.ts';
+import { createLiveRails } from '../../src/protocols/realtime-rails.ts';
 import { liveFront, storedKeysOf } from './live-front.ts';
 import { realtimeUpstream } from './realtime-upstream.ts';
 import { TIME_RATES } from './relay-world.ts';

@@ -4,10 +4,12 @@ import type { Span } from '../../src/kernel/trace/span.ts';
 import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
+import {
+  REALTIME_RELAY,
+  RelaySession,
+} from '../../src/protocols/openai-realtime/relay/relay-session.ts';
 import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
 import { SessionTrace } from '../../src/voice/live/session-trace.ts';
-import { REALTIME_RELAY } from '../../src/protocols/openai-realtime/relay/relay-session.ts';
-import { RelaySession } from '../../src/protocols/openai-realtime/relay/relay-session.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { TOKEN_RATES } from './relay-world.ts';

@@ -12,9 +12,9 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
-import { createRealtimeRails } from '../../src/protocols/realtime-rails.ts';
 import { createListenSocket } from '../../src/protocols/deepgram/listen/listen-socket.ts';
 import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
+import { createRealtimeRails } from '../../src/protocols/realtime-rails.ts';
 import { createTranscriptionSocket } from '../../src/protocols/transcript-events/transcript-socket.ts';
 import type { TapeFolder } from '../../src/voice/live/tape-folder.ts';
 import type { VoiceSessions } from '../../src/voice/live/voice-sessions.ts';

@@ -7,8 +7,11 @@ import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import type { ProviderEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
+import {
+  createSpeakSocket,
+  createSpeakTurnsSocket,
+} from '../../src/protocols/deepgram/speak/speak-socket.ts';
 import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
-import { createSpeakSocket, createSpeakTurnsSocket } from '../../src/protocols/deepgram/speak/speak-socket.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { gatewayServices } from './gateway-services.ts';
 import { liveFront } from './live-front.ts';

@@ -1,9 +1,12 @@
-import type { SpeakControls, SpeakDialect } from '../../src/protocols/deepgram/speak/speak-dialect.ts';
-import { SpeakSession } from '../../src/protocols/deepgram/speak/speak-session.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { StopSignal } from '../../src/kernel/stop-signal.ts';
 import type { SpeechSynthesis } from '../../src/models/speech/synthesize-speech.ts';
+import type {
+  SpeakControls,
+  SpeakDialect,
+} from '../../src/protocols/deepgram/speak/speak-dialect.ts';
+import { SpeakSession } from '../../src/protocols/deepgram/speak/speak-session.ts';
 
 type Said = Record<string, unknown> & { readonly type: string };
 

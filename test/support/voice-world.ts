@@ -5,10 +5,10 @@ import { systemRandom } from '../../src/kernel/random.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../src/models/catalogue/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.ts';
+import type { ClientSocket } from '../../src/protocols/openai-realtime/event-sender.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createVoiceMetrics } from '../../src/voice/live/voice-metrics.ts';
 import { createVoiceSessions } from '../../src/voice/live/voice-sessions.ts';
-import type { ClientSocket } from '../../src/protocols/openai-realtime/event-sender.ts';
 import { createFakeLedger, type FakeLedger } from './fake-ledger.ts';
 import { createFakeEngines, type FakeEngines } from './voice-fakes.ts';
 

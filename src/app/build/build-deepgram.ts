@@ -1,11 +1,11 @@
-import { createListenFiles } from '../../protocols/deepgram/listen/listen-file.ts';
-import { createSoundAtAddress } from '../../protocols/deepgram/listen/sound-at-address.ts';
-import { createSpeakTexts } from '../../protocols/deepgram/speak/speak-texts.ts';
 import { createFileFetch, fileCallerOf } from '../../marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../marketplace/fetch-sound.ts';
 import type { SpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import { createListenFiles } from '../../protocols/deepgram/listen/listen-file.ts';
+import { createSoundAtAddress } from '../../protocols/deepgram/listen/sound-at-address.ts';
+import { createSpeakTexts } from '../../protocols/deepgram/speak/speak-texts.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { World } from './world.ts';
 

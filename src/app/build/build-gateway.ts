@@ -20,16 +20,16 @@ import { createKeptResponses } from '../../models/responses/kept/kept-responses.
 import { createResponses } from '../../models/responses/responses.ts';
 import { createResponsesRails } from '../../models/responses/responses-rails.ts';
 import { createRateLimitAdvisory } from '../../models/routing/rate-limit-advisory.ts';
+import { createSpeechRails } from '../../models/speech/speech-rails.ts';
+import { createSpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
+import { createTranscriptions } from '../../models/transcription/transcribe.ts';
+import { createTranscriptionRails } from '../../models/transcription/transcription-rails.ts';
 import {
   createListenRails,
   createLiveRails,
   createRealtimeRails,
   createTurnRails,
 } from '../../protocols/realtime-rails.ts';
-import { createSpeechRails } from '../../models/speech/speech-rails.ts';
-import { createSpeechSynthesis } from '../../models/speech/synthesize-speech.ts';
-import { createTranscriptions } from '../../models/transcription/transcribe.ts';
-import { createTranscriptionRails } from '../../models/transcription/transcription-rails.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { describeReplay } from '../../voice/recording/describe-replay.ts';
 import { replayTape } from '../../protocols/replay-tape.ts';
+import { describeReplay } from '../../voice/recording/describe-replay.ts';
 import { readTape } from '../../voice/recording/tape.ts';
 import { fileArgument, runCommand } from './run-command.ts';
 

@@ -23,12 +23,12 @@ import { type AskAs, createAskAs } from '../pipeline/ask-as.ts';
 import { commonHeaders, privateHeaders } from '../pipeline/output-headers.ts';
 import { createClientAddress, createIsTrustedProxy } from '../route/client-address.ts';
 import type { AnyRoute, RouteSpec } from '../route/route.ts';
+import { type AnySocket, envelopeOf, type SocketSpec } from '../route/socket-route.ts';
 import {
   createSocketRegistry,
   type SocketCaps,
   type SocketRegistry,
 } from '../websocket/socket-registry.ts';
-import { type AnySocket, envelopeOf, type SocketSpec } from '../route/socket-route.ts';
 import { UpgradeGate } from '../websocket/upgrade-gate.ts';
 import { type SocketDeps, socketBehavior } from '../websocket/web-socket.ts';
 import type { CertificateFiles } from './certificate.ts';

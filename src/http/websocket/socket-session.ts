@@ -6,8 +6,8 @@ import type { Log } from '../../kernel/log.ts';
 import { MessageBudget } from '../../kernel/messages/message-budget.ts';
 import type { MessageSource } from '../../kernel/messages/message-lane.ts';
 import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
-import type { LiveSocket, Seat } from './socket-registry.ts';
 import type { SocketConnection, SocketHandler } from '../route/socket-route.ts';
+import type { LiveSocket, Seat } from './socket-registry.ts';
 
 /** Result of the library's `send` when the client's backlog was full and the frame is lost. */
 const DROPPED = 2;

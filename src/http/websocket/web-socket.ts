@@ -27,11 +27,6 @@ import type { HeaderLine } from '../route/answer.ts';
 import { CarrierCaller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { renderError } from '../route/render-error.ts';
-import type { ConnectionGate } from '../server/connection-gate.ts';
-import type { EdgeDeps } from '../server/edge-deps.ts';
-import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
-import type { StrangerGate } from '../server/stranger-gate.ts';
-import type { SocketRegistry } from './socket-registry.ts';
 import {
   type AgentSocket,
   type AnySocket,
@@ -39,6 +34,11 @@ import {
   envelopeOf,
   type SocketHandler,
 } from '../route/socket-route.ts';
+import type { ConnectionGate } from '../server/connection-gate.ts';
+import type { EdgeDeps } from '../server/edge-deps.ts';
+import { beginRequest, endAnswered, traceLines } from '../server/request-span.ts';
+import type { StrangerGate } from '../server/stranger-gate.ts';
+import type { SocketRegistry } from './socket-registry.ts';
 import { type SessionOptions, type SocketData, SocketSession } from './socket-session.ts';
 import type { UpgradeGate } from './upgrade-gate.ts';
 

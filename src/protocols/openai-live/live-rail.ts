@@ -1,7 +1,11 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Upstream } from '../../models/providers/upstream-pool.ts';
 import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
-import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../../models/providers/realtime/socket-opener.ts';
+import {
+  createSocketOpener,
+  type SocketOpenerDeps,
+  socketUrl,
+} from '../../models/providers/realtime/socket-opener.ts';
+import type { Upstream } from '../../models/providers/upstream-pool.ts';
 
 /**
  * Creates the rail for sessions at an upstream of the protocol of `/v1/live/sessions`. The upstream sends nothing before

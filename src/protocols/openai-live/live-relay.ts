@@ -4,20 +4,21 @@ import { type Clock, within } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import {
-  type LiveEvent,
-  readLiveEvent,
-  spokenBytes,
-} from './live-event.ts';
-import { leadingType } from '../openai-realtime/relay/metered-event.ts';
 import type { RelayClient, SocketFrame } from '../../voice/live/downlink.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import { UPSTREAM_CLOSED } from '../../voice/live/voice-endings.ts';
-import { closeReason, LiveSender } from './live-sender.ts';
 import { record } from '../../voice/recording/record-session.ts';
 import type { RecordingStage } from '../../voice/recording/stage.ts';
+import {
+  RelayCore,
+  type RelayDeps,
+  type RelayInput,
+  stageRelay,
+} from '../../voice/relay/relay-core.ts';
+import { leadingType } from '../openai-realtime/relay/metered-event.ts';
+import { type LiveEvent, readLiveEvent, spokenBytes } from './live-event.ts';
+import { closeReason, LiveSender } from './live-sender.ts';
 import { judgeUplink } from './live-uplink.ts';
-import { RelayCore, type RelayDeps, type RelayInput, stageRelay } from '../../voice/relay/relay-core.ts';
 import { type BilledSeconds, SecondsMeter } from './seconds-meter.ts';
 
 export type LiveRelayInput = RelayInput & {

@@ -11,10 +11,13 @@ import {
 } from '../../voice/recording/record-session.ts';
 import type { RecordingStage } from '../../voice/recording/stage.ts';
 import { writtenMessage } from '../../voice/session/conversation.ts';
-import { VoiceSession } from '../../voice/session/voice-session.ts';
-import type { VoiceSessionDeps, VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
-import { SocketSession } from '../socket-session.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
+import { VoiceSession } from '../../voice/session/voice-session.ts';
+import type {
+  VoiceSessionDeps,
+  VoiceSessionInput,
+} from '../../voice/session/voice-session-input.ts';
+import { SocketSession } from '../socket-session.ts';
 import { Acknowledgement, HANDED_OVER } from './acknowledgement.ts';
 import { renderLiveFormat } from './audio-format.ts';
 import type { Delegation } from './delegation.ts';

@@ -13,20 +13,17 @@ import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { EventAllowance } from '../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import { BROKEN, TOO_MANY_EVENTS } from '../../voice/live/voice-endings.ts';
-import {
-  type RawLiveEvent,
-  readRawEvent,
-} from './client-event.ts';
-import { LiveSender } from './live-sender.ts';
+import type { Relays } from '../../voice/relay/connect-relay.ts';
 import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
 import { errorType } from '../openai-realtime/event-sender.ts';
-import type { SocketSession } from '../socket-session.ts';
-import type { Relays } from '../../voice/relay/connect-relay.ts';
-import type { LiveRelay } from './live-relay.ts';
-import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';
 import { OPENAI_LIVE } from '../openai-sockets.ts';
 import { readSocketBuyer } from '../read-socket-buyer.ts';
+import type { SocketSession } from '../socket-session.ts';
 import { tracedFrom } from '../traced-from.ts';
+import { type RawLiveEvent, readRawEvent } from './client-event.ts';
+import type { LiveRelay } from './live-relay.ts';
+import { LiveSender } from './live-sender.ts';
+import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';
 
 const Query = z.object({
   /** Transcription model and speech model of a session with a text model. */

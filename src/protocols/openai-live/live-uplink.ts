@@ -1,13 +1,8 @@
 import { LIVE_APPEND } from '../../../media/message/sound-message.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import {
-  isLiveEventName,
-  type RawLiveEvent,
-  readRawEvent,
-  unservedEvent,
-} from './client-event.ts';
 import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
 import { readAppend } from '../openai-realtime/read-append.ts';
+import { isLiveEventName, type RawLiveEvent, readRawEvent, unservedEvent } from './client-event.ts';
 
 export type PassedOn =
   | { readonly kind: 'sound'; readonly bytes: number }

@@ -2,16 +2,11 @@ import { bytesPerMs } from '../../../media/coding.ts';
 import { errors } from '../../kernel/errors.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
 import { liveTurnCap } from '../../voice/billing/turn-meter.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { planCascade, requireNoParts } from '../../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
-import { parseLiveFormat } from './audio-format.ts';
-import type { RawLiveEvent } from './client-event.ts';
-import { type LiveStart, readStart } from './read-start.ts';
-import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
-import type { SocketSession } from '../socket-session.ts';
-import { openLive } from './live-session.ts';
 import {
   connectRelay,
   planRelay,
@@ -21,15 +16,20 @@ import {
   type Relays,
   SPEECH_RELAY,
 } from '../../voice/relay/connect-relay.ts';
-import { type LiveRelay, openLiveRelay } from './live-relay.ts';
-import { ownKeyProblem } from './live-uplink.ts';
 import { createScriptedLlm } from '../../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { admitSession } from '../admit-session.ts';
-import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
-import { heldSecondsRaw, openSecondsHold } from './seconds-meter.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from '../open-voice.ts';
+import { type EventProblem, eventIdOf } from '../openai-realtime/client-event.ts';
 import { requireItsSocket } from '../openai-sockets.ts';
+import type { SocketSession } from '../socket-session.ts';
+import { parseLiveFormat } from './audio-format.ts';
+import type { RawLiveEvent } from './client-event.ts';
+import { type LiveRelay, openLiveRelay } from './live-relay.ts';
+import { openLive } from './live-session.ts';
+import { ownKeyProblem } from './live-uplink.ts';
+import { type LiveStart, readStart } from './read-start.ts';
+import { heldSecondsRaw, openSecondsHold } from './seconds-meter.ts';
 
 /** The kind of live sessions, billed by the seconds that the upstream reports. */
 export const LIVE_RELAY: RelayKind<RealtimeRail> = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JsonTooComplex, parseBoundedJson } from '../../kernel/json/parse-json.ts';
+import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { SessionProblem } from '../../voice/session/answer-request.ts';
 import { partText } from '../../voice/session/conversation.ts';

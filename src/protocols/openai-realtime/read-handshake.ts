@@ -1,12 +1,8 @@
 import type { ClientSecretGrant } from '../../http/route/caller.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
-import {
-  readSession,
-  type SessionType,
-  sessionType,
-} from './read-session-config.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
+import { readSession, type SessionType, sessionType } from './read-session-config.ts';
 
 export type Handshake = {
   /** Undefined when a transcription session names its model later, or not at all. */

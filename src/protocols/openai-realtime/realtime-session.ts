@@ -8,7 +8,10 @@ import {
 } from '../../voice/recording/record-session.ts';
 import type { RecordingStage } from '../../voice/recording/stage.ts';
 import { VoiceSession } from '../../voice/session/voice-session.ts';
-import type { VoiceSessionDeps, VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
+import type {
+  VoiceSessionDeps,
+  VoiceSessionInput,
+} from '../../voice/session/voice-session-input.ts';
 import { SocketSession } from '../socket-session.ts';
 import { ClientCommands } from './client-commands.ts';
 import { EventSender } from './event-sender.ts';

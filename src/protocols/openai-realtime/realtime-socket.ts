@@ -21,23 +21,19 @@ import {
   requireNoParts,
 } from '../../voice/cascade/plan-cascade.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
-import { memberProblem } from './read-session-config.ts';
-import { openRealtime } from './realtime-session.ts';
-import { openRelayed, REALTIME_RELAY } from './relay/relay-session.ts';
-import {
-  connectRelay,
-  planRelay,
-  type Relays,
-} from '../../voice/relay/connect-relay.ts';
+import { connectRelay, planRelay, type Relays } from '../../voice/relay/connect-relay.ts';
 import { ConfigUnfit, type SessionConfig } from '../../voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../../voice/session/voice-session-input.ts';
 import { admitSession } from '../admit-session.ts';
 import { ALL_LOCAL, openLocalVoice, openPlannedVoice } from '../open-voice.ts';
 import { OPENAI_LIVE, requireItsSocket } from '../openai-sockets.ts';
-import { type Handshake, readHandshake } from './read-handshake.ts';
 import { readSocketBuyer } from '../read-socket-buyer.ts';
 import { openPlaced, requireEngines, requireLiveModel } from '../take-engine.ts';
 import { tracedFrom } from '../traced-from.ts';
+import { type Handshake, readHandshake } from './read-handshake.ts';
+import { memberProblem } from './read-session-config.ts';
+import { openRealtime } from './realtime-session.ts';
+import { openRelayed, REALTIME_RELAY } from './relay/relay-session.ts';
 
 const Query = z.object({
   model: z.string().min(1).max(128).optional(),

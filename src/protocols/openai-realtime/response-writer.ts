@@ -2,7 +2,11 @@ import type { TurnCause } from '../../../machines/voice-turn.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { AnswerReceipt, AnswerRequest } from '../../voice/session/answer-request.ts';
-import { type AddedItem, type ConversationItem, partText } from '../../voice/session/conversation.ts';
+import {
+  type AddedItem,
+  type ConversationItem,
+  partText,
+} from '../../voice/session/conversation.ts';
 import type { AnswerClient } from '../../voice/session/voice-client.ts';
 import { renderAudioFormat } from './audio-format.ts';
 import { type EventSender, errorType } from './event-sender.ts';

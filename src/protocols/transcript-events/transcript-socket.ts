@@ -3,12 +3,12 @@ import { type SocketHandler, socketRoute } from '../../http/route/socket-route.t
 import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
-import { PLAIN_DIALECT } from './plain-dialect.ts';
 import type { TranscriptionStream } from '../../voice/transcription/transcription-stream.ts';
 import { parseClientMessage } from '../client-message.ts';
 import { type ListenRelays, openTranscription } from '../open-transcription.ts';
 import { readSocketBuyer } from '../read-socket-buyer.ts';
 import { tracedFrom } from '../traced-from.ts';
+import { PLAIN_DIALECT } from './plain-dialect.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 

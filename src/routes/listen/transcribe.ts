@@ -1,10 +1,3 @@
-import {
-  type HeardFile,
-  ListenFileQuery,
-  type ListenFiles,
-  readAddress,
-} from '../../protocols/deepgram/listen/listen-file.ts';
-import type { SoundAtAddress } from '../../protocols/deepgram/listen/sound-at-address.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
@@ -12,6 +5,13 @@ import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
+import {
+  type HeardFile,
+  ListenFileQuery,
+  type ListenFiles,
+  readAddress,
+} from '../../protocols/deepgram/listen/listen-file.ts';
+import type { SoundAtAddress } from '../../protocols/deepgram/listen/sound-at-address.ts';
 
 /** Sells the transcript of one file to Deepgram's clients. The file is the body, or the body names its address. */
 export const listenToFile = route<{

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { describeListed, findListed, isDeepgramClient } from '../../protocols/deepgram/describe-models.ts';
 import { isAnthropicClient } from '../../http/route/in-dialect.ts';
 import { ok, route } from '../../http/route/route.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -7,6 +6,11 @@ import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { describerFor } from '../../models/catalogue/list-models.ts';
 import { describeForMessages } from '../../models/messages/model-list.ts';
+import {
+  describeListed,
+  findListed,
+  isDeepgramClient,
+} from '../../protocols/deepgram/describe-models.ts';
 import { ModelsQuery } from './models-query.ts';
 
 /** Id of a model in the path, with its slash as it is or as `%2F`. */

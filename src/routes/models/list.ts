@@ -1,4 +1,3 @@
-import { isDeepgramClient, modelsOfSound } from '../../protocols/deepgram/describe-models.ts';
 import { isAnthropicClient } from '../../http/route/in-dialect.ts';
 import { ok, route } from '../../http/route/route.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -6,6 +5,7 @@ import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { describerFor } from '../../models/catalogue/list-models.ts';
 import { livingFirst } from '../../models/catalogue/retirement.ts';
 import { pageForMessages } from '../../models/messages/model-list.ts';
+import { isDeepgramClient, modelsOfSound } from '../../protocols/deepgram/describe-models.ts';
 import { ModelsQuery } from './models-query.ts';
 
 /**

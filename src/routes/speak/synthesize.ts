@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { route } from '../../http/route/route.ts';
+import { readBuyer } from '../../models/purchase/buyer.ts';
+import { SpeechRequest } from '../../models/speech/speech-request.ts';
 import {
   FLUX_RATES,
   FluxQuery,
@@ -7,9 +10,6 @@ import {
   SpeakQuery,
 } from '../../protocols/deepgram/speak/speak-query.ts';
 import type { SpeakTexts } from '../../protocols/deepgram/speak/speak-texts.ts';
-import { route } from '../../http/route/route.ts';
-import { readBuyer } from '../../models/purchase/buyer.ts';
-import { SpeechRequest } from '../../models/speech/speech-request.ts';
 
 const Body = z.object({ text: SpeechRequest.shape.input });
 

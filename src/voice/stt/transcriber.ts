@@ -1,3 +1,4 @@
+import { FrameDecoder } from '../../../media/frame-decoder.ts';
 import { HEARING_FRAME, lineHzOf } from '../../../media/hearing.ts';
 import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
@@ -5,7 +6,6 @@ import { type Transcript, type TurnSign, UtteranceLost } from '../../engines/eng
 import type { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { FrameDecoder } from '../../../media/frame-decoder.ts';
 import { FRAME_MS, mostLeadOf, openDetector } from './open-detector.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import type { TranscriberEvents } from './transcriber-events.ts';

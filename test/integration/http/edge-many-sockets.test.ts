@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadUws } from '../../../src/http/server/uws.ts';
 import { socketRoute } from '../../../src/http/route/socket-route.ts';
+import { loadUws } from '../../../src/http/server/uws.ts';
 import { UpgradeGate } from '../../../src/http/websocket/upgrade-gate.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { bearer, KEYS, startEdge } from '../../support/edge.ts';

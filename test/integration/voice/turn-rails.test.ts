@@ -4,8 +4,8 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { MessageQueue } from '../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { createAssemblyAiRail } from '../../../src/models/providers/turns/assemblyai-turns.ts';
-import { createFluxRail } from '../../../src/protocols/deepgram/flux/flux-rail.ts';
 import type { TurnCall, TurnRail } from '../../../src/models/providers/turns/turn-rail.ts';
+import { createFluxRail } from '../../../src/protocols/deepgram/flux/flux-rail.ts';
 import { assemblyUpstream, fluxUpstream, type TurnUpstream } from '../../support/turn-upstreams.ts';
 import { silence, tone } from '../../support/voice-fakes.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HEARING_FRAME } from '../../../media/hearing.ts';
 import { FrameDecoder } from '../../../media/frame-decoder.ts';
+import { HEARING_FRAME } from '../../../media/hearing.ts';
 import { bytesOf, tone } from '../../support/voice-fakes.ts';
 
 function framesOf(bytes: Uint8Array, cuts: readonly number[], sampleRateHz: number): number[][] {

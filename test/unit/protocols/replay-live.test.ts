@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
-import { openLive } from '../../../src/protocols/openai-live/live-session.ts';
 import { openLiveRelay } from '../../../src/protocols/openai-live/live-relay.ts';
+import { openLive } from '../../../src/protocols/openai-live/live-session.ts';
 import { replayTape } from '../../../src/protocols/replay-tape.ts';
+import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
 import { startLiveRelay } from '../../support/live-relay-world.ts';
 import { LIVE_RATE, openLiveSession } from '../../support/live-session.ts';
 import { memoryTapes } from '../../support/tapes.ts';

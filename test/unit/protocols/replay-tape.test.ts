@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { UtteranceLost } from '../../../src/engines/engine.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
-import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
 import { openRealtime } from '../../../src/protocols/openai-realtime/realtime-session.ts';
 import { replayTape } from '../../../src/protocols/replay-tape.ts';
+import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
 import {
   encodeHeader,
   encodeRecord,

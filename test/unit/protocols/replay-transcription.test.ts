@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { DialectChoice } from '../../../src/protocols/create-transcription.ts';
-import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
 import { openTranscribed } from '../../../src/protocols/create-transcription.ts';
 import { replayTape } from '../../../src/protocols/replay-tape.ts';
+import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
 import { holdBack } from '../../support/fake-ledger.ts';
 import {
   LISTEN,

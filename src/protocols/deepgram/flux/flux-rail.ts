@@ -1,10 +1,14 @@
 import { HEARING_HZ } from '../../../../media/hearing.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../../../models/providers/realtime/socket-opener.ts';
-import type { Upstream } from '../../../models/providers/upstream-pool.ts';
+import {
+  createSocketOpener,
+  type SocketOpenerDeps,
+  socketUrl,
+} from '../../../models/providers/realtime/socket-opener.ts';
 import type { TurnCall, TurnEvent, TurnRail } from '../../../models/providers/turns/turn-rail.ts';
 import { openTurns, type TurnProtocol } from '../../../models/providers/turns/upstream-turns.ts';
+import type { Upstream } from '../../../models/providers/upstream-pool.ts';
 
 const { eotTimeoutMs } = LIMITS.deepgram;
 

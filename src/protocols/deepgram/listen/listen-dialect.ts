@@ -6,7 +6,11 @@ import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { upstreamClosed } from '../../../voice/live/voice-endings.ts';
 import type { Heard, Segment } from '../../../voice/stt/transcriber-events.ts';
-import type { Total, TranscriptDialect, TranscriptWriter } from '../../../voice/transcription/dialect.ts';
+import type {
+  Total,
+  TranscriptDialect,
+  TranscriptWriter,
+} from '../../../voice/transcription/dialect.ts';
 
 /** Query parameters of the stream that change its messages. */
 export type ListenParameters = {

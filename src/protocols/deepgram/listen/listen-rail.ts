@@ -1,6 +1,10 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { ListenRail } from '../../../models/providers/realtime/realtime-rail.ts';
-import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../../../models/providers/realtime/socket-opener.ts';
+import {
+  createSocketOpener,
+  type SocketOpenerDeps,
+  socketUrl,
+} from '../../../models/providers/realtime/socket-opener.ts';
 import type { Upstream } from '../../../models/providers/upstream-pool.ts';
 
 /** Creates the rail for live transcription at an upstream of Deepgram's protocol, which authenticates with `Token`. */

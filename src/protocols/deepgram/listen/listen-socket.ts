@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { isContainer } from '../container.ts';
-import { fullModelId } from '../model-name.ts';
-import { Flag, notDone } from '../query-shape.ts';
 import {
   type SocketContext,
   type SocketHandler,
@@ -13,13 +10,15 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../../../voice/live/voice-endings.ts';
-import type { ListenParameters } from './listen-dialect.ts';
 import type { TranscriptionStream } from '../../../voice/transcription/transcription-stream.ts';
-
 import { parseClientMessage } from '../../client-message.ts';
 import { type ListenRelays, openTranscription } from '../../open-transcription.ts';
 import { readSocketBuyer } from '../../read-socket-buyer.ts';
 import { tracedFrom } from '../../traced-from.ts';
+import { isContainer } from '../container.ts';
+import { fullModelId } from '../model-name.ts';
+import { Flag, notDone } from '../query-shape.ts';
+import type { ListenParameters } from './listen-dialect.ts';
 
 const { min, max } = LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;

@@ -1,11 +1,14 @@
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { readListenEvent } from './listen-event.ts';
 import type { UpstreamSocket } from '../../../models/providers/realtime/realtime-rail.ts';
 import { Downlink, type RelayClient, type SocketFrame } from '../../../voice/live/downlink.ts';
 import { BROKEN, CLIENT_SLOW, UPSTREAM_SLOW } from '../../../voice/live/voice-endings.ts';
 import type { TranscriptDialect } from '../../../voice/transcription/dialect.ts';
-import type { StreamTranscriber, StreamTranscriberEvents } from '../../../voice/transcription/stream-transcriber.ts';
+import type {
+  StreamTranscriber,
+  StreamTranscriberEvents,
+} from '../../../voice/transcription/stream-transcriber.ts';
+import { readListenEvent } from './listen-event.ts';
 
 export type UpstreamHearingInput = {
   readonly clock: Clock;

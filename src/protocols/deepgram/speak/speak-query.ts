@@ -3,8 +3,8 @@ import type { SoundCoding, SoundFormat } from '../../../../media/coding.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { SpeechFormat } from '../../../models/providers/speech-rail.ts';
-import { expressivityProblem, speedProblem } from './flux-settings.ts';
 import { notDone } from '../query-shape.ts';
+import { expressivityProblem, speedProblem } from './flux-settings.ts';
 import type { MadeSound } from './spoken-sound.ts';
 
 /** Parameters of both queries. Parameters that are unknown to this server and the vendor are ignored. */

@@ -1,11 +1,5 @@
 import type { z } from 'zod';
 import type { SoundFormat } from '../../../../media/coding.ts';
-import { AuraDialect } from './aura-dialect.ts';
-import { FluxDialect } from './flux-dialect.ts';
-import type { SpeakControls, SpeakDialect } from './speak-dialect.ts';
-import { FLUX_RATES, FluxSocketQuery, planRaw, SpeakSocketQuery } from './speak-query.ts';
-import { SpeakSession } from './speak-session.ts';
-import { requireSpeaker } from './speak-texts.ts';
 import { type SocketContext, socketRoute } from '../../../http/route/socket-route.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
@@ -15,6 +9,12 @@ import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
 import type { SpeechSynthesis } from '../../../models/speech/synthesize-speech.ts';
 import { limitedMessages } from '../../limited-messages.ts';
 import { readSocketBuyer } from '../../read-socket-buyer.ts';
+import { AuraDialect } from './aura-dialect.ts';
+import { FluxDialect } from './flux-dialect.ts';
+import type { SpeakControls, SpeakDialect } from './speak-dialect.ts';
+import { FLUX_RATES, FluxSocketQuery, planRaw, SpeakSocketQuery } from './speak-query.ts';
+import { SpeakSession } from './speak-session.ts';
+import { requireSpeaker } from './speak-texts.ts';
 
 type Deps = {
   readonly speech: SpeechSynthesis;

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { RecentMap } from '../../../kernel/recent-map.ts';
-import type { MeteredEvent } from './metered-event.ts';
 import type { SessionTally } from '../../../voice/live/session-tally.ts';
 import type { SessionTrace } from '../../../voice/live/session-trace.ts';
 import type { TurnTrace, TurnUseNote } from '../../../voice/live/turn-trace.ts';
+import type { MeteredEvent } from './metered-event.ts';
 import type { RelayMeter } from './relay-meter.ts';
 
 type MeteredTurnsDeps = {

@@ -1,18 +1,26 @@
 import type { RelayEffects } from '../../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../../machines/transcription-stream.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { leadingType, readMeteredEvent } from './metered-event.ts';
-import type { RealtimeRail, UpstreamSocket } from '../../../models/providers/realtime/realtime-rail.ts';
+import type {
+  RealtimeRail,
+  UpstreamSocket,
+} from '../../../models/providers/realtime/realtime-rail.ts';
 import type { RelayClient, SocketFrame } from '../../../voice/live/downlink.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { TOO_MANY_RESPONSES, upstreamClosed } from '../../../voice/live/voice-endings.ts';
-import { EventSender } from '../event-sender.ts';
 import { record } from '../../../voice/recording/record-session.ts';
 import type { RecordingStage } from '../../../voice/recording/stage.ts';
 import { type RelayKind, SPEECH_RELAY } from '../../../voice/relay/connect-relay.ts';
+import {
+  RelayCore,
+  type RelayDeps,
+  type RelayInput,
+  stageRelay,
+} from '../../../voice/relay/relay-core.ts';
+import { EventSender } from '../event-sender.ts';
+import { leadingType, readMeteredEvent } from './metered-event.ts';
 import { MeteredTurns } from './metered-turns.ts';
 import { judgePooledEvent } from './realtime-uplink.ts';
-import { RelayCore, type RelayDeps, type RelayInput, stageRelay } from '../../../voice/relay/relay-core.ts';
 import type { RelayMeter } from './relay-meter.ts';
 import { nameForClient, nameForUpstream } from './session-name.ts';
 import { createTimeMeter, heldTimeRaw, openTimeHold } from './time-meter.ts';

@@ -1,11 +1,8 @@
 import { minRaw } from '../../../kernel/amount.ts';
-import type {
-  MeteredEvent,
-  RealtimeTokens,
-} from './metered-event.ts';
 import { sessionPrice } from '../../../voice/billing/session-hold.ts';
 import { UPSTREAM_DISTRUSTED } from '../../../voice/live/voice-endings.ts';
 import { journalBought, type RelayMeterDeps } from '../../../voice/relay/relay-hold.ts';
+import type { MeteredEvent, RealtimeTokens } from './metered-event.ts';
 import type { CarriedFrame, RelayMeter } from './relay-meter.ts';
 import { type ClampedTurn, TurnBound } from './turn-bound.ts';
 import { TurnHold } from './turn-hold.ts';

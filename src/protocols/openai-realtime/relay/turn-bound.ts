@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Model, Source } from '../../../models/catalogue/catalogue.ts';
-import type { RealtimeTokens } from './metered-event.ts';
 import { isImpossible } from '../../../models/purchase/clamp-usage.ts';
+import type { RealtimeTokens } from './metered-event.ts';
 import type { CarriedFrame } from './relay-meter.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Unit, Usage } from '../../../kernel/price.ts';
 import type { Model, Source } from '../../../models/catalogue/catalogue.ts';
-import type { RealtimeTokens } from './metered-event.ts';
 import { sessionPrice } from '../../../voice/billing/session-hold.ts';
 import { SPOKEN_TOKEN_MS, turnCap } from '../../../voice/billing/turn-meter.ts';
+import type { RealtimeTokens } from './metered-event.ts';
 
 /** Returns true when a source bills the seconds of a session, and not its tokens. */
 export const isBilledByTime = ({ rates }: Source): boolean =>

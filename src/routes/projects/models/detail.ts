@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { describeListed, findListed } from '../../../protocols/deepgram/describe-models.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+import { describeListed, findListed } from '../../../protocols/deepgram/describe-models.ts';
 
 const Params = z.object({
   projectId: z.string().max(128),

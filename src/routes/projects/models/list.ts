@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { modelsOfSound } from '../../../protocols/deepgram/describe-models.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
 import { livingFirst } from '../../../models/catalogue/retirement.ts';
+import { modelsOfSound } from '../../../protocols/deepgram/describe-models.ts';
 
 const Params = z.object({ projectId: z.string().max(128) });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FrameDecoder } from '../../../../media/frame-decoder.ts';
 import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../../media/hearing.ts';
 import { encodeMulaw } from '../../../../media/mulaw.ts';
 import { clampSample } from '../../../../media/pcm.ts';
@@ -11,7 +12,6 @@ import { createEngineFiles } from '../../../../src/engines/threads/engine-files.
 import { loadSpeechGates } from '../../../../src/engines/vad/fvad-gate.ts';
 import { loadSilero } from '../../../../src/engines/vad/silero.ts';
 import { type DetectorDeps, VoiceDetector } from '../../../../src/engines/vad/vad-detector.ts';
-import { FrameDecoder } from '../../../../media/frame-decoder.ts';
 import { loadRecording, RECORDINGS } from '../../../support/speech.ts';
 import { noise } from '../../media/noise.ts';
 import { conversation, recording } from '../asr/speech-scene.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { fullModelId, spokenModel } from '../../../../src/protocols/deepgram/model-name.ts';
 import type { Model } from '../../../../src/models/catalogue/catalogue.ts';
+import { fullModelId, spokenModel } from '../../../../src/protocols/deepgram/model-name.ts';
 
 const KNOWN = new Set(['deepgram/nova-3', 'deepgram/base', 'deepgram/aura-2', 'local/flite']);
 const models = {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { requireDelivered } from '../../../../src/protocols/deepgram/require-delivered.ts';
 import type { ApiError } from '../../../../src/kernel/api-error.ts';
+import { requireDelivered } from '../../../../src/protocols/deepgram/require-delivered.ts';
 
 const answer = (status: number, text: string) => ({
   status,

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  readLiveEvent,
-  spokenBytes,
-} from '../../../../src/protocols/openai-live/live-event.ts';
+import { readLiveEvent, spokenBytes } from '../../../../src/protocols/openai-live/live-event.ts';
 
 const read = (text: string) => readLiveEvent(Buffer.from(text));
 

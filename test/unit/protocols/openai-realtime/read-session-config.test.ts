@@ -4,10 +4,7 @@ import {
   updateConfig,
 } from '../../../../src/protocols/openai-realtime/read-session-config.ts';
 import { renderSession } from '../../../../src/protocols/openai-realtime/render-session.ts';
-import {
-  DEFAULT_CONFIG,
-  isHeardOtherwise,
-} from '../../../../src/voice/session/session-config.ts';
+import { DEFAULT_CONFIG, isHeardOtherwise } from '../../../../src/voice/session/session-config.ts';
 import {
   endpointingOf,
   SERVER_VAD,

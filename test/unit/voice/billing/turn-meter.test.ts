@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { boughtSoundTokens, soundTokens } from '../../../../src/voice/billing/turn-meter.ts';
 import { renderUsage } from '../../../../src/protocols/openai-realtime/response-usage.ts';
+import { boughtSoundTokens, soundTokens } from '../../../../src/voice/billing/turn-meter.ts';
 
 const amount = fc.nat(1_000_000);
 const use = fc.record({

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { assert } from '../../../../src/kernel/assert.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
-import { openCascade } from '../../../../src/voice/cascade/open-cascade.ts';
-import { planCascade } from '../../../../src/voice/cascade/plan-cascade.ts';
 import {
   memberProblem,
   readSession,
 } from '../../../../src/protocols/openai-realtime/read-session-config.ts';
+import { openCascade } from '../../../../src/voice/cascade/open-cascade.ts';
+import { planCascade } from '../../../../src/voice/cascade/plan-cascade.ts';
 import { ConfigUnfit } from '../../../../src/voice/session/session-config.ts';
 import { NO_KEYS } from '../../../support/cascade-world.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';

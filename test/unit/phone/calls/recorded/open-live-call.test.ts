@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createSeededRandom } from '../../../../../src/kernel/random.ts';
 import { openLiveCall } from '../../../../../src/phone/calls/recorded/open-live-call.ts';
-import { describeReplay } from '../../../../../src/voice/recording/describe-replay.ts';
 import { replayTape } from '../../../../../src/protocols/replay-tape.ts';
+import { describeReplay } from '../../../../../src/voice/recording/describe-replay.ts';
 import { readTape, type Tape } from '../../../../../src/voice/recording/tape.ts';
 import { phoneCall } from '../../../../support/phone-line.ts';
 import { type MemoryTapes, memoryTapes } from '../../../../support/tapes.ts';

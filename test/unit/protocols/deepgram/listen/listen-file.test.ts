@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createListenFiles, ListenFileQuery } from '../../../../../src/protocols/deepgram/listen/listen-file.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import type { TranscriptionRequest } from '../../../../../src/models/transcription/transcription-request.ts';
+import {
+  createListenFiles,
+  ListenFileQuery,
+} from '../../../../../src/protocols/deepgram/listen/listen-file.ts';
 import { aBuyer } from '../../../../support/a-buyer.ts';
 
 /** What is bought for a query and a body. */

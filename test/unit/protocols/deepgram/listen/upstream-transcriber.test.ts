@@ -1,12 +1,17 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { PaidAudio } from '../../../../../src/voice/billing/paid-audio.ts';
-import { PLAIN_DIALECT } from '../../../../../src/protocols/transcript-events/plain-dialect.ts';
-import { TranscriptionStream } from '../../../../../src/voice/transcription/transcription-stream.ts';
 import { UpstreamTranscriber } from '../../../../../src/protocols/deepgram/listen/upstream-transcriber.ts';
+import { PLAIN_DIALECT } from '../../../../../src/protocols/transcript-events/plain-dialect.ts';
+import { PaidAudio } from '../../../../../src/voice/billing/paid-audio.ts';
+import { TranscriptionStream } from '../../../../../src/voice/transcription/transcription-stream.ts';
 import { holdBack } from '../../../../support/fake-ledger.ts';
 import { FakeUpstream, GoneUpstream } from '../../../../support/fake-upstream.ts';
-import { LISTEN, openUpstreamStream as open, PLAIN, RATE } from '../../../../support/heard-streams.ts';
+import {
+  LISTEN,
+  openUpstreamStream as open,
+  PLAIN,
+  RATE,
+} from '../../../../support/heard-streams.ts';
 import { resultOf, totalOf } from '../../../../support/listen-upstream.ts';
 import { bytesOf, silence, tone } from '../../../../support/voice-fakes.ts';
 import { AGENT, settleAll } from '../../../../support/voice-world.ts';

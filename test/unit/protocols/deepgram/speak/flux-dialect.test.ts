@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FluxDialect } from '../../../../../src/protocols/deepgram/speak/flux-dialect.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { createSeededRandom } from '../../../../../src/kernel/random.ts';
+import { FluxDialect } from '../../../../../src/protocols/deepgram/speak/flux-dialect.ts';
 import { speakWorld } from '../../../../support/speak-world.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { AuraDialect } from '../../../../../src/protocols/deepgram/speak/aura-dialect.ts';
 import { errors } from '../../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { AuraDialect } from '../../../../../src/protocols/deepgram/speak/aura-dialect.ts';
 import { speakWorld } from '../../../../support/speak-world.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 

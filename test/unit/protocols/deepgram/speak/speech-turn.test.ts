@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SpeechTurn } from '../../../../../src/protocols/deepgram/speak/speech-turn.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { SpeechTurn } from '../../../../../src/protocols/deepgram/speak/speech-turn.ts';
 
 /** A turn of these sentences, each of which sounds for a second, one behind the other from `startMs` on. */
 function turnOf(text: string, sentences: readonly string[], startMs = 0): SpeechTurn {

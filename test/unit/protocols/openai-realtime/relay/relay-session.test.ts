@@ -4,7 +4,12 @@ import type { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import type { RateTexts } from '../../../../../src/models/catalogue/builtin/builtin-model.ts';
 import { usageOf } from '../../../../support/realtime-upstream.ts';
 import { startRelaySession } from '../../../../support/relay-session-world.ts';
-import { LEAST_TURN_RAW, TIME_RATES, TOKEN_RATES, TURN_RAW } from '../../../../support/relay-world.ts';
+import {
+  LEAST_TURN_RAW,
+  TIME_RATES,
+  TOKEN_RATES,
+  TURN_RAW,
+} from '../../../../support/relay-world.ts';
 import { AGENT, settleAll } from '../../../../support/voice-world.ts';
 
 const start = (rates?: RateTexts, creditRaw?: bigint) =>

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { leadingType } from '../../../../../src/protocols/openai-realtime/relay/metered-event.ts';
-import { nameForClient, nameForUpstream } from '../../../../../src/protocols/openai-realtime/relay/session-name.ts';
+import {
+  nameForClient,
+  nameForUpstream,
+} from '../../../../../src/protocols/openai-realtime/relay/session-name.ts';
 
 const forClient = (json: string) => {
   const frame = Buffer.from(json);

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { noMetrics } from '../../../../../src/kernel/metrics.ts';
+import {
+  isAppend,
+  isSoundAlone,
+  TurnSigns,
+} from '../../../../../src/protocols/openai-realtime/relay/turn-signs.ts';
 import { SessionTally } from '../../../../../src/voice/live/session-tally.ts';
 import { createVoiceMetrics } from '../../../../../src/voice/live/voice-metrics.ts';
-import { isAppend, isSoundAlone, TurnSigns } from '../../../../../src/protocols/openai-realtime/relay/turn-signs.ts';
 
 function start() {
   const clock = new ManualClock(0);
