@@ -8,6 +8,8 @@ export type KeyedRequest = {
   readonly key: string;
   readonly method: string;
   readonly path: string;
+  /** Id of the work. Absent: a new id. */
+  readonly workId?: string | undefined;
   /** Renders a refusal in the format of the request's route. */
   readonly render: (refusal: ApiError) => HttpAnswer;
   /** Returns the answer of lost work, as the request's route renders it. Undefined: only the ledger knows the work. */

@@ -86,8 +86,8 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
 
   return {
     async begin(request) {
-      const { caller, key, method, path } = request;
-      const claim = { owner: ownerOf(caller), key, method, path, workId: newId(random, 'work_') };
+      const { caller, key, method, path, workId = newId(random, 'work_') } = request;
+      const claim = { owner: ownerOf(caller), key, method, path, workId };
       try {
         for (let looks = 0; looks < LIMITS.idempotencyLooks; looks++) {
           const verdict = await look(request, claim);

@@ -66,12 +66,13 @@ type Asking = {
 
 async function callFor(
   { askAs, clock, log }: ServiceToolDeps,
-  { args, key, signal, timeoutMs }: ServiceCall,
+  { args, signal, timeoutMs, workId }: ServiceCall,
   { caller, over, tool }: Asking,
 ): Promise<ToolResult> {
   let costRaw = 0n;
   const ask: AskRoute = async (request) => {
-    const told = await askAs({ ...request, caller, onOver: (callback) => over.push(callback) });
+    const onOver = (callback: () => void) => over.push(callback);
+    const told = await askAs({ ...request, caller, workId, onOver });
     costRaw += costRawOf(told.answer);
     return told;
   };
@@ -79,7 +80,7 @@ async function callFor(
   const result = await callTool(clock, {
     tool,
     args,
-    key,
+    key: workId,
     budget,
     ask,
     signal,

@@ -164,4 +164,45 @@ describe('a purchase by a tool of a call', () => {
     await call.hangsUp();
     await expectSettled(call.agentId);
   });
+
+  // The last test of this file: the chain's clock is ahead of the payments that come after it.
+  it('a payment whose outcome is unknown is pending in the report of its call, and has its cost there once the chain has decided', async () => {
+    const call = await bench.talking('doubts', [vendorTool()]);
+    const lost = { kind: 'drop', after: 'request' } as const;
+    const late = bench.vendor.sell({ priceRaw: 9_000n, paid: { settle: 'held', answer: lost } });
+    const never = bench.vendor.sell({ priceRaw: 7_000n, paid: { settle: 'never', answer: lost } });
+    for (const [id, url] of Object.entries({ c1: late, c2: never })) {
+      const made = await call.calls(id, 'call_vendor', { url });
+      expect(made).toMatchObject({ outcome: 'failed', costRaw: 0n });
+      expect(made.result).toContain('upstream_paid_request_failed_ambiguous');
+    }
+    await call.hangsUp();
+    const told = async () => {
+      const { receipt, tools } = (await call.report()) as {
+        receipt: Record<string, string>;
+        tools: { costRaw: string; pendingRaw: string }[];
+      };
+      const { pendingRaw, toolsRaw, totalRaw } = receipt;
+      const each = tools.map((tool) => [tool.costRaw, tool.pendingRaw]);
+      return { each, pendingRaw, toolsRaw, totalRaw: BigInt(totalRaw ?? 0) };
+    };
+    const before = await told();
+    expect(before).toMatchObject({ pendingRaw: '16000', toolsRaw: '0' });
+    expect(before.each).toEqual([
+      ['0', '9000'],
+      ['0', '7000'],
+    ]);
+    await bench.vendor.settleHeld(late);
+    await bench.soon(told).toMatchObject({ pendingRaw: '7000', toolsRaw: '9000' });
+    await bench.chain.travel(120);
+    await bench.soon(told).toMatchObject({ pendingRaw: '0', toolsRaw: '9000' });
+    const after = await told();
+    expect(after.each).toEqual([
+      ['9000', '0'],
+      ['0', '0'],
+    ]);
+    const charged = await expectSettled(call.agentId);
+    expect(after.totalRaw).toBe(charged);
+    expect(after.totalRaw).toBe(before.totalRaw + 9_000n);
+  });
 });

@@ -10,6 +10,8 @@ export type OwnRequest = RouteCall & {
   readonly caller: AgentCaller;
   /** Calls back when the answer is read. */
   readonly onOver: (callback: () => void) => void;
+  /** Id of the work, which its holds get. No other request may have it. */
+  readonly workId: string;
 };
 
 export type AskAs = (request: OwnRequest) => ReturnType<AskRoute>;
@@ -31,7 +33,7 @@ export function createAskAs(
   counted: { openRequests: number },
 ): AskAs {
   const { clock, log } = deps;
-  const ask: AskAs = ({ body, caller, idempotencyKey, onOver, route, signal }) => {
+  const ask: AskAs = ({ body, caller, idempotencyKey, onOver, route, signal, workId }) => {
     const requestId = deps.requestId(undefined);
     const headers = new Map<string, string>();
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
@@ -55,6 +57,7 @@ export function createAskAs(
       clientAddress: () => OWN_ADDRESS,
       signal,
       onOver,
+      workId,
       log: () => log.child({ requestId, asked: route.path }),
     });
   };

@@ -25,6 +25,8 @@ export type Exchange = {
   readonly signal: StopSignal;
   /** Registers a callback for the end of the request, when its answer no longer occupies memory. */
   readonly onOver: (callback: () => void) => void;
+  /** Id of the work under the request's `Idempotency-Key`. Absent: a new id. */
+  readonly workId?: string | undefined;
   /** Returns the request's log. It is made on the first call, since most requests log nothing. */
   readonly log: () => Log;
 };

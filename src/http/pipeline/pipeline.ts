@@ -162,7 +162,7 @@ const mayRetry = (thrown: unknown): boolean =>
 
 function beginIdempotent(
   { idempotency, services }: PipelineDeps,
-  { route, request, requestId, log }: Exchange,
+  { route, request, requestId, log, workId }: Exchange,
   caller: Caller,
 ): Promise<IdempotencyVerdict> | undefined {
   const key = request.headers.get('idempotency-key');
@@ -187,7 +187,7 @@ function beginIdempotent(
     const left = await route.recall?.({ caller, services, workId });
     return left && renderReply(left);
   };
-  return idempotency.begin({ caller, key, method, path, render, recall });
+  return idempotency.begin({ caller, key, method, path, workId, render, recall });
 }
 
 async function handle(deps: PipelineDeps, exchange: Exchange, given: Given): Promise<RouteReply> {

@@ -1,11 +1,13 @@
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { findWorkMoney } from '../../ledger/store/work-money.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Call } from '../calls/call.ts';
 import { sumOf } from '../rate-card.ts';
 import { factsOf } from '../recordings/recording.ts';
 import { findRecording } from '../recordings/recording-store.ts';
-import { findToolCalls } from '../tools/tool-store.ts';
+import { findToolCalls, type StoredToolCall } from '../tools/tool-store.ts';
+import { toolWorkId } from '../tools/tool-work-id.ts';
 import { findReportRow, findStoredTurns } from './record-store.ts';
 import { summaryText } from './report-text.ts';
 
@@ -27,10 +29,11 @@ export async function readReport(sql: Sql, call: Call) {
   );
   if (!isKept) throw errors.phone.reportNotFound();
   const turns = await findStoredTurns(sql, callId);
-  const tools = await findToolCalls(sql, callId, LIMITS.phone.tools.perCall);
+  const tools = await findPricedTools(sql, callId);
   const recording = await findRecording(sql, callId);
   const legs = call.legs ?? NO_LEGS;
   const toolsRaw = tools.reduce((sumRaw, { costRaw }) => sumRaw + costRaw, 0n);
+  const pendingRaw = tools.reduce((sumRaw, tool) => sumRaw + tool.pendingRaw, 0n);
   return {
     callId,
     direction: call.direction,
@@ -54,6 +57,7 @@ export async function readReport(sql: Sql, call: Call) {
       modelRaw: `${modelRaw}`,
       toolsRaw: `${toolsRaw}`,
       totalRaw: `${sumOf(legs) + modelRaw + toolsRaw}`,
+      pendingRaw: `${pendingRaw}`,
     },
     summary: summaryText(call, summary, turns),
     transcript: turns.map(({ at, content, heard, latency, role }) => ({
@@ -64,11 +68,12 @@ export async function readReport(sql: Sql, call: Call) {
       at: new Date(at).toISOString(),
       latency,
     })),
-    tools: tools.map(({ arguments: given, at, costRaw, ms, name, outcome }) => ({
+    tools: tools.map(({ arguments: given, at, costRaw, ms, name, outcome, ...tool }) => ({
       name,
       arguments: given,
       outcome,
       costRaw: `${costRaw}`,
+      pendingRaw: `${tool.pendingRaw}`,
       at: new Date(at).toISOString(),
       ms,
     })),
@@ -79,4 +84,19 @@ export async function readReport(sql: Sql, call: Call) {
         ? null
         : { ...factsOf(recording), durationSeconds: recording.durationSeconds },
   };
+}
+
+/** Returns the tool calls of a call with their costs by the ledger, which decides some payments after the call. */
+async function findPricedTools(sql: Sql, callId: string) {
+  const tools = await findToolCalls(sql, callId, LIMITS.phone.tools.perCall);
+  const workOf = ({ toolCallId }: StoredToolCall) => toolWorkId(callId, toolCallId);
+  const known = await findWorkMoney(sql, tools.map(workOf));
+  return tools.map((tool) => {
+    const money = known.get(workOf(tool));
+    return {
+      ...tool,
+      costRaw: money?.chargedRaw ?? tool.costRaw,
+      pendingRaw: money?.heldRaw ?? 0n,
+    };
+  });
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Reserve } from '../../ledger/rules/requests.ts';
@@ -9,6 +8,7 @@ import type { ToolCall } from './call-tools.ts';
 import { limitReserve } from './limit-reserve.ts';
 import type { ServiceTools } from './service-tools.ts';
 import { failedTool, type ToolResult } from './tool-result.ts';
+import { toolWorkId } from './tool-work-id.ts';
 
 /** Calls a service of this server for the agent of a call, which pays what it buys out of the reserve of the call. */
 export async function callService(
@@ -30,8 +30,8 @@ export async function callService(
   const mostRaw = 'maxCostRaw' in tool ? tool.maxCostRaw : undefined;
   const reserve = mostRaw === undefined ? whole : limitReserve(whole, BigInt(mostRaw));
   const spender = { ...spenderOf(call), accountId, reserve };
-  const key = workKey(callId, toolCallId);
-  return services.call({ name, args, key, spender, timeoutMs, signal });
+  const workId = toolWorkId(callId, toolCallId);
+  return services.call({ name, args, workId, spender, timeoutMs, signal });
 }
 
 /**
@@ -43,7 +43,3 @@ function isAllowed(hosts: readonly string[], args: unknown): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return true;
   return hosts.includes(new URL(url).hostname);
 }
-
-/** Returns a key of one length and alphabet for any id that a model makes. */
-const workKey = (callId: string, toolCallId: string): string =>
-  `call-${createHash('sha256').update(`${callId}.${toolCallId}`).digest('hex')}`;

@@ -11,8 +11,8 @@ export type ToolServiceName = (typeof PLAIN_SERVICES)[number] | 'think' | 'call_
 export type ServiceCall = {
   readonly name: ToolServiceName;
   readonly args: unknown;
-  /** The work of the tool call, which is done and paid for at most once under it. */
-  readonly key: string;
+  /** Id of the tool call's work, which is done and paid for at most once. Its holds have this id. */
+  readonly workId: string;
   readonly spender: Spender;
   /** A call that takes longer is given up; what is paid by then is waited for. */
   readonly timeoutMs: number;

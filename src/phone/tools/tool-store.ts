@@ -4,11 +4,13 @@ export type ToolOutcome = 'done' | 'failed';
 
 /** A call of a tool as the report of a call has it. */
 export type StoredToolCall = {
+  readonly toolCallId: string;
   readonly name: string;
   readonly arguments: string;
   /** Outcome of the tool call. Null: it is in progress, or its process was lost. */
   readonly outcome: ToolOutcome | null;
   readonly result: string | null;
+  /** Cost of the tool call when it ended. The ledger knows what a payment costs that was undecided then. */
   readonly costRaw: bigint;
   readonly at: Date;
   readonly ms: number | null;
@@ -52,7 +54,7 @@ export async function findToolCalls(
   limit: number,
 ): Promise<StoredToolCall[]> {
   const rows = await sql<StoredToolCall[]>`
-    select name, arguments, outcome, result, cost_raw as "costRaw", at, ms from call_tools
+    select tool_call_id as "toolCallId", name, arguments, outcome, result, cost_raw as "costRaw", at, ms from call_tools
     where call_id = ${callId} order by at, tool_call_id limit ${limit}`;
   return [...rows];
 }

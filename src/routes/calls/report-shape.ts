@@ -45,6 +45,8 @@ export const CallReportAnswer = z.object({
     /** Cost of the purchases of its tools. */
     toolsRaw: raw,
     totalRaw: raw,
+    /** Amount held for purchases of its tools that are not decided. It is not in the total. */
+    pendingRaw: raw,
   }),
   summary: z.string(),
   transcript: z.array(
@@ -65,6 +67,8 @@ export const CallReportAnswer = z.object({
       arguments: z.string(),
       outcome: z.enum(['done', 'failed']).nullable(),
       costRaw: raw,
+      /** Amount held until the purchase of this tool call is decided. */
+      pendingRaw: raw,
       at: instant,
       ms: z.number().nullable(),
     }),

@@ -81,6 +81,25 @@ describe('an application of ConversationRelay that handles keys and interrupts',
     expect(w.turns.at(-1)).toBe('assistant: You pressed twelve.');
   });
 
+  it('a ConversationRelay app whose streamed answer the caller interrupts gets the heard words before the prompt, and its reply is heard', async () => {
+    await using w = await relayCall();
+    await w.says('hello', 400);
+    await w.app.heard();
+    await w.tells(text(`${LONG} `));
+    await w.passes(600);
+    await w.says('stop it now please', 600);
+    const [interrupt, prompt] = await heardBy(w, 2);
+    expect(interrupt).toMatchObject({ type: 'interrupt' });
+    const heard = String(interrupt?.utteranceUntilInterrupt);
+    expect(LONG.startsWith(heard)).toBe(true);
+    expect(heard.length).toBeLessThan(LONG.length);
+    expect(prompt).toMatchObject({ type: 'prompt', voicePrompt: 'stop it now please' });
+    await w.tells(text('I have '), text('stopped.'), LAST);
+    await w.passes(2_000);
+    expect(w.turns.at(-1)).toBe('assistant: I have stopped.');
+    expect(w.interruptions).toHaveLength(1);
+  });
+
   it('a ConversationRelay answer marked as not interruptible is heard whole, and the words and keys are delivered afterwards', async () => {
     await using w = await relayCall();
     await w.tells(text(LONG, { interruptible: false }), LAST);

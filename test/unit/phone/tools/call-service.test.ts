@@ -37,13 +37,13 @@ async function asked(tool: Extract<AgentTool, { type: 'service' }>, args: unknow
   return { call: calls[0], output };
 }
 
-it('a service tool runs for the agent of the call, with one idempotency key for each tool call', async () => {
+it('a service tool runs for the agent of the call, with one work id for each tool call', async () => {
   const { call } = await asked({ type: 'service', name: 'balance' }, {});
   expect(call).toMatchObject({ name: 'balance', timeoutMs: 30_000 });
   expect(call?.spender).toEqual({ agentId: 1, accountId: 'acct', taskId: 'task', reserve });
   const odd = await asked({ type: 'service', name: 'balance', timeoutMs: 900 }, {}, 'ü\n');
-  expect(odd.call?.key).toMatch(/^call-[0-9a-f]{64}$/);
-  expect(odd.call?.key).not.toBe(call?.key);
+  expect(odd.call?.workId).toMatch(/^call-[0-9a-f]{64}$/);
+  expect(odd.call?.workId).not.toBe(call?.workId);
   expect(odd.call?.timeoutMs).toBe(900);
 });
 
