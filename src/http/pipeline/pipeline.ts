@@ -4,10 +4,10 @@ import type {
   IdempotencyVerdict,
 } from '../../idempotency/idempotency.ts';
 import { ApiError } from '../../kernel/api-error.ts';
-import { NO_RETRY } from '../../kernel/errors/refusal.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { NO_RETRY } from '../../kernel/refusal.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';

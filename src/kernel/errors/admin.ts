@@ -1,5 +1,5 @@
 import { MAX_RAW } from '../amount.ts';
-import { NO_RETRY, refusal } from './refusal.ts';
+import { NO_RETRY, refusal } from '../refusal.ts';
 
 export const admin = {
   unauthorized: (how: 'missing' | 'wrong') =>

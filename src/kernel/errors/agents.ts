@@ -1,5 +1,4 @@
-import { notConfigured } from './not-configured.ts';
-import { MAY_RETRY, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, NO_RETRY, notConfigured, refusal } from '../refusal.ts';
 
 export const agents = {
   notFound: () => refusal(404, 'not_found', 'There is no such agent.'),

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../refusal.ts';
 
 export const attribution = {
   invalidActionId: () =>

@@ -1,4 +1,4 @@
-import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 /** Why one recipient of a batch cannot be called. */
 export type RefusedRecipient = {

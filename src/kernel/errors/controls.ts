@@ -1,5 +1,5 @@
 import type { Fields } from '../api-error.ts';
-import { NO_RETRY, refusal } from './refusal.ts';
+import { NO_RETRY, refusal } from '../refusal.ts';
 
 /** Refusals by spend controls, and refusals of requests that change spend controls. */
 export const controls = {

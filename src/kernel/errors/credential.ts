@@ -1,5 +1,4 @@
-import { notConfigured } from './not-configured.ts';
-import { mayRetryAfter, refusal } from './refusal.ts';
+import { mayRetryAfter, notConfigured, refusal } from '../refusal.ts';
 
 const MINT_AGENT_KEY = {
   hint: 'Mint an agent key and send it as Authorization: Bearer <AGENT_KEY>',

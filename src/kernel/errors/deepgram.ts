@@ -1,4 +1,4 @@
-import { refusal } from './refusal.ts';
+import { refusal } from '../refusal.ts';
 
 /** Refusals of the routes of Deepgram's protocol, in addition to the gateway's refusals. */
 export const deepgram = {

@@ -1,5 +1,5 @@
 import type { Fields } from '../api-error.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 import { type BrokenLimit, limitHeaders } from './request.ts';
 
 /** Time until the next attempt: whole seconds, and milliseconds when the upstream gave them. */

@@ -1,4 +1,4 @@
-import { refusal } from './refusal.ts';
+import { refusal } from '../refusal.ts';
 
 export const keys = {
   notFound: () => refusal(404, 'Key not found', 'API key not found or already revoked'),

@@ -1,4 +1,4 @@
-import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 /** Refusals of the marketplace and of the vendors behind it. */
 export const marketplace = {

@@ -1,4 +1,4 @@
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 /** Refusals of the MCP server: of messages, and of tool calls that no route has refused. */
 export const mcp = {

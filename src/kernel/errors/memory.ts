@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 /** Refusals of the memory store (contract B §4.5). */
 export const memory = {

@@ -1,5 +1,4 @@
-import { notConfigured } from './not-configured.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, notConfigured, refusal } from '../refusal.ts';
 
 /** Refusals of phone numbers and calls (spec, Errors; contract B §3). */
 export const phone = {

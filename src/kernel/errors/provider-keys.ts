@@ -1,5 +1,4 @@
-import { notConfigured } from './not-configured.ts';
-import { refusal } from './refusal.ts';
+import { notConfigured, refusal } from '../refusal.ts';
 
 export const providerKeys = {
   notFound: (provider: string) =>

@@ -1,5 +1,5 @@
 import type { Fields } from '../api-error.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 /** Fields by which a caller looks up a payment. */
 export type ReservationRef = {

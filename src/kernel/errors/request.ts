@@ -1,4 +1,4 @@
-import { mayRetryAfter, NO_RETRY, refusal } from './refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 export type ValidationDetail = {
   readonly path: readonly (string | number)[];

@@ -1,4 +1,4 @@
-import { MAY_RETRY, refusal } from './refusal.ts';
+import { MAY_RETRY, refusal } from '../refusal.ts';
 
 /** Refusals of the routes of responses, in addition to the gateway's refusals. Rendered as the OpenAI error object. */
 export const responses = {

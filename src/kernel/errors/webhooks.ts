@@ -1,6 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { notConfigured } from './not-configured.ts';
-import { NO_RETRY, refusal } from './refusal.ts';
+import { NO_RETRY, notConfigured, refusal } from '../refusal.ts';
 
 /** Refusals of webhooks and of their log (spec, Errors; contract A §14). */
 export const webhooks = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../src/kernel/api-error.ts';
-import { errors } from '../../../src/kernel/errors.ts';
+import { refusalFamilies } from '../../support/refusal-families.ts';
 
 /** Stands for any argument: it has every member, and can be called, joined and printed. */
 const anything: unknown = new Proxy(() => undefined, {
@@ -8,10 +8,10 @@ const anything: unknown = new Proxy(() => undefined, {
   apply: () => anything,
 });
 
-const refusals = Object.entries(errors).flatMap(([family, entries]) =>
+const refusals = refusalFamilies.flatMap(([family, entries]) =>
   Object.entries(entries).map(([name, make]): [string, ApiError] => [
     `${family}.${name}`,
-    (make as (...args: unknown[]) => ApiError)(anything, anything, anything),
+    make(anything, anything, anything),
   ]),
 );
 

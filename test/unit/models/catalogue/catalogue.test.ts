@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ApiError } from '../../../../src/kernel/api-error.ts';
 import { errors } from '../../../../src/kernel/errors.ts';
+import { refusalFamilies } from '../../../support/refusal-families.ts';
 
 type Row = { readonly section: string; readonly status: number; readonly error: string };
 
@@ -27,15 +27,14 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   modelNotFound: ['x', ['a/x', 'b/x']],
   invalidModel: ['x', ['a/x', 'b/x']],
   rateLimited: [{ retryAfterSeconds: 1 }],
+  gatewayLimited: [{ retryAfterSeconds: 1 }],
   upstreamRateLimited: [{ seconds: 1 }],
   upstreamRefused: [400, 'why', {}],
   unsupportedCoding: ['deflate', ['gzip']],
 };
 
-const refusals = Object.values(errors).flatMap((group) =>
-  Object.entries(group as Record<string, (...given: unknown[]) => ApiError>).map(([name, make]) =>
-    make(...(ARGUMENTS[name] ?? [{}, {}, {}])),
-  ),
+const refusals = refusalFamilies.flatMap(([, family]) =>
+  Object.entries(family).map(([name, make]) => make(...(ARGUMENTS[name] ?? [{}, {}, {}]))),
 );
 const spelled = (row: { status: number; error: string }) => `${row.status} ${row.error}`;
 

@@ -1,4 +1,4 @@
-import { ApiError, type Fields } from '../api-error.ts';
+import { ApiError, type Fields } from './api-error.ts';
 
 /**
  * Returns one refusal: its status, its error code, and a sentence for the caller. A 401 or 403 asks clients not to retry,
@@ -43,3 +43,7 @@ export function mayRetryAfter(
   const headers = { ...MAY_RETRY, 'retry-after': String(seconds) };
   return ms === undefined ? headers : { ...headers, 'retry-after-ms': String(ms) };
 }
+
+/** Returns the 503 for a feature that the operator has not configured. `variables` is a phrase that names the settings. */
+export const notConfigured = (error: string, what: string, variables: string) =>
+  refusal(503, error, `${what} Its operator turns that on with ${variables}.`, {}, NO_RETRY);
