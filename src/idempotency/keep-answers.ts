@@ -8,6 +8,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { LeaseKeeper } from '../ledger/engine/renew-lease.ts';
 import { createRetryingRead } from '../ledger/engine/retry.ts';
+import { reservationErrors } from '../x402/errors.ts';
 import type {
   FreshWork,
   IdempotencyStore,
@@ -139,7 +140,7 @@ function encodeLost(
   const refusal =
     reservation === null
       ? errors.request.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() })
-      : errors.proxy.ambiguous(
+      : reservationErrors.ambiguous(
           'The vendor was paid, but the server was lost before its answer was kept. It is not sent again.',
           reservation,
         );

@@ -1,20 +1,7 @@
 import type { Fields } from '../api-error.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
-/** Fields by which a caller looks up a payment. */
-export type ReservationRef = {
-  readonly nonce: string;
-  /** Unix seconds until which the payment's signature is valid. */
-  readonly validBefore: number;
-};
-
 export type ChallengeFault = 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
-
-const lookUp = ({ nonce }: ReservationRef) => ({
-  hint: 'See what became of the payment',
-  method: 'GET',
-  path: `/v1/agents/reservations/${nonce}`,
-});
 
 /** Refusals of the paid proxy, of its preflights and of its forecasts. */
 export const proxy = {
@@ -102,30 +89,6 @@ export const proxy = {
       'Reservation persistence failed',
       'The payment could not be written down, so nothing of it was sent. Try again shortly.',
       {},
-      MAY_RETRY,
-    ),
-  notAccepted: (status: number, detail: string, reservation: ReservationRef) =>
-    refusal(
-      status,
-      'Payment was not accepted by resource server',
-      detail,
-      { reservation, next: lookUp(reservation) },
-      NO_RETRY,
-    ),
-  ambiguous: (detail: string, reservation: ReservationRef) =>
-    refusal(
-      502,
-      'upstream_paid_request_failed_ambiguous',
-      detail,
-      { reservation, next: lookUp(reservation) },
-      NO_RETRY,
-    ),
-  unsettled: (reservation: ReservationRef) =>
-    refusal(
-      502,
-      'upstream_payment_unsettled',
-      'The vendor answered after the payment had lapsed, and the chain shows that it was not taken. The balance is released; it is safe to try again.',
-      { reservation },
       MAY_RETRY,
     ),
   reservationNotFound: () => refusal(404, 'not_found', 'This agent has no such reservation.'),

@@ -1,12 +1,12 @@
 import type { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import { readBounded } from '../../platform/egress/read-body.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import { reservationErrors } from '../../x402/errors.ts';
 import type { OpenedAnswer } from './open-answer.ts';
 import { StreamBroken } from './openai/answer-reader.ts';
 import type { CollectedAnswer } from './openai/collect-answer.ts';
@@ -112,7 +112,7 @@ function headersOf(lines: GuardedAnswer['headers']): CollectedAnswer['headers'] 
 function inVain(outcome: Outcome<unknown>, { nonce, validBefore }: PaymentRef): ApiError {
   const why = 'detail' in outcome ? ` (${outcome.detail})` : '';
   const detail = `The upstream was paid and did not answer with what was asked for${why}. Do not send it again: look the reservation up until it is terminal.`;
-  return errors.proxy.ambiguous(detail, { nonce, validBefore });
+  return reservationErrors.ambiguous(detail, { nonce, validBefore });
 }
 
 /** Maps the error of an answer that broke off to a failure. */

@@ -1,8 +1,8 @@
 import { within } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
+import { reservationErrors } from '../../x402/errors.ts';
 import type { ChainJudge } from '../reconcile/judge-by-chain.ts';
 import { advanceReservation } from '../reservations/advance-reservation.ts';
 import { applyVerdict, type VerdictDeps } from '../reservations/apply-verdict.ts';
@@ -44,14 +44,14 @@ export async function payVendor(
   await deps.onStep('judged');
   if (verdict.kind !== 'used') answer.discard();
   if (verdict.kind === 'undecided') {
-    throw errors.proxy.ambiguous(
+    throw reservationErrors.ambiguous(
       'The vendor answered after the payment had lapsed, and the chain has not said yet whether it was taken. Look the reservation up until it is terminal.',
       { nonce: row.nonce, validBefore: row.validBefore },
     );
   }
   await booked(deps, row, applyVerdict(deps, waiting, verdict));
   if (verdict.kind === 'used') return { answer, row };
-  throw errors.proxy.unsettled({ nonce: row.nonce, validBefore: row.validBefore });
+  throw reservationErrors.unsettled({ nonce: row.nonce, validBefore: row.validBefore });
 }
 
 /** Waits up to `LIMITS.proxyBookMs` for a write, because the caller has paid and waits for the answer. */

@@ -5,6 +5,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { ReservationMove } from '../../ledger/rules/payment.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import { BadRequestHeader, SendFailed } from '../../platform/egress/send-failed.ts';
+import { reservationErrors } from '../../x402/errors.ts';
 import { readRefusal } from '../../x402/refusal.ts';
 import { decodeSettlement } from '../../x402/settlement.ts';
 import type { Reservation } from '../reservations/reservation.ts';
@@ -34,7 +35,7 @@ export async function readOutcome(log: Log, sent: Sent): Promise<PaymentOutcome>
   const row = { ...known, responseStatusCode: status, latencyMs };
   if (status >= 500) {
     answer.discard();
-    const refusal = errors.proxy.ambiguous(
+    const refusal = reservationErrors.ambiguous(
       `The vendor failed with ${status} after it had the payment, which may have been taken. Do not send it again: look the reservation up until it is terminal.`,
       refOf(row),
     );
@@ -42,7 +43,7 @@ export async function readOutcome(log: Log, sent: Sent): Promise<PaymentOutcome>
   }
   if (status >= 400) {
     const words = readRefusal(await vendorAnswer(answer)) ?? `The vendor answered ${status}.`;
-    const refusal = errors.proxy.notAccepted(status, words, refOf(row));
+    const refusal = reservationErrors.notAccepted(status, words, refOf(row));
     return { kind: 'refused', row, event: ARRIVED, learnt: { ...learnt, refused: true }, refusal };
   }
   return { kind: 'taken', row, event: ARRIVED, learnt, answer };
@@ -68,7 +69,7 @@ function brokenOff(log: Log, row: Reservation, error: unknown): PaymentOutcome {
   }
   const why = error instanceof SendFailed ? error.reason : 'broken';
   const detail = `The paid request got no whole answer (${why}). Do not send it again: look the reservation up until it is terminal.`;
-  return { ...told, event: BROKEN, refusal: errors.proxy.ambiguous(detail, refOf(row)) };
+  return { ...told, event: BROKEN, refusal: reservationErrors.ambiguous(detail, refOf(row)) };
 }
 
 const refOf = ({ nonce, validBefore }: Reservation) => ({ nonce, validBefore });

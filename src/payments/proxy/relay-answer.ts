@@ -2,6 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
+import { reservationErrors } from '../../x402/errors.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 import { gatherWhole } from './gather-whole.ts';
 import type { ProxyRequest } from './proxy-request.ts';
@@ -35,7 +36,7 @@ export function requireShort(
   answer.discard();
   if (paid === undefined) throw errors.proxy.responseTooLarge(most);
   const { nonce, validBefore } = paid;
-  throw errors.proxy.ambiguous(
+  throw reservationErrors.ambiguous(
     `The vendor has the payment and answers with more than ${most} bytes, which are not relayed. Do not send it again: look the reservation up until it is terminal.`,
     { nonce, validBefore },
   );
@@ -67,6 +68,6 @@ export async function keepWhole(
   } catch {
     const detail =
       'The answer broke off after the payment had been taken. Do not send it again: look the reservation up until it is terminal.';
-    throw errors.proxy.ambiguous(detail, { nonce, validBefore });
+    throw reservationErrors.ambiguous(detail, { nonce, validBefore });
   }
 }

@@ -47,7 +47,7 @@ describe('every refusal that clients would repeat', () => {
   });
 
   it('a refusal after which a retry could pay twice forbids the retry', () => {
-    const paying = ['proxy.ambiguous', 'proxy.notAccepted', 'request.paidButLost'];
+    const paying = ['reservation.ambiguous', 'reservation.notAccepted', 'request.paidButLost'];
     const keyed = ['request.inFlight', 'request.keyReused', 'request.notReplayable'];
     const unknown = ['request.ledgerAway', 'request.internal', 'proxy.reservationUndecided'];
     const told = new Map(refusals.map(([name, one]) => [name, retryOf(one)]));
@@ -58,6 +58,8 @@ describe('every refusal that clients would repeat', () => {
 });
 
 it('a refusal that clients do not retry by themselves says nothing of a retry', () => {
-  const others = refusals.filter(([name, one]) => !isRepeated(one) && name !== 'proxy.notAccepted');
+  const others = refusals.filter(
+    ([name, one]) => !isRepeated(one) && name !== 'reservation.notAccepted',
+  );
   expect(others.filter(([, one]) => retryOf(one) !== undefined).map(([name]) => name)).toEqual([]);
 });

@@ -12,6 +12,7 @@ import { cutReason } from '../../../../src/http/websocket/socket-session.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { errors } from '../../../../src/kernel/errors.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { reservationErrors } from '../../../../src/x402/errors.ts';
 
 const exposed = (advisories: string[] = []) =>
   commonHeaders(advisories).find(([name]) => name === 'access-control-expose-headers')?.[1];
@@ -92,7 +93,7 @@ describe('a rendered failure', () => {
   it('a rendered failure repeats the payment to look up inside the OpenAI error, the only part that SDKs pass on', () => {
     const reservation = { nonce: '0xab', validBefore: 90 };
     const answer = renderError(
-      errors.proxy.ambiguous('unknown', reservation),
+      reservationErrors.ambiguous('unknown', reservation),
       'openai',
       () => silentLog,
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
+import { reservationErrors } from '../../../../src/x402/errors.ts';
 import { refusalFamilies } from '../../../support/refusal-families.ts';
 
 type Row = { readonly section: string; readonly status: number; readonly error: string };
@@ -53,7 +53,7 @@ describe('the catalogue of refusals', () => {
 
   it('an error after a possible payment says where to look up the payment', () => {
     const nonce = `0x${'ab'.repeat(32)}`;
-    const { notAccepted, ambiguous } = errors.proxy;
+    const { notAccepted, ambiguous } = reservationErrors;
     const reservation = { nonce, validBefore: 7 };
     for (const refusal of [notAccepted(402, 'why', reservation), ambiguous('why', reservation)]) {
       const next = { method: 'GET', path: `/v1/agents/reservations/${nonce}` };
