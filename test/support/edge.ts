@@ -13,6 +13,7 @@ import { errors } from '../../src/kernel/errors.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
+import { signatureErrors } from '../../src/platform/chain/errors.ts';
 
 export const KEYS = {
   developer: 'svc_live_full',
@@ -84,7 +85,7 @@ export const fakeCredentials: Credentials = {
   agentKey: (key) => AGENTS[key],
   clientSecret: (secret) => CLIENT_SECRETS[secret],
   async signature({ signature }) {
-    if (signature !== '0xgood') throw errors.credential.invalidSignature();
+    if (signature !== '0xgood') throw signatureErrors.invalid();
     return developer('signature');
   },
   async session(token) {

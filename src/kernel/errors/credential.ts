@@ -58,14 +58,6 @@ export const credential = {
         next: { hint: 'Create a developer key', method: 'POST', path: '/v1/developer/keys' },
       },
     ),
-  invalidSignature: () =>
-    refusal(
-      401,
-      'Invalid signature',
-      'The signature was not made by the wallet in X-Wallet-Address.',
-    ),
-  timestampOutOfWindow: () =>
-    refusal(401, 'Timestamp out of window', 'X-Timestamp must be within 5 minutes of server time.'),
   invalidJwt: () =>
     refusal(401, 'Invalid JWT', 'The session is malformed, forged or older than 7 days.'),
   readOnly: () =>
@@ -81,18 +73,4 @@ export const credential = {
       { next: RENEW_DELEGATION },
     ),
   agentNotReady: () => refusal(403, 'agent_not_active', 'This agent is still being provisioned.'),
-  signatureNeedsChain: () =>
-    notConfigured(
-      'signature_check_unavailable',
-      'This server cannot check the signature of a contract wallet.',
-      'RPC_URL',
-    ),
-  signatureUncheckable: () =>
-    refusal(
-      503,
-      'signature_check_unavailable',
-      'The chain cannot be reached to check a contract wallet; try again.',
-      {},
-      mayRetryAfter(5),
-    ),
 };

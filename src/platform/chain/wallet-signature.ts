@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { hashSignedText, recoverSigner } from './account.ts';
+import { signatureErrors } from './errors.ts';
 import { isReservedAddress } from './reserved-address.ts';
 import { type CallRpc, RpcReverted } from './rpc.ts';
 
@@ -47,7 +47,7 @@ function requireFresh(timestamp: string, nowSec: number): void {
   const signedAt = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN;
   // Written so that a value which is no number fails, too.
   if (!(Math.abs(nowSec - signedAt) <= LIMITS.signatureWindowSeconds)) {
-    throw errors.credential.timestampOutOfWindow();
+    throw signatureErrors.timestampOutOfWindow();
   }
 }
 
@@ -59,7 +59,7 @@ function requireShape(proof: WalletProof): { wallet: string; signature: Uint8Arr
     hex.length % 2 === 0 &&
     /^0x[0-9a-fA-F]{2,}$/.test(hex);
   // The validator compares with the result of `ecrecover`, which is the zero address for a signature of no key.
-  if (!readable || isReservedAddress(proof.wallet)) throw errors.credential.invalidSignature();
+  if (!readable || isReservedAddress(proof.wallet)) throw signatureErrors.invalid();
   return { wallet: proof.wallet.toLowerCase(), signature: Buffer.from(hex.slice(2), 'hex') };
 }
 
@@ -71,12 +71,10 @@ async function askContract(
 ): Promise<void> {
   if (deps.rpc === undefined) {
     // Plain signatures have 65 bytes; when no contract can be called, such a signature is simply another wallet's.
-    throw signature.length === 65
-      ? errors.credential.invalidSignature()
-      : errors.credential.signatureNeedsChain();
+    throw signature.length === 65 ? signatureErrors.invalid() : signatureErrors.needsChain();
   }
   if (!(await contractAccepts(deps.rpc, deps.log, wallet, hash, signature))) {
-    throw errors.credential.invalidSignature();
+    throw signatureErrors.invalid();
   }
 }
 
@@ -93,7 +91,7 @@ async function contractAccepts(
   } catch (error) {
     if (error instanceof RpcReverted) return false;
     log.warn({ err: error }, 'the chain cannot be reached to check a contract wallet');
-    throw errors.credential.signatureUncheckable();
+    throw signatureErrors.uncheckable();
   }
 }
 

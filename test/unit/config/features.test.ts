@@ -3,6 +3,7 @@ import { readConfig } from '../../../src/config/config.ts';
 import { SECTIONS } from '../../../src/config/environment.ts';
 import { featuresOff } from '../../../src/config/features.ts';
 import { errors } from '../../../src/kernel/errors.ts';
+import { signatureErrors } from '../../../src/platform/chain/errors.ts';
 
 const SECRETS = {
   NODE_ENV: 'production',
@@ -66,7 +67,7 @@ it('the 503 of a feature that is not configured names variables that the server 
     phone: named(errors.phone.telephonyUnavailable()),
     providerKeys: named(errors.providerKeys.unavailable()),
     webhooks: named(errors.webhooks.unavailable()),
-    signatures: named(errors.credential.signatureNeedsChain()),
+    signatures: named(signatureErrors.needsChain()),
   };
   expect(refused).toEqual({
     agents: [
