@@ -2,6 +2,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
+import { ledgerErrors } from '../../ledger/engine/errors.ts';
 import { isTransient, refusesText } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
 
@@ -41,7 +42,7 @@ export function renderError(
 }
 
 function failureOf(thrown: unknown): ApiError {
-  if (isTransient(thrown)) return errors.request.ledgerAway();
+  if (isTransient(thrown)) return ledgerErrors.away();
   return refusesText(thrown) ? errors.request.unstorableText() : errors.request.internal();
 }
 

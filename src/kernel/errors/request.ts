@@ -120,22 +120,6 @@ export const request = {
       { hold: work.hold, charged: work.chargedRaw },
       NO_RETRY,
     ),
-  ledgerFull: () =>
-    refusal(
-      503,
-      'ledger_overloaded',
-      'Too much waits for the ledger; nothing was done. Try again shortly.',
-      {},
-      mayRetryAfter(1),
-    ),
-  ledgerAway: () =>
-    refusal(
-      503,
-      'ledger_unavailable',
-      'The database does not answer; what was asked may still be carried out. Read the balance before asking again.',
-      {},
-      { 'retry-after': '5', ...NO_RETRY },
-    ),
   draining: () =>
     refusal(
       503,

@@ -1,11 +1,11 @@
 import { type Clock, sleep, soon, type TimerHandle } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Resolution } from '../rules/answer.ts';
 import { factsOf, type Operation } from '../rules/operation.ts';
 import type { Balance, BalanceStore } from '../store/balances.ts';
 import { type BalanceActors, createBalanceActors } from './balance-actors.ts';
+import { ledgerErrors } from './errors.ts';
 import { createLedgerCounters } from './ledger-counters.ts';
 import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts';
 import { Pending, type Waiting } from './pending-operation.ts';
@@ -84,13 +84,13 @@ export class LedgerInbox {
    * suspension.
    */
   submit(operation: Operation): Promise<Resolution> {
-    if (this.#stopped) return Promise.reject(errors.request.ledgerAway());
+    if (this.#stopped) return Promise.reject(ledgerErrors.away());
     const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
     // A refused settlement would leave its hold open for good; there is only one settlement per hold. A suspension is needed
     // by the very agent that fills the queue; there is only one per agent and batch.
     if (isFull && operation.kind !== 'settle' && operation.kind !== 'suspend') {
       this.counters.refusedFull++;
-      return Promise.reject(errors.request.ledgerFull());
+      return Promise.reject(ledgerErrors.full());
     }
     return this.#enter(operation);
   }
@@ -104,9 +104,9 @@ export class LedgerInbox {
     if (!this.#stopped && !isFull) return Promise.all(this.#enterPair(giving, taking));
     // A settlement is made even without its pair. Its remainder then returns to the balance.
     if (giving.kind === 'settle') return [await this.submit(giving), { kind: 'lost' }];
-    if (this.#stopped) throw errors.request.ledgerAway();
+    if (this.#stopped) throw ledgerErrors.away();
     this.counters.refusedFull++;
-    throw errors.request.ledgerFull();
+    throw ledgerErrors.full();
   }
 
   forget(agentId: number): void {
@@ -189,7 +189,7 @@ export class LedgerInbox {
 
   #away(): Error {
     this.counters.gaveUp++;
-    return errors.request.ledgerAway();
+    return ledgerErrors.away();
   }
 
   /** Releases a hold whose caller has given up and would never settle it. May exceed the inbox's bound. */

@@ -1,6 +1,6 @@
 import { recoverAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
+import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { PricedCall, VendorCall } from '../../../../src/payments/proxy/quote-call.ts';
 import {
@@ -273,8 +273,8 @@ describe('a payment that may not be made', () => {
   });
 
   it.each([
-    ['says that it is full', errors.request.ledgerFull()],
-    ['says that it is away', errors.request.ledgerAway()],
+    ['says that it is full', ledgerErrors.full()],
+    ['says that it is away', ledgerErrors.away()],
     ['breaks', new Error('a connection was lost')],
   ])(
     'a payment while the ledger %s is refused as not persisted, to be retried',

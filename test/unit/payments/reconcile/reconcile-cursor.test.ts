@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import { reconcile } from '../../../../src/payments/reconcile/reconcile.ts';
 import { topicOf } from '../../../../src/platform/chain/abi.ts';
@@ -176,9 +176,7 @@ describe('a reading', () => {
     const { cursor } = world;
     let settles = 0;
     book.beforeStep = (step) =>
-      step === 'settle' && ++settles === 2
-        ? Promise.reject(errors.request.ledgerAway())
-        : undefined;
+      step === 'settle' && ++settles === 2 ? Promise.reject(ledgerErrors.away()) : undefined;
     await expect(read()).rejects.toThrow('ledger_unavailable');
     expect(world.cursor).toEqual(cursor);
     expect(await read()).toMatchObject({ settled: 1, left: 0 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import { createWalletAuditor } from '../../../../src/payments/reconcile/wallet-auditor.ts';
@@ -207,7 +207,7 @@ describe('the second look', () => {
     let credits = 0;
     Object.assign(deps.ledger, {
       credit: (request: Parameters<typeof credit>[0]) =>
-        ++credits === 2 ? Promise.reject(errors.request.ledgerAway()) : credit(request),
+        ++credits === 2 ? Promise.reject(ledgerErrors.away()) : credit(request),
     });
     expect(await run()).toBeUndefined();
     expect(alarms).toEqual(['deposit_missed']);
