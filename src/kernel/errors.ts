@@ -15,7 +15,6 @@ import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
 import { request } from './errors/request.ts';
 import { responses } from './errors/responses.ts';
-import { webhooks } from './errors/webhooks.ts';
 
 /**
  * Every refusal that a caller can meet, with its wire spelling, by the specification's error tables.
@@ -33,7 +32,6 @@ export const errors = {
   attribution,
   admin,
   gateway,
-  webhooks,
   memory,
   phone,
   batches,

@@ -4,6 +4,7 @@ import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { utilizationBps } from '../../ledger/rules/spend-events.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { webhookErrors } from '../../webhooks/errors.ts';
 import {
   type CreditThreshold,
   deleteThreshold,
@@ -44,7 +45,7 @@ export function createCreditThresholds(deps: {
           lastState,
           webhookId,
         });
-        if (threshold === undefined) throw errors.webhooks.notFound();
+        if (threshold === undefined) throw webhookErrors.notFound();
         return threshold;
       });
       return thresholdRecord(made);

@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import { type Random, randomHex } from '../../kernel/random.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { envelopeOf, TEST_PAYLOAD } from '../envelope.ts';
+import { webhookErrors } from '../errors.ts';
 import type { LogFilter, TriedDelivery } from './delivery.ts';
 import { readFeed, readLastPosition } from './dispatch-store.ts';
 import { findDeliveries, findDelivery, insertTried } from './log-store.ts';
@@ -50,13 +50,13 @@ export function createWebhookTries(deps: DeliveriesDeps) {
       const webhook = await requireWebhook(sql, place);
       const before = await findDelivery(sql, place.accountId, deliveryId);
       if (before === undefined || before.webhookId !== webhook.id) {
-        throw errors.webhooks.nothingToRetry();
+        throw webhookErrors.nothingToRetry();
       }
       if (before.event === 'test') {
-        throw errors.webhooks.notRetryable('A test is not sent again: make another test.');
+        throw webhookErrors.notRetryable('A test is not sent again: make another test.');
       }
       if (before.dueAt !== null) {
-        throw errors.webhooks.notRetryable('This delivery is still being sent.');
+        throw webhookErrors.notRetryable('This delivery is still being sent.');
       }
       const { agentWallet, correlationId, event, eventId, firedAt, payload, position } = before;
       const body = JSON.stringify(
@@ -78,13 +78,13 @@ export function createWebhookRecoveries({ sql }: Pick<DeliveriesDeps, 'sql'>) {
     /** Starts a recovery of the deliveries that failed between `since` and `until`. They are sent again in the background. */
     async recover(place: Place, span: { readonly since: Date; readonly until: Date }) {
       const webhook = await requireWebhook(sql, place);
-      if (!webhook.active) throw errors.webhooks.inactive();
+      if (!webhook.active) throw webhookErrors.inactive();
       const recovery = await insertRecovery(sql, {
         ...span,
         accountId: place.accountId,
         webhookId: webhook.id,
       });
-      if (recovery === undefined) throw errors.webhooks.recoveryRunning();
+      if (recovery === undefined) throw webhookErrors.recoveryRunning();
       return recovery;
     },
 
@@ -92,7 +92,7 @@ export function createWebhookRecoveries({ sql }: Pick<DeliveriesDeps, 'sql'>) {
       await requireWebhook(sql, place);
       const { accountId, id: webhookId } = place;
       const found = await findRecovery(sql, { accountId, webhookId, id: recoveryId });
-      if (found === undefined) throw errors.webhooks.recoveryNotFound();
+      if (found === undefined) throw webhookErrors.recoveryNotFound();
       return found;
     },
   };
@@ -113,7 +113,7 @@ export function createWebhookLog({ sql }: Pick<DeliveriesDeps, 'sql'>) {
 
     async detail(accountId: string, deliveryId: string) {
       const found = await findDelivery(sql, accountId, deliveryId);
-      if (found === undefined) throw errors.webhooks.deliveryNotFound();
+      if (found === undefined) throw webhookErrors.deliveryNotFound();
       return found;
     },
 
@@ -138,9 +138,9 @@ async function tryOnce(
   >,
   body: string,
 ): Promise<ManualDelivery> {
-  if (openSecrets === undefined) throw errors.webhooks.unavailable();
+  if (openSecrets === undefined) throw webhookErrors.unavailable();
   const secrets = await findSecrets(sql, webhook);
-  if (secrets === undefined) throw errors.webhooks.notFound();
+  if (secrets === undefined) throw webhookErrors.notFound();
   const deliveryId = randomHex(random, 16);
   const signing = { now, openSecrets, send };
   const attempt = await sendSigned(signing, { ...webhook, ...secrets }, { body, deliveryId });

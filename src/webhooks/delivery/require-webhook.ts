@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { webhookErrors } from '../errors.ts';
 import type { Webhook } from './webhook.ts';
 import { findWebhook } from './webhook-store.ts';
 
@@ -9,6 +9,6 @@ export async function requireWebhook(
   place: Pick<Webhook, 'accountId' | 'id'>,
 ): Promise<Webhook> {
   const webhook = await findWebhook(sql, place);
-  if (webhook === undefined) throw errors.webhooks.notFound();
+  if (webhook === undefined) throw webhookErrors.notFound();
   return webhook;
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { seal } from '../../kernel/seal.ts';
@@ -11,6 +10,7 @@ import {
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { EVENT_KINDS, isKnownPattern } from '../catalogue.ts';
+import { webhookErrors } from '../errors.ts';
 import { countDeliveries } from './log-store.ts';
 import { requireWebhook } from './require-webhook.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
@@ -75,7 +75,7 @@ export function createWebhooks(deps: WebhooksDeps) {
         await lockWebhooks(tx, accountId);
         return insertWebhook(tx, { ...fresh, sealedSecret: sealed });
       });
-      if (webhook === undefined) throw errors.webhooks.limitExceeded();
+      if (webhook === undefined) throw webhookErrors.limitExceeded();
       return { webhook, secret };
     },
 
@@ -97,13 +97,13 @@ export function createWebhooks(deps: WebhooksDeps) {
         ...(description !== undefined && { description }),
         ...(maxPerSecond !== undefined && { maxPerSecond }),
       });
-      if (changed === undefined) throw errors.webhooks.notFound();
+      if (changed === undefined) throw webhookErrors.notFound();
       return changed;
     },
 
     /** Deletes a webhook. Its queued deliveries are not sent any more, and its log stays. */
     async remove(place: Place): Promise<void> {
-      if (!(await deleteWebhook(sql, place))) throw errors.webhooks.notFound();
+      if (!(await deleteWebhook(sql, place))) throw webhookErrors.notFound();
     },
 
     /**
@@ -115,7 +115,7 @@ export function createWebhooks(deps: WebhooksDeps) {
       const { sealed, secret } = sealNewSecret(deps, place.accountId);
       const previousMs = isImmediate ? 0 : LIMITS.webhooks.previousSecretMs;
       const stood = await replaceSecret(sql, place, { sealedSecret: sealed, previousMs });
-      if (!stood) throw errors.webhooks.notFound();
+      if (!stood) throw webhookErrors.notFound();
       return secret;
     },
 
@@ -126,9 +126,9 @@ export function createWebhooks(deps: WebhooksDeps) {
 /** Returns the patterns in their order, without duplicates. Throws the refusal of a pattern that matches no event. */
 function requirePatterns(value: unknown): readonly string[] {
   const parsed = Patterns.safeParse(value);
-  if (!parsed.success) throw errors.webhooks.noEvents();
+  if (!parsed.success) throw webhookErrors.noEvents();
   const dead = parsed.data.find((pattern) => !isKnownPattern(pattern));
-  if (dead !== undefined) throw errors.webhooks.noEvents(`No event is called "${dead}".`);
+  if (dead !== undefined) throw webhookErrors.noEvents(`No event is called "${dead}".`);
   return [...new Set(parsed.data)];
 }
 
@@ -137,19 +137,19 @@ function requireScope({ scope = 'global', scopeValue }: WantedWebhook): {
   readonly scopeValue: string | null;
 } {
   if (!isScope(scope)) {
-    throw errors.webhooks.invalidScope(`scope: use one of ${WEBHOOK_SCOPES.join(', ')}.`);
+    throw webhookErrors.invalidScope(`scope: use one of ${WEBHOOK_SCOPES.join(', ')}.`);
   }
   const isGiven = scopeValue !== undefined && scopeValue !== null && scopeValue !== '';
   if (scope === 'global') {
-    if (isGiven) throw errors.webhooks.invalidScope('scopeValue: the scope "global" has none.');
+    if (isGiven) throw webhookErrors.invalidScope('scopeValue: the scope "global" has none.');
     return { scope, scopeValue: null };
   }
-  if (!isGiven) throw errors.webhooks.scopeValueRequired(scope);
+  if (!isGiven) throw webhookErrors.scopeValueRequired(scope);
   const isText = typeof scopeValue === 'string' || typeof scopeValue === 'number';
   const text = isText ? String(scopeValue).toLowerCase() : '';
   const fits = scope === 'loan' ? /^\d{1,20}$/.test(text) : /^0x[0-9a-f]{40}$/.test(text);
   if (!fits) {
-    throw errors.webhooks.invalidScope(
+    throw webhookErrors.invalidScope(
       scope === 'loan'
         ? 'scopeValue: name a loan by its number.'
         : 'scopeValue: name a wallet by its 0x address.',
@@ -166,22 +166,22 @@ const isScope = (scope: unknown): scope is WebhookScope =>
  * resolve.
  */
 async function requireUrl({ guard }: WebhooksDeps, url: string): Promise<string> {
-  if (!/^https?:/i.test(url)) throw errors.webhooks.urlNotHttps();
+  if (!/^https?:/i.test(url)) throw webhookErrors.urlNotHttps();
   try {
     return (await guard.admit(url)).url;
   } catch (error) {
-    if (error instanceof PlainHttp) throw errors.webhooks.urlNotHttps();
+    if (error instanceof PlainHttp) throw webhookErrors.urlNotHttps();
     if (error instanceof BlockedDestination) {
-      throw errors.webhooks.blockedDestination(error.reason);
+      throw webhookErrors.blockedDestination(error.reason);
     }
     if (!(error instanceof Unreachable)) throw error;
-    throw errors.webhooks.blockedDestination('the host name does not resolve');
+    throw webhookErrors.blockedDestination('the host name does not resolve');
   }
 }
 
 /** Creates a secret, and returns it with its sealed form for the database. Throws when webhooks are unavailable. */
 function sealNewSecret({ random, sealingSecret }: WebhooksDeps, accountId: string) {
-  if (sealingSecret === undefined) throw errors.webhooks.unavailable();
+  if (sealingSecret === undefined) throw webhookErrors.unavailable();
   const secret = newWebhookSecret(random);
   const sealed = seal(sealingSecret, secretPlace(accountId), Buffer.from(secret), random);
   return { secret, sealed };

@@ -4,6 +4,7 @@ import { SECTIONS } from '../../../src/config/environment.ts';
 import { featuresOff } from '../../../src/config/features.ts';
 import { errors } from '../../../src/kernel/errors.ts';
 import { signatureErrors } from '../../../src/platform/chain/errors.ts';
+import { webhookErrors } from '../../../src/webhooks/errors.ts';
 
 const SECRETS = {
   NODE_ENV: 'production',
@@ -66,7 +67,7 @@ it('the 503 of a feature that is not configured names variables that the server 
     creation: named(errors.agents.creationUnavailable()),
     phone: named(errors.phone.telephonyUnavailable()),
     providerKeys: named(errors.providerKeys.unavailable()),
-    webhooks: named(errors.webhooks.unavailable()),
+    webhooks: named(webhookErrors.unavailable()),
     signatures: named(signatureErrors.needsChain()),
   };
   expect(refused).toEqual({

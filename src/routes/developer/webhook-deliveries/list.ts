@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { WebhookLog } from '../../../webhooks/delivery/deliveries.ts';
 import type { LogFilter } from '../../../webhooks/delivery/delivery.ts';
+import { webhookErrors } from '../../../webhooks/errors.ts';
 import { LogRecord, logRecord } from '../webhooks/webhook-shape.ts';
 
 /** Lists the webhook deliveries of the account, newest first, in pages. */
@@ -81,7 +81,7 @@ function readFilter({
   const read = Filter.safeParse(query);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw errors.webhooks.invalidFilter(`${issue?.path.join('.')}: ${issue?.message}.`);
+  throw webhookErrors.invalidFilter(`${issue?.path.join('.')}: ${issue?.message}.`);
 }
 
 const Cursor = z.object({ ts: z.string(), id: z.string().regex(/^\d{1,19}$/) });
@@ -95,6 +95,6 @@ function readCursor(text: string | undefined): bigint | undefined {
   try {
     return BigInt(Cursor.parse(JSON.parse(Buffer.from(text, 'base64').toString())).id);
   } catch {
-    throw errors.webhooks.invalidCursor();
+    throw webhookErrors.invalidCursor();
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { webhookRecord } from '../../../webhooks/delivery/webhook.ts';
 import type { Webhooks } from '../../../webhooks/delivery/webhooks.ts';
+import { webhookErrors } from '../../../webhooks/errors.ts';
 import { WebhookParams, WebhookRecord, webhookRequest } from './webhook-shape.ts';
 
 /** Changes the address or the events of a webhook, or disables it. Its scope never changes. */
@@ -23,7 +23,7 @@ export const changeWebhook = route<{ webhooks: Webhooks }>()({
 
   async handle({ body, caller, params, services }) {
     if ('scope' in body || 'scopeValue' in body) {
-      throw errors.webhooks.invalidScope('scope: the scope of a webhook cannot change.');
+      throw webhookErrors.invalidScope('scope: the scope of a webhook cannot change.');
     }
     const place = { accountId: caller.accountId, id: params.id };
     const webhook = await services.webhooks.change(place, body);

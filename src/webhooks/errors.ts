@@ -1,8 +1,8 @@
-import { LIMITS } from '../limits.ts';
-import { NO_RETRY, notConfigured, refusal } from '../refusal.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { NO_RETRY, notConfigured, refusal } from '../kernel/refusal.ts';
 
 /** Refusals of webhooks and of their log (spec, Errors; contract A §14). */
-export const webhooks = {
+export const webhookErrors = {
   urlNotHttps: () =>
     refusal(400, 'url must be HTTPS', 'Events are sent over HTTPS only: name an https URL.'),
   blockedDestination: (reason: string) => refusal(400, 'blocked_destination', `url: ${reason}.`),
