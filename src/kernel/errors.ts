@@ -1,17 +1,12 @@
-import { admin } from './errors/admin.ts';
-import { agents } from './errors/agents.ts';
 import { attribution } from './errors/attribution.ts';
 import { batches } from './errors/batches.ts';
 import { controls } from './errors/controls.ts';
-import { credential } from './errors/credential.ts';
 import { deepgram } from './errors/deepgram.ts';
 import { gateway } from './errors/gateway.ts';
-import { keys } from './errors/keys.ts';
 import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
 import { memory } from './errors/memory.ts';
 import { phone } from './errors/phone.ts';
-import { providerKeys } from './errors/provider-keys.ts';
 import { proxy } from './errors/proxy.ts';
 import { request } from './errors/request.ts';
 import { responses } from './errors/responses.ts';
@@ -24,13 +19,8 @@ import { responses } from './errors/responses.ts';
 export const errors = {
   proxy,
   request,
-  credential,
-  agents,
-  keys,
-  providerKeys,
   controls,
   attribution,
-  admin,
   gateway,
   memory,
   phone,

@@ -1,3 +1,4 @@
+import { credentialErrors } from '../accounts/errors.ts';
 import { assert } from '../kernel/assert.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -38,7 +39,7 @@ export async function embedForQuery(
   if (embedding.kind === 'local') {
     return { vector: await embedQuery(embedding.embedder, { agentId, query: text }) };
   }
-  if (caller.isReadOnly === true) throw errors.credential.readOnly();
+  if (caller.isReadOnly === true) throw credentialErrors.readOnly();
   assert(models !== undefined, 'what is sold has a seller');
   const { model } = embedding;
   const { admitPooled, span, workId } = caller;

@@ -1,3 +1,4 @@
+import { credentialErrors } from '../../src/accounts/errors.ts';
 import type { Credentials } from '../../src/http/auth/credentials.ts';
 import type { AgentCaller, DeveloperCaller } from '../../src/http/route/caller.ts';
 import type { AnyRoute } from '../../src/http/route/route.ts';
@@ -9,7 +10,6 @@ import {
 } from '../../src/http/server/app.ts';
 import { createMetrics, type MetricsRegistry } from '../../src/http/server/metrics.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { errors } from '../../src/kernel/errors.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
@@ -93,7 +93,7 @@ export const fakeCredentials: Credentials = {
     if (token === KEYS.ageingSession) {
       return { caller: developer('session'), renewedToken: KEYS.renewedSession };
     }
-    throw errors.credential.invalidJwt();
+    throw credentialErrors.invalidJwt();
   },
   isAdminKey: (key) => key === KEYS.admin,
 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { agentErrors } from '../errors.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import { type Agent, planStatus, type WantedStatus } from './agent.ts';
@@ -19,7 +19,7 @@ export async function changeStatus(
 ): Promise<Agent> {
   const plan = planStatus(agent.status, to, reason);
   if (plan.kind === 'unchanged') return agent;
-  if (plan.kind === 'impossible') throw errors.agents.invalidStatusTransition(agent.status, to);
+  if (plan.kind === 'impossible') throw agentErrors.invalidStatusTransition(agent.status, to);
   const notice: Invalidation = {
     kind: to === 'suspended' ? 'agent_stopped' : 'agent_changed',
     agentId: agent.id,
@@ -27,7 +27,7 @@ export async function changeStatus(
   return deps.invalidations.commit(notice, async (tx) => {
     const now = new Date(deps.clock.now());
     const saved = await saveStatus(tx, agent, to, plan.suspendedReason, now);
-    if (saved === undefined) throw errors.agents.statusConflict();
+    if (saved === undefined) throw agentErrors.statusConflict();
     return saved;
   });
 }

@@ -1,8 +1,8 @@
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { insertAgentFunds } from '../../ledger/store/agent-funds.ts';
 import { lockAccount } from '../developers/developer-store.ts';
+import { agentErrors } from '../errors.ts';
 import type { Agent } from './agent.ts';
 import { countOpenAgents, findAgent, insertAgent } from './agent-store.ts';
 import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
@@ -25,8 +25,8 @@ export async function createAgent(
   accountId: string,
   wanted: AgentRequest,
 ): Promise<Agent> {
-  if (deps.wallets === undefined) throw errors.agents.featuresUnavailable();
-  if (deps.delegation === undefined) throw errors.agents.creationUnavailable();
+  if (deps.wallets === undefined) throw agentErrors.featuresUnavailable();
+  if (deps.delegation === undefined) throw agentErrors.creationUnavailable();
   const pending = await reserve(deps, accountId, wanted);
   await provisionAgent(deps, pending, 0);
   const agent = await findAgent(deps.sql, { agentId: pending.id });
@@ -46,10 +46,7 @@ async function reserve(
   return deps.sql.begin(async (tx) => {
     await lockAccount(tx, accountId);
     if ((await countOpenAgents(tx, accountId)) >= LIMITS.agentsPerDeveloper) {
-      throw errors.agents.limitExceeded(
-        LIMITS.agentsPerDeveloper,
-        'open agents for each developer',
-      );
+      throw agentErrors.limitExceeded(LIMITS.agentsPerDeveloper, 'open agents for each developer');
     }
     const agent = await insertAgent(tx, {
       accountId,
@@ -60,7 +57,7 @@ async function reserve(
       expirySeconds: wanted.expirySeconds ?? LIMITS.prepaidAgent.expirySeconds,
       provisionNextAt: new Date(deps.clock.now() + LIMITS.provisionLeaseMs),
     });
-    if (agent === undefined) throw errors.agents.nameConflict(wanted.name);
+    if (agent === undefined) throw agentErrors.nameConflict(wanted.name);
     await insertAgentFunds(tx, { agentId: agent.id, accountId });
     return agent;
   }) as Promise<Agent>;

@@ -1,11 +1,11 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { agentCreated } from '../../webhooks/event.ts';
 import { ownerWalletOf } from '../developers/owner-wallet.ts';
+import { agentErrors } from '../errors.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import { type Delegation, delegate } from '../wallets/delegation.ts';
@@ -39,8 +39,8 @@ export async function provisionAgent(
   attempts: number,
 ): Promise<void> {
   const { wallets, delegation } = deps;
-  if (wallets === undefined) throw errors.agents.featuresUnavailable();
-  if (delegation === undefined) throw errors.agents.creationUnavailable();
+  if (wallets === undefined) throw agentErrors.featuresUnavailable();
+  if (delegation === undefined) throw agentErrors.creationUnavailable();
   const walletAddress = await attempt(deps, agent, attempts, 'managed wallet', async () => {
     const address = await wallets.provide(walletReference(agent));
     await saveWallet(deps.sql, agent.id, address);
@@ -67,8 +67,8 @@ async function attempt<T>(
     const nextAt = new Date(deps.clock.now() + retryDelayMs(attempts, LIMITS.provisionRetry));
     await postponeProvision(deps.sql, agent.id, nextAt);
     throw step === 'delegation'
-      ? errors.agents.delegationFailed(agent.id)
-      : errors.agents.provisioningFailed(agent.id);
+      ? agentErrors.delegationFailed(agent.id)
+      : agentErrors.provisioningFailed(agent.id);
   }
 }
 

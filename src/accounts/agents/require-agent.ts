@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { agentErrors } from '../errors.ts';
 import type { Agent } from './agent.ts';
 import { type AgentRef, findAgent, lockAgent } from './agent-store.ts';
 
@@ -14,6 +14,6 @@ export async function requireLockedAgent(tx: Queryable, ref: AgentRef): Promise<
 }
 
 function found(agent: Agent | undefined): Agent {
-  if (agent === undefined) throw errors.agents.notFound();
+  if (agent === undefined) throw agentErrors.notFound();
   return agent;
 }

@@ -1,12 +1,12 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { BRAND, newId } from '../../kernel/ids.ts';
 import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { openSealed, seal } from '../../kernel/seal.ts';
+import { credentialErrors } from '../errors.ts';
 
 const PURPOSE = 'realtime client secret';
 
@@ -68,10 +68,7 @@ export function createClientSecrets(deps: {
       // bounded.
       const isLarge = plain.length > LIMITS.clientSecretSessionBytes;
       if (isLarge || value.length > LIMITS.clientSecretChars) {
-        throw errors.gateway.invalidRequest(
-          'This session is too large to travel in a client secret; have the client send the rest of it as session.update.',
-          'session',
-        );
+        throw credentialErrors.sessionTooLarge();
       }
       return { value, expiresAt, sessionId: newId(random, 'sess_') };
     },
@@ -82,7 +79,7 @@ export function createClientSecrets(deps: {
       const opened = unseal(value.slice(BRAND.clientSecretPrefix.length));
       if (opened === undefined) return undefined;
       const { digest, expiresAt, use, model, session } = Sealed.parse(opened);
-      if (nowSeconds(clock) >= expiresAt) throw errors.credential.clientSecretExpired();
+      if (nowSeconds(clock) >= expiresAt) throw credentialErrors.clientSecretExpired();
       return { digest, use, model, session };
     },
   };

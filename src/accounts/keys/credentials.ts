@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { keyedHash, sameSecret } from '../../kernel/keyed-hash.ts';
 import { isReservedAddress } from '../../platform/chain/reserved-address.ts';
@@ -8,6 +7,7 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import type { Sessions } from '../developers/session.ts';
 import { findSessionAccount } from '../developers/session-store.ts';
+import { credentialErrors } from '../errors.ts';
 import { createAgentKeyCache } from './agent-key-cache.ts';
 import { findAgentByDigest, type KnownAgentKey } from './agent-key-store.ts';
 import type { ClientSecrets } from './client-secrets.ts';
@@ -100,10 +100,10 @@ export function createCredentials(deps: Deps) {
 async function readSession({ sessions, sql }: Pick<Deps, 'sessions' | 'sql'>, token: string) {
   const session = await sessions.read(token);
   if (session === undefined || isReservedAddress(session.wallet)) {
-    throw errors.credential.invalidJwt();
+    throw credentialErrors.invalidJwt();
   }
   const accountId = await findSessionAccount(sql, session);
-  if (accountId === undefined) throw errors.credential.invalidJwt();
+  if (accountId === undefined) throw credentialErrors.invalidJwt();
   const caller = {
     ...walletCaller('session', accountId, session.wallet),
     sessionId: session.id,

@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { developerKeyPrefix, newDeveloperKey } from '../../kernel/ids.ts';
 import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -8,6 +7,7 @@ import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { keyCreated, keyRotated } from '../../webhooks/event.ts';
 import { lockAccount } from '../developers/developer-store.ts';
+import { keyErrors } from '../errors.ts';
 import {
   findDeveloperKeys,
   insertDeveloperKey,
@@ -52,20 +52,20 @@ export function createDeveloperKeys(deps: {
   /** Revokes a key in the caller's sql transaction. Throws the same error for an absent key and for another account's key. */
   async function requireRevoked(tx: Queryable, owner: KeyOwner, keyId: number) {
     const old = await revokeDeveloperKey(tx, owner.accountId, keyId, now());
-    if (old === undefined) throw errors.keys.notFound();
+    if (old === undefined) throw keyErrors.notFound();
     return old;
   }
 
   return {
     async create(owner: KeyOwner, wanted: KeyRequest): Promise<Issued<DeveloperKey>> {
       if (wanted.expiresAt !== undefined && wanted.expiresAt <= now()) {
-        throw errors.request.invalidBody('expiresAt must lie in the future.');
+        throw keyErrors.invalidExpiry();
       }
       return sql.begin(async (tx) => {
         await lockAccount(tx, owner.accountId);
         const active = await findDeveloperKeys(tx, owner.accountId, now());
         if (active.length >= LIMITS.developerKeysPerAccount) {
-          throw errors.keys.limitExceeded(LIMITS.developerKeysPerAccount);
+          throw keyErrors.limitExceeded(LIMITS.developerKeysPerAccount);
         }
         const issued = await issue(tx, {
           accountId: owner.accountId,
@@ -96,7 +96,7 @@ export function createDeveloperKeys(deps: {
     ): Promise<Issued<DeveloperKey>> {
       return invalidations.commit(revoked(keyId), async (tx) => {
         const old = await requireRevoked(tx, owner, keyId);
-        if (old.expiresAt !== null && old.expiresAt <= now()) throw errors.keys.notFound();
+        if (old.expiresAt !== null && old.expiresAt <= now()) throw keyErrors.notFound();
         const heir = await issue(tx, {
           accountId: owner.accountId,
           label: wanted.label ?? old.label,

@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { keyErrors } from '../errors.ts';
 import { findAgentKeys } from './agent-key-store.ts';
 import type { AgentKey } from './key.ts';
 
@@ -10,6 +10,6 @@ export async function requireAgentKey(
   keyId: number,
 ): Promise<AgentKey> {
   const key = (await findAgentKeys(sql, agentId)).find(({ id }) => id === keyId);
-  if (key === undefined) throw errors.keys.notFound();
+  if (key === undefined) throw keyErrors.notFound();
   return key;
 }

@@ -1,6 +1,5 @@
 import { unreachable } from '../../kernel/assert.ts';
 import { nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { closeAgent } from '../../payments/payouts/close-agent.ts';
 import { readBalance } from '../../payments/reservations/read-balance.ts';
@@ -8,6 +7,7 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { type Agent, isDelegationActive, type WantedStatus } from '../agents/agent.ts';
 import { findAgent, findAgentByWallet, findAllAgents } from '../agents/agent-store.ts';
 import { changeStatus } from '../agents/change-status.ts';
+import { adminErrors, credentialErrors } from '../errors.ts';
 import type { AgentsDeps } from './agents.ts';
 
 const MAX_ROW_ID = 2_147_483_647;
@@ -50,7 +50,7 @@ export function createAdmin(deps: AgentsDeps) {
     /** Adds to an agent's balance, once for each reference: a repeated request adds nothing. */
     async credit(ref: string, amountRaw: bigint, reference: string) {
       const agent = await requireAgent(ref);
-      if (agent.status === 'closed') throw errors.credential.accountClosed();
+      if (agent.status === 'closed') throw credentialErrors.accountClosed();
       const verdict = await deps.ledger.credit({ agentId: agent.id, amountRaw, reference });
       switch (verdict.kind) {
         case 'credited':
@@ -67,11 +67,11 @@ export function createAdmin(deps: AgentsDeps) {
           };
         }
         case 'conflict':
-          throw errors.admin.referenceConflict();
+          throw adminErrors.referenceConflict();
         case 'too_large':
-          throw errors.admin.creditTooLarge(amountRaw.toString());
+          throw adminErrors.creditTooLarge(amountRaw.toString());
         case 'agent_unknown':
-          throw errors.admin.notFound();
+          throw adminErrors.notFound();
         default:
           return unreachable(verdict);
       }
@@ -82,13 +82,13 @@ export function createAdmin(deps: AgentsDeps) {
 /** Returns an agent by its number or its wallet. Throws when there is none. */
 async function requireByRef(sql: Sql, ref: string): Promise<Agent> {
   const agent = await findByRef(sql, ref);
-  if (agent === undefined) throw errors.admin.notFound();
+  if (agent === undefined) throw adminErrors.notFound();
   return agent;
 }
 
 function findByRef(sql: Sql, ref: string): Promise<Agent | undefined> {
   if (/^0x[0-9a-fA-F]{40}$/.test(ref)) return findAgentByWallet(sql, ref.toLowerCase());
-  if (!/^\d{1,15}$/.test(ref)) throw errors.admin.invalidAddress();
+  if (!/^\d{1,15}$/.test(ref)) throw adminErrors.invalidAddress();
   const agentId = Number(ref);
   return agentId > MAX_ROW_ID ? Promise.resolve(undefined) : findAgent(sql, { agentId });
 }

@@ -9,6 +9,7 @@ import {
   setKeyBudget,
 } from '../../spend/limits/key-budgets.ts';
 import { requireLockedAgent } from '../agents/require-agent.ts';
+import { credentialErrors } from '../errors.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import type { AgentKey, KeyOwner } from '../keys/key.ts';
 import { requireAgentKey } from '../keys/require-agent-key.ts';
@@ -33,7 +34,7 @@ export function createAgentKeyBudgets({ invalidations, now }: Deps) {
     return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
       const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
       const key = await requireAgentKey(tx, agentId, keyId);
-      if (agent.status === 'closed') throw errors.credential.accountClosed();
+      if (agent.status === 'closed') throw credentialErrors.accountClosed();
       return work(tx, key);
     });
   }

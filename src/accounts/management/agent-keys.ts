@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { agentKeyPrefix, newAgentKey } from '../../kernel/ids.ts';
 import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -16,6 +15,7 @@ import {
 import { keyCreated, keyRotated } from '../../webhooks/event.ts';
 import type { Agent } from '../agents/agent.ts';
 import { requireAgent, requireLockedAgent } from '../agents/require-agent.ts';
+import { agentErrors, credentialErrors, keyErrors } from '../errors.ts';
 import {
   findAgentKeys,
   insertAgentKey,
@@ -67,7 +67,7 @@ export function createAgentKeys(deps: Deps) {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const active = await findAgentKeys(tx, agentId);
         if (active.length >= LIMITS.keysPerAgent) {
-          throw errors.agents.limitExceeded(LIMITS.keysPerAgent, 'active keys for each agent');
+          throw agentErrors.limitExceeded(LIMITS.keysPerAgent, 'active keys for each agent');
         }
         const issued = await issueFirst(deps, tx, agent, wanted);
         await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);
@@ -124,7 +124,7 @@ export function createAgentKeys(deps: Deps) {
 /** Locks the row of an agent that is not closed, so that only one request at a time counts and changes its keys. */
 async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number): Promise<Agent> {
   const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
-  if (agent.status === 'closed') throw errors.credential.accountClosed();
+  if (agent.status === 'closed') throw credentialErrors.accountClosed();
   return agent;
 }
 
@@ -147,7 +147,7 @@ async function requireRevoked(
   keyId: number,
 ): Promise<AgentKey> {
   const old = await revokeAgentKey(tx, agentId, keyId, new Date(deps.clock.now()));
-  if (old === undefined) throw errors.keys.notFound();
+  if (old === undefined) throw keyErrors.notFound();
   return old;
 }
 

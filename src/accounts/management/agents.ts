@@ -1,6 +1,5 @@
 import { assert } from '../../kernel/assert.ts';
 import { nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import { utilizationBps } from '../../ledger/rules/spend-events.ts';
@@ -16,6 +15,7 @@ import { type CloseDeps, changeStatus } from '../agents/change-status.ts';
 import { type AgentRequest, createAgent } from '../agents/create-agent.ts';
 import type { ProvisionDeps } from '../agents/provision-agent.ts';
 import { requireAgent } from '../agents/require-agent.ts';
+import { agentErrors } from '../errors.ts';
 import { renewDelegation } from '../wallets/renew-delegation.ts';
 import { readRollups } from './read-rollups.ts';
 
@@ -125,5 +125,5 @@ function sessionSpend({ session }: Agent) {
  * Throws when no wallet provider is set, which the agent's record needs. Other data of an agent is served without a provider.
  */
 function requireFeatures(deps: ProvisionDeps): void {
-  if (deps.wallets === undefined) throw errors.agents.featuresUnavailable();
+  if (deps.wallets === undefined) throw agentErrors.featuresUnavailable();
 }

@@ -1,5 +1,4 @@
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { BalanceState } from '../../ledger/rules/change.ts';
 import { walletFreeRaw } from '../../ledger/rules/decide-payment.ts';
 import type { Breaker } from '../../platform/chain/breaker.ts';
@@ -7,6 +6,7 @@ import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { AgentStatus } from '../agents/agent.ts';
 import { requireAgent } from '../agents/require-agent.ts';
+import { agentErrors } from '../errors.ts';
 
 export type Funding = ReturnType<typeof createFunding>;
 
@@ -25,7 +25,7 @@ export function createFunding(deps: {
     /** Reads the funding of an agent. Throws 404 when the agent belongs to another account. */
     async read(accountId: string, agentId: number) {
       const agent = await requireAgent(sql, { agentId, accountId });
-      if (agent.walletAddress === null) throw errors.agents.notProvisioned();
+      if (agent.walletAddress === null) throw agentErrors.notProvisioned();
       const found = await spendState.read(agentId);
       assert(found !== undefined, 'every agent has a balance');
       return {

@@ -1,5 +1,4 @@
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Random } from '../../kernel/random.ts';
 import { seal } from '../../kernel/seal.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
@@ -10,6 +9,7 @@ import {
   providerKeyUpdated,
 } from '../../webhooks/provider-key-event.ts';
 import { lockAccount } from '../developers/developer-store.ts';
+import { providerKeyErrors } from '../errors.ts';
 import type { KeyOwner } from '../keys/key.ts';
 import { maskedPrefix, type Place, type ProviderKey, sealedPlace } from './provider-key.ts';
 import {
@@ -63,7 +63,7 @@ export function createProviderKeyChanges(deps: ChangeDeps) {
     ): Promise<ProviderKey> {
       const secret = requireSecret();
       const vendor = vendorOf(provider);
-      if (!supported.includes(vendor)) throw errors.providerKeys.unknownProvider(supported);
+      if (!supported.includes(vendor)) throw providerKeyErrors.unknownProvider(supported);
       const freshAt = (place: Place) => ({
         ...place,
         sealedKey: seal(secret, sealedPlace(place), Buffer.from(wanted.key), deps.random),
@@ -131,7 +131,7 @@ async function firstStanding<T>(
  */
 const refuseMissing = (vendor: string, supported: readonly string[]): ApiError =>
   supported.includes(vendor)
-    ? errors.providerKeys.notFound(vendor)
-    : errors.providerKeys.unknownProvider(supported);
+    ? providerKeyErrors.notFound(vendor)
+    : providerKeyErrors.unknownProvider(supported);
 
 const origin = ({ accountId, wallet }: KeyOwner) => ({ accountId, actorWallet: wallet });

@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { BRAND } from '../../kernel/ids.ts';
+import { providerKeyErrors } from '../errors.ts';
 import { isProviderKey, PROVIDER_KEY_RULE } from './provider-key.ts';
 
 /** Header with the caller's own provider key for one call. The key is sent to that provider only. */
@@ -9,8 +9,5 @@ export const PROVIDER_KEY_HEADER = `${BRAND.headerPrefix}provider-key`;
 export function readProviderKey(headers: ReadonlyMap<string, string>): string | undefined {
   const key = headers.get(PROVIDER_KEY_HEADER)?.trim();
   if (key === undefined || isProviderKey(key)) return key;
-  throw errors.gateway.invalidRequest(
-    `${PROVIDER_KEY_HEADER} ${PROVIDER_KEY_RULE}.`,
-    PROVIDER_KEY_HEADER,
-  );
+  throw providerKeyErrors.invalidHeader(PROVIDER_KEY_HEADER, PROVIDER_KEY_RULE);
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import { openSealed } from '../../kernel/seal.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { providerKeyErrors } from '../errors.ts';
 import type { KeyUse } from '../keys/key-use.ts';
 import { createProviderKeyChanges } from './change-provider-keys.ts';
 import { type ProviderKey, sealedPlace } from './provider-key.ts';
@@ -39,7 +39,7 @@ export function createProviderKeys(deps: Deps) {
     sealingSecret === undefined ? NO_KEYS : remembered.find(accountId);
 
   function requireSecret(): string {
-    if (sealingSecret === undefined) throw errors.providerKeys.unavailable();
+    if (sealingSecret === undefined) throw providerKeyErrors.unavailable();
     return sealingSecret;
   }
 

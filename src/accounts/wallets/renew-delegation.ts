@@ -1,8 +1,8 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Agent } from '../agents/agent.ts';
 import { saveDelegation } from '../agents/agent-store.ts';
+import { agentErrors, credentialErrors } from '../errors.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import { type Delegation, delegate } from './delegation.ts';
@@ -24,9 +24,9 @@ export async function renewDelegation(
   agent: Agent,
   expirySeconds: number,
 ): Promise<Agent> {
-  if (agent.status === 'closed') throw errors.credential.accountClosed();
+  if (agent.status === 'closed') throw credentialErrors.accountClosed();
   if (agent.status === 'pending_delegation' || agent.walletAddress === null) {
-    throw errors.agents.notProvisioned();
+    throw agentErrors.notProvisioned();
   }
   const operatorExpiry = nowSeconds(deps.clock) + expirySeconds;
   const delegationTxHash = await grant(deps, agent, agent.walletAddress, operatorExpiry);
@@ -34,7 +34,7 @@ export async function renewDelegation(
   return deps.invalidations.commit(notice, async (tx) => {
     const renewed = { expirySeconds, operatorExpiry, delegationTxHash };
     const saved = await saveDelegation(tx, agent.id, renewed, new Date(deps.clock.now()));
-    if (saved === undefined) throw errors.agents.statusConflict();
+    if (saved === undefined) throw agentErrors.statusConflict();
     return saved;
   });
 }
@@ -45,11 +45,11 @@ async function grant(
   wallet: string,
   expiry: number,
 ): Promise<string | null> {
-  if (delegation === undefined) throw errors.agents.creationUnavailable();
+  if (delegation === undefined) throw agentErrors.creationUnavailable();
   try {
     return await delegate(delegation, agent, wallet, expiry);
   } catch (err) {
     log.warn({ err, agentId: agent.id }, 'a delegation could not be renewed');
-    throw errors.agents.renewalFailed(agent.id);
+    throw agentErrors.renewalFailed(agent.id);
   }
 }

@@ -1,3 +1,4 @@
+import { adminErrors, credentialErrors } from '../../accounts/errors.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
@@ -86,13 +87,13 @@ export function createAuthenticate(deps: Deps): Authenticate {
     switch (presented.kind) {
       case 'developer_key': {
         const caller = await credentials.developerKey(presented.key);
-        if (caller === undefined) throw errors.credential.invalidKey();
+        if (caller === undefined) throw credentialErrors.invalidKey();
         return { caller };
       }
       case 'signature':
         return { caller: await checkSignature(credentials, presented) };
       case 'session': {
-        if (isForeignKey(presented)) throw errors.credential.invalidKey();
+        if (isForeignKey(presented)) throw credentialErrors.invalidKey();
         if (presented.via === 'cookie') checkSameOrigin(request, deps.publicUrl);
         const { caller, renewedToken } = await credentials.session(presented.token);
         if (renewedToken === undefined || presented.via === 'bearer') return { caller };
@@ -103,10 +104,10 @@ export function createAuthenticate(deps: Deps): Authenticate {
       }
       case 'agent_key':
       case 'client_secret':
-        throw errors.credential.developerRequired();
+        throw credentialErrors.developerRequired();
       case 'malformed':
       case 'nothing':
-        throw errors.credential.unauthorized(sentence);
+        throw credentialErrors.unauthorized(sentence);
     }
   };
 
@@ -127,7 +128,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
     }
     if (demand.credential === 'signature' && presented.kind !== 'signature') {
       strangers.countFailure(asking);
-      throw errors.credential.unauthorized();
+      throw credentialErrors.unauthorized();
     }
     return strangers.attempt(asking, shownOf(presented), async () => {
       const network = networkOf(asking.clientAddress());
@@ -150,15 +151,15 @@ export function admitKnown(
   caller: AgentCaller | undefined,
   nowSec: number,
 ): { caller: AgentCaller } {
-  if (caller === undefined) throw errors.credential.invalidKey();
+  if (caller === undefined) throw credentialErrors.invalidKey();
   if (caller.status === 'closed') {
     if (demand.admitsClosed) return { caller };
-    throw errors.credential.accountClosed();
+    throw credentialErrors.accountClosed();
   }
-  if (caller.status === 'suspended') throw errors.credential.agentSuspended();
-  if (caller.status === 'pending_delegation') throw errors.credential.agentNotReady();
+  if (caller.status === 'suspended') throw credentialErrors.agentSuspended();
+  if (caller.status === 'pending_delegation') throw credentialErrors.agentNotReady();
   if (!demand.admitsExpired && hasExpired(caller, nowSec)) {
-    throw errors.credential.delegationExpired();
+    throw credentialErrors.delegationExpired();
   }
   requirePermission(demand, caller);
   return { caller };
@@ -204,16 +205,14 @@ const hasExpired = ({ operatorExpiry }: AgentCaller, nowSec: number): boolean =>
   operatorExpiry !== null && nowSec >= operatorExpiry;
 
 function notAnAgentKey(presented: Presented): Error {
-  if (isForeignKey(presented)) return errors.credential.invalidKey();
+  if (isForeignKey(presented)) return credentialErrors.invalidKey();
   const otherCredential =
     presented.kind === 'developer_key' ||
     presented.kind === 'client_secret' ||
     presented.kind === 'signature' ||
     presented.kind === 'session';
-  if (otherCredential) return errors.credential.wrongType();
-  return presented.kind === 'malformed'
-    ? errors.credential.malformed()
-    : errors.credential.missing();
+  if (otherCredential) return credentialErrors.wrongType();
+  return presented.kind === 'malformed' ? credentialErrors.malformed() : credentialErrors.missing();
 }
 
 /**
@@ -233,7 +232,7 @@ function admin({ credentials, strangers }: Deps, asking: Asking): Authenticated 
   const key = headers.get('x-admin-key') ?? bearerToken(headers.get('authorization'));
   if (key !== undefined && credentials.isAdminKey(key)) return { caller: { kind: 'admin' } };
   strangers.countFailure(asking);
-  throw errors.admin.unauthorized(key === undefined ? 'missing' : 'wrong');
+  throw adminErrors.unauthorized(key === undefined ? 'missing' : 'wrong');
 }
 
 function checkSignature(
@@ -241,7 +240,7 @@ function checkSignature(
   { wallet, signature, timestamp }: Extract<Presented, { kind: 'signature' }>,
 ): Promise<DeveloperCaller> {
   if (wallet === undefined || signature === undefined || timestamp === undefined) {
-    throw errors.credential.unauthorized(
+    throw credentialErrors.unauthorized(
       'Send X-Wallet-Address, X-Signature and X-Timestamp together.',
     );
   }
@@ -250,7 +249,7 @@ function checkSignature(
 
 function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller): void {
   if (demand.permission === 'read_write' && caller.permission === 'read') {
-    throw errors.credential.readOnly();
+    throw credentialErrors.readOnly();
   }
 }
 

@@ -1,5 +1,5 @@
+import { credentialErrors } from '../../accounts/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { type Demand, refusalOf, teamRefusalOf } from '../../ledger/rules/admit.ts';
 import { walletFreeRaw } from '../../ledger/rules/decide-payment.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
@@ -34,7 +34,7 @@ export function viewAgent(
 ): AgentView {
   const read = async () => {
     const now = await spendState.read(agentId);
-    if (now === undefined) throw errors.credential.invalidKey();
+    if (now === undefined) throw credentialErrors.invalidKey();
     return now;
   };
   const remembered = spendState.recall(agentId);

@@ -1,3 +1,4 @@
+import { agentErrors } from '../../accounts/errors.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { NewReservation } from '../../ledger/rules/payment.ts';
 import type { Breaker } from '../../platform/chain/breaker.ts';
@@ -40,7 +41,7 @@ export async function reservePayment(
   const { accountId, wallet } = agent;
   const { wallets } = deps;
   requireCalm(deps.breaker);
-  if (wallets === undefined) throw errors.agents.featuresUnavailable();
+  if (wallets === undefined) throw agentErrors.featuresUnavailable();
   if (wallet === null) throw errors.proxy.walletMissing();
   const offer = requireOffer(challenge, wallet, source?.mostRaw);
   const isOperators = source !== undefined;

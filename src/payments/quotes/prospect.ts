@@ -1,6 +1,6 @@
+import { credentialErrors } from '../../accounts/errors.ts';
 import { ApiError } from '../../kernel/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
@@ -103,6 +103,6 @@ export async function requireSpendState(
   { agentId }: Spender,
 ): Promise<SpendState> {
   const found = await spendState.read(agentId);
-  if (found === undefined) throw errors.credential.invalidKey();
+  if (found === undefined) throw credentialErrors.invalidKey();
   return found;
 }

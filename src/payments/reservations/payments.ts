@@ -1,3 +1,4 @@
+import { adminErrors } from '../../accounts/errors.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -59,7 +60,7 @@ export function createPayments(
     /** Requests the end of a reservation for the operator. Only the chain ends a reservation, so the chain is read at once. */
     async release(nonce: string) {
       const row = await find(nonce);
-      if (row === undefined) throw errors.admin.notFound('There is no such reservation.');
+      if (row === undefined) throw adminErrors.notFound('There is no such reservation.');
       return reservationRecord(
         await releaseByChain({ ...deps, reload: (known) => findReservation(sql, known) }, row),
       );

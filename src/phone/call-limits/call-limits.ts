@@ -1,4 +1,4 @@
-import { errors } from '../../kernel/errors.ts';
+import { adminErrors } from '../../accounts/errors.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { findCallLimit, saveCallLimit } from './call-limit-store.ts';
 
@@ -11,7 +11,7 @@ export type CallLimits = ReturnType<typeof createCallLimits>;
 export function createCallLimits({ sql }: { readonly sql: Sql }) {
   async function read(accountId: string): Promise<CallLimit> {
     const concurrentCalls = await findCallLimit(sql, accountId);
-    if (concurrentCalls === undefined) throw errors.admin.notFound('There is no such account.');
+    if (concurrentCalls === undefined) throw adminErrors.notFound('There is no such account.');
     return { accountId, concurrentCalls };
   }
   return {

@@ -1,4 +1,4 @@
-import { errors } from '../../kernel/errors.ts';
+import { adminErrors } from '../../accounts/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Suspension, TelephonyStop } from './suspension.ts';
@@ -37,7 +37,7 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
      */
     async suspend(accountId: string, reason: string): Promise<Suspension> {
       const made = await insertSuspension(sql, accountId, reason);
-      if (made === undefined) throw errors.admin.notFound('There is no such account.');
+      if (made === undefined) throw adminErrors.notFound('There is no such account.');
       const { isNew, ...suspension } = made;
       if (isNew) log.warn({ accountId, reason }, 'the operator suspends a phone service');
       return suspension;
@@ -46,7 +46,7 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
     /** Lifts the suspension of an account. Throws when the account is not suspended. */
     async lift(accountId: string): Promise<void> {
       if (!(await deleteSuspension(sql, accountId))) {
-        throw errors.admin.notFound('The phone service of this account alone is not suspended.');
+        throw adminErrors.notFound('The phone service of this account alone is not suspended.');
       }
       log.warn({ accountId }, 'the operator lifts the suspension of a phone service');
     },

@@ -1,4 +1,5 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { credentialErrors } from '../../accounts/errors.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -80,7 +81,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
     /** Changes the given settings, all or none, and leaves the others. */
     async change(ref: AgentRef, wanted: WantedVoice) {
       const agent = await requireOwn(ref);
-      if (agent.status === 'closed') throw errors.credential.accountClosed();
+      if (agent.status === 'closed') throw credentialErrors.accountClosed();
       const { overrides, settings } = readVoicePatch(wanted);
       const patch = { ...settings };
       const tools = wanted.tools === undefined ? undefined : await readTools(deps, wanted.tools);

@@ -1,3 +1,4 @@
+import { agentErrors } from '../../accounts/errors.ts';
 import type { Invalidations } from '../../accounts/keys/invalidations.ts';
 import { assert } from '../../kernel/assert.ts';
 import { errors } from '../../kernel/errors.ts';
@@ -37,7 +38,7 @@ export function createCreditThresholds(deps: {
         assert(funding !== undefined, 'every agent has a balance');
         const known = await findThresholds(tx, agentId);
         if (known.length >= LIMITS.thresholdsPerAgent) {
-          throw errors.agents.limitExceeded(LIMITS.thresholdsPerAgent, 'thresholds for each agent');
+          throw agentErrors.limitExceeded(LIMITS.thresholdsPerAgent, 'thresholds for each agent');
         }
         const lastState = utilizationBps(funding) >= thresholdBps ? 'above' : 'below';
         const threshold = await insertThreshold(tx, agentId, {

@@ -1,3 +1,4 @@
+import { credentialErrors } from '../../accounts/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { errors } from '../../kernel/errors.ts';
@@ -27,16 +28,16 @@ export function refuseSpend(refusal: HoldRefusal): ApiError {
     case 'vendor_not_allowlisted':
       return errors.controls.vendorNotAllowlisted(refusal.recipient, refusal.host);
     case 'agent_suspended':
-      return errors.credential.agentSuspended();
+      return credentialErrors.agentSuspended();
     case 'agent_closed':
-      return errors.credential.accountClosed();
+      return credentialErrors.accountClosed();
     case 'agent_not_active':
-      return errors.credential.agentNotReady();
+      return credentialErrors.agentNotReady();
     case 'delegation_expired':
-      return errors.credential.delegationExpired();
+      return credentialErrors.delegationExpired();
     case 'agent_unknown':
     case 'key_revoked':
-      return errors.credential.invalidKey();
+      return credentialErrors.invalidKey();
     case 'balance_full':
       assert(false, 'only a credit fills a balance');
   }

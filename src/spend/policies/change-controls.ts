@@ -1,4 +1,5 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { credentialErrors } from '../../accounts/errors.ts';
 import type { Invalidations } from '../../accounts/keys/invalidations.ts';
 import { errors } from '../../kernel/errors.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
@@ -63,10 +64,10 @@ export async function changeControls<T>(
   const known = await prepare();
   return deps.invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
     const agent = await requireAgent(tx, scope);
-    if (agent.status === 'closed') throw errors.credential.accountClosed();
+    if (agent.status === 'closed') throw credentialErrors.accountClosed();
     // An agent that was suspended a moment ago must not undo the control that suspended it.
     if (scope.by === 'agent' && agent.status === 'suspended') {
-      throw errors.credential.agentSuspended();
+      throw credentialErrors.agentSuspended();
     }
     const controls = (await readControls(tx, agentId)) ?? NO_CONTROLS;
     return work({ tx, ...timeOf(deps), controls, permit: permitFor(scope, controls) }, known);

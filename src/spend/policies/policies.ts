@@ -1,4 +1,5 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
+import { agentErrors } from '../../accounts/errors.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
@@ -165,7 +166,7 @@ export async function requireRoom({ tx, nowSec }: Change, scope: ControlsScope):
   const most = scope.agentId === null ? LIMITS.policiesPerTeam : LIMITS.policiesPerAgent;
   const living = await findLivingPolicies(tx, scope, kindsOf(scope), nowSec);
   if (living.length < most) return;
-  throw errors.agents.limitExceeded(
+  throw agentErrors.limitExceeded(
     most,
     `active policies for each ${scope.agentId === null ? 'team' : 'agent'}`,
   );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { agentErrors, providerKeyErrors } from '../../../src/accounts/errors.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { SECTIONS } from '../../../src/config/environment.ts';
 import { featuresOff } from '../../../src/config/features.ts';
@@ -63,10 +64,10 @@ it('the 503 of a feature that is not configured names variables that the server 
   const named = (thrown: { readonly fields: Readonly<Record<string, unknown>> }) =>
     String(thrown.fields.message).match(/[A-Z][A-Z0-9]*(_[A-Z0-9]+)+/g) ?? [];
   const refused = {
-    agents: named(errors.agents.featuresUnavailable()),
-    creation: named(errors.agents.creationUnavailable()),
+    agents: named(agentErrors.featuresUnavailable()),
+    creation: named(agentErrors.creationUnavailable()),
     phone: named(errors.phone.telephonyUnavailable()),
-    providerKeys: named(errors.providerKeys.unavailable()),
+    providerKeys: named(providerKeyErrors.unavailable()),
     webhooks: named(webhookErrors.unavailable()),
     signatures: named(signatureErrors.needsChain()),
   };

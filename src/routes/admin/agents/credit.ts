@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { adminErrors } from '../../../accounts/errors.ts';
 import type { Admin } from '../../../accounts/management/admin.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { RawAmount } from '../../raw-amount.ts';
 import { AgentRef } from './admin-shape.ts';
@@ -24,7 +24,7 @@ export const adminCreditAgent = route<{ admin: Admin }>()({
   summary: "Add to an agent's balance, once for each reference",
   params: AgentRef,
   body: Body,
-  badJson: errors.admin.invalidJson,
+  badJson: adminErrors.invalidJson,
   response: z.object({
     agentId: z.number(),
     reference: z.string(),

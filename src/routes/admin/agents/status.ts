@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { adminErrors } from '../../../accounts/errors.ts';
 import type { Admin } from '../../../accounts/management/admin.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { AgentRef } from './admin-shape.ts';
 
 /** Suspends or resumes any account's agent. */
@@ -12,7 +12,7 @@ export const adminSetAgentStatus = route<{ admin: Admin }>()({
   summary: 'Suspend or resume an agent',
   params: AgentRef,
   body: z.object({ status: z.enum(['active', 'suspended']) }),
-  badJson: errors.admin.invalidJson,
+  badJson: adminErrors.invalidJson,
   response: z.object({ id: z.number(), status: z.string() }),
 
   async handle({ params, body, services }) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { adminErrors } from '../../../accounts/errors.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import type { CallLimits } from '../../../phone/call-limits/call-limits.ts';
 import { AccountRef, CallLimitRecord, ConcurrentCalls } from './call-limit-shape.ts';
 
@@ -12,7 +12,7 @@ export const adminSetCallLimit = route<{ callLimits: CallLimits }>()({
   summary: 'Set how many calls an account may have at a time',
   params: AccountRef,
   body: z.object({ concurrentCalls: ConcurrentCalls }),
-  badJson: errors.admin.invalidJson,
+  badJson: adminErrors.invalidJson,
   response: CallLimitRecord,
 
   async handle({ body, params, services }) {

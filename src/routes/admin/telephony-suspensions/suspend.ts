@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { adminErrors } from '../../../accounts/errors.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
 import { AccountRef, Reason, SuspensionRecord, suspensionRecord } from './suspension-shape.ts';
 
@@ -12,7 +12,7 @@ export const adminSuspendTelephony = route<{ suspensions: Suspensions }>()({
   summary: 'Suspend the phone service of an account',
   params: AccountRef,
   body: z.object({ reason: Reason.default('admin_manual') }),
-  badJson: errors.admin.invalidJson,
+  badJson: adminErrors.invalidJson,
   response: SuspensionRecord,
 
   async handle({ body, params, services }) {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { type Envelope, renderError } from '../../../../src/http/route/render-error.ts';
 import { errors } from '../../../../src/kernel/errors.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
@@ -9,7 +10,7 @@ const shown = (thrown: unknown, envelope: Envelope) => {
 };
 
 it('a refusal has the envelope of its route, with the same code and message in each envelope', () => {
-  const refusal = errors.credential.invalidKey();
+  const refusal = credentialErrors.invalidKey();
   const { message } = refusal.fields;
   const flat = { error: 'Invalid API key', message, detail: message };
   expect(shown(refusal, 'flat')).toEqual({ status: 401, ...flat });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { createStrangerGate } from '../../../../src/http/server/stranger-gate.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 
 const asked = { route: {}, clientAddress: () => '203.0.113.1' };
@@ -27,7 +27,7 @@ describe('the gate for strangers', () => {
     const guess = () =>
       strangers.attempt(asked, 'guess', async () => {
         runs += 1;
-        throw errors.credential.invalidKey();
+        throw credentialErrors.invalidKey();
       });
     const statuses = [await statusOf(guess), await statusOf(guess), await statusOf(guess)];
     expect([statuses, runs]).toEqual([[401, 401, 429], 2]);
@@ -35,7 +35,7 @@ describe('the gate for strangers', () => {
 
   it.each([
     ['a good credential', async () => 'caller', 'passed'],
-    ['a known caller who may not', () => Promise.reject(errors.credential.readOnly()), 403],
+    ['a known caller who may not', () => Promise.reject(credentialErrors.readOnly()), 403],
     ['a database that is away', () => Promise.reject(new Error('ECONNRESET')), 'failed'],
   ])(
     'the stranger gate takes no token for %s',
@@ -52,7 +52,7 @@ describe('the gate for strangers', () => {
     const show = (shown: string, isGood: boolean) =>
       statusOf(() =>
         strangers.attempt(asked, shown, async () => {
-          if (!isGood) throw errors.credential.invalidKey();
+          if (!isGood) throw credentialErrors.invalidKey();
         }),
       );
     expect(await show('good key', true)).toBe('passed');

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { EngineBusy, EngineMissing } from '../../../../src/engines/engine.ts';
 import { errors } from '../../../../src/kernel/errors.ts';
 import { ClaimLost, PurchaseOpen } from '../../../../src/memory/purchase/buy-once.ts';
@@ -36,7 +37,7 @@ it.each([
   ],
   [
     'a key that was revoked',
-    errors.credential.invalidKey(),
+    credentialErrors.invalidKey(),
     { kind: 'hopeless', reason: 'key_revoked' },
   ],
 ])(
