@@ -1,6 +1,6 @@
 import { type Envelope, isVendorEnvelope } from '../http/route/render-error.ts';
-import type { RateLimitReason } from '../kernel/errors/request.ts';
-import { errors } from '../kernel/errors.ts';
+import type { RateLimitReason } from './errors.ts';
+import { rateErrors } from './errors.ts';
 import type { Allowance } from './rate-limit.ts';
 
 /** Returns the 429 of a request that a limit does not allow, with the headers of that limit. */
@@ -11,6 +11,6 @@ export function refusal(
 ): Error {
   const limited = { reason, limitPerMinute: limit, resetAtSec, retryAfterSeconds };
   return isVendorEnvelope(envelope)
-    ? errors.gateway.rateLimited(limited)
-    : errors.request.rateLimited(limited);
+    ? rateErrors.gatewayLimited(limited)
+    : rateErrors.rateLimited(limited);
 }

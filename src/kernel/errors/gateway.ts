@@ -1,6 +1,5 @@
 import type { Fields } from '../api-error.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
-import { type BrokenLimit, limitHeaders } from './request.ts';
 
 /** Time until the next attempt: whole seconds, and milliseconds when the upstream gave them. */
 export type Wait = { readonly seconds: number; readonly ms?: number | undefined };
@@ -106,12 +105,4 @@ export const gateway = {
       mayRetryAfter(retryAfterSeconds),
     ),
   noPriceableSource: (message: string) => refusal(422, 'no_priceable_source', message),
-  rateLimited: (limit: Omit<BrokenLimit, 'reason'>) =>
-    refusal(
-      429,
-      'rate_limited',
-      `Too many requests; try again in ${limit.retryAfterSeconds} s.`,
-      { retry_after_seconds: limit.retryAfterSeconds },
-      limitHeaders(limit),
-    ),
 };

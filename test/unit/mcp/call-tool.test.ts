@@ -11,6 +11,7 @@ import { callTool } from '../../../src/mcp/call-tool.ts';
 import { createResultBudget } from '../../../src/mcp/result-budget.ts';
 import { tool } from '../../../src/mcp/tool.ts';
 import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
+import { rateErrors } from '../../../src/rate-limit/errors.ts';
 
 const target = route()({
   method: 'POST',
@@ -93,7 +94,7 @@ describe('a tool call', () => {
   it.each([
     [
       'flat',
-      errors.request.rateLimited({
+      rateErrors.rateLimited({
         reason: 'gateway_limit',
         retryAfterSeconds: 2,
         limitPerMinute: 3,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { errors } from '../../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { AuraDialect } from '../../../../../src/protocols/deepgram/speak/aura-dialect.ts';
+import { rateErrors } from '../../../../../src/rate-limit/errors.ts';
 import { speakWorld } from '../../../../support/speak-world.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
@@ -156,7 +157,7 @@ describe('live speech', () => {
 });
 
 describe('a sentence over the rate limit', () => {
-  const limited = errors.gateway.rateLimited({
+  const limited = rateErrors.gatewayLimited({
     retryAfterSeconds: 1,
     limitPerMinute: 300,
     resetAtSec: 60,
