@@ -2,13 +2,13 @@ import { type HttpAnswer, isStream } from '../http/route/answer.ts';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { LeaseKeeper } from '../ledger/engine/renew-lease.ts';
 import { createRetryingRead } from '../ledger/engine/retry.ts';
 import { reservationErrors } from '../x402/errors.ts';
+import { idempotencyErrors } from './errors.ts';
 import type {
   FreshWork,
   IdempotencyStore,
@@ -64,15 +64,15 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
   ): Promise<IdempotencyVerdict | undefined> {
     const { key, method, path } = request;
     if (standing.method !== method || standing.path !== path) {
-      throw errors.request.keyReused(key, `${standing.method} ${standing.path}`);
+      throw idempotencyErrors.keyReused(key, `${standing.method} ${standing.path}`);
     }
     if (standing.state === 'done') {
-      if (standing.answer === null) throw errors.request.notReplayable(key);
+      if (standing.answer === null) throw idempotencyErrors.notReplayable(key);
       return { kind: 'replay', answer: decodeReplay(standing.answer) };
     }
-    if (standing.ownerLives || !lease.mayReap()) throw errors.request.inFlight(key);
+    if (standing.ownerLives || !lease.mayReap()) throw idempotencyErrors.inFlight(key);
     const fate = await retrying(() => fateOf(keys, request, standing));
-    if (fate.kind === 'undecided') throw errors.request.inFlight(key);
+    if (fate.kind === 'undecided') throw idempotencyErrors.inFlight(key);
     // The answer is read after its fate: decided work leaves nothing new.
     const answer = standing.isOver ? undefined : await lostAnswer(request, standing.workId, fate);
     if (answer === undefined) {
@@ -98,7 +98,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
         if (!(error instanceof ApiError)) deps.outcomes.doubt(claim);
         throw error;
       }
-      throw errors.request.inFlight(key);
+      throw idempotencyErrors.inFlight(key);
     },
   };
 }
@@ -139,7 +139,7 @@ function encodeLost(
 ): Uint8Array | null {
   const refusal =
     reservation === null
-      ? errors.request.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() })
+      ? idempotencyErrors.paidButLost({ hold: workId, chargedRaw: chargedRaw.toString() })
       : reservationErrors.ambiguous(
           'The vendor was paid, but the server was lost before its answer was kept. It is not sent again.',
           reservation,

@@ -47,8 +47,8 @@ describe('every refusal that clients would repeat', () => {
   });
 
   it('a refusal after which a retry could pay twice forbids the retry', () => {
-    const paying = ['reservation.ambiguous', 'reservation.notAccepted', 'request.paidButLost'];
-    const keyed = ['request.inFlight', 'request.keyReused', 'request.notReplayable'];
+    const paying = ['reservation.ambiguous', 'reservation.notAccepted', 'idempotency.paidButLost'];
+    const keyed = ['idempotency.inFlight', 'idempotency.keyReused', 'idempotency.notReplayable'];
     const unknown = ['ledger.away', 'request.internal', 'proxy.reservationUndecided'];
     const told = new Map(refusals.map(([name, one]) => [name, retryOf(one)]));
     for (const name of [...paying, ...keyed, ...unknown]) {

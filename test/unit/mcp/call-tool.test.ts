@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { HttpAnswer } from '../../../src/http/route/answer.ts';
 import { renderError } from '../../../src/http/route/render-error.ts';
 import { ok, type RouteCall, route } from '../../../src/http/route/route.ts';
+import { idempotencyErrors } from '../../../src/idempotency/errors.ts';
 import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
@@ -103,7 +104,7 @@ describe('a tool call', () => {
       true,
     ],
     ['openai', errors.gateway.budgetExhausted({ available: '1' }), undefined],
-    ['flat', errors.request.paidButLost({ hold: 'h', chargedRaw: '5' }), false],
+    ['flat', idempotencyErrors.paidButLost({ hold: 'h', chargedRaw: '5' }), false],
   ] as const)(
     'a tool call returns the error code and the fields of a refusal by a %s route',
     async (envelope, refusal, mayRetry) => {
