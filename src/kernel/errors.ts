@@ -8,7 +8,6 @@ import { mcp } from './errors/mcp.ts';
 import { memory } from './errors/memory.ts';
 import { phone } from './errors/phone.ts';
 import { proxy } from './errors/proxy.ts';
-import { request } from './errors/request.ts';
 import { responses } from './errors/responses.ts';
 
 /**
@@ -18,7 +17,6 @@ import { responses } from './errors/responses.ts';
  */
 export const errors = {
   proxy,
-  request,
   controls,
   attribution,
   gateway,

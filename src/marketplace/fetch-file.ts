@@ -1,5 +1,5 @@
+import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces } from '../kernel/long-work.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
@@ -141,8 +141,8 @@ async function readFile(
     }
   } catch (error) {
     answer.discard();
-    if (signal.aborted) throw errors.request.clientClosed();
-    if (error instanceof BodyTooLarge) throw errors.request.payloadTooLarge(mostBytes);
+    if (signal.aborted) throw requestErrors.clientClosed();
+    if (error instanceof BodyTooLarge) throw requestErrors.payloadTooLarge(mostBytes);
     if (error instanceof SendFailed) throw unfit(member, `broke off (${error.reason})`);
     throw error;
   }

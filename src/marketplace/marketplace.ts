@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
@@ -179,7 +180,7 @@ const notFound = (path: string) =>
   );
 
 function requireMethod({ method }: MarketCall, only: 'GET' | 'POST'): void {
-  if (method !== only) throw new OwnRefusal(errors.request.methodNotAllowed([only]));
+  if (method !== only) throw new OwnRefusal(requestErrors.methodNotAllowed([only]));
 }
 
 /** Returns the address as it stands in the agent's history: no fragment goes to a vendor. */
@@ -191,7 +192,7 @@ function addressOf(url: string): string {
 
 async function readBody({ body }: Pick<MarketCall, 'body'>, mostBytes: number): Promise<unknown> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body ?? '{}');
-  if (bytes.length > mostBytes) throw new OwnRefusal(errors.request.payloadTooLarge(mostBytes));
+  if (bytes.length > mostBytes) throw new OwnRefusal(requestErrors.payloadTooLarge(mostBytes));
   try {
     if (!isUtf8(bytes)) throw new SyntaxError('no UTF-8');
     const value = await parseJsonInTurns(bytes);

@@ -1,5 +1,5 @@
 import type { ZodError, z } from 'zod';
-import { errors } from '../kernel/errors.ts';
+import { requestErrors } from '../http/route/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
@@ -22,7 +22,7 @@ export const readBody = (service: ServiceName, body: unknown): ServiceBodies[Ser
 export function readShape<T>(shape: z.ZodType<T>, body: unknown): T {
   const parsed = shape.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw new OwnRefusal(errors.request.invalid(detailsOf(parsed.error)));
+  throw new OwnRefusal(requestErrors.invalid(detailsOf(parsed.error)));
 }
 
 const DETAILS_SHOWN = 20;
@@ -43,5 +43,5 @@ export function requireShort(
   const points = codePointsOf(text);
   if (points <= mostChars) return points;
   const message = `must have at most ${mostChars} characters`;
-  throw errors.request.invalid([{ path: [member], message, code: 'too_big' }]);
+  throw requestErrors.invalid([{ path: [member], message, code: 'too_big' }]);
 }

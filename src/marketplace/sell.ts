@@ -1,6 +1,6 @@
+import { requestErrors } from '../http/route/errors.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
@@ -131,7 +131,7 @@ function departuresOf({ usage }: Goods, { departure, reported }: Delivery): read
 }
 
 function requireClient({ signal }: Sale): void {
-  if (signal.aborted) throw errors.request.clientClosed();
+  if (signal.aborted) throw requestErrors.clientClosed();
 }
 
 async function hold(

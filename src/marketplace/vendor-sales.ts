@@ -1,3 +1,4 @@
+import { requestErrors } from '../http/route/errors.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -84,7 +85,7 @@ export function createVendorSales(deps: VendorSalesDeps): VendorSales {
       // agent is not charged.
       const isLost = call.workId !== undefined && call.client.aborted;
       if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
-        throw errors.request.clientClosed();
+        throw requestErrors.clientClosed();
       }
       return delivery;
     };
@@ -119,7 +120,7 @@ export function createVendorSales(deps: VendorSalesDeps): VendorSales {
         return finish(call, vendor, goods);
       });
     } catch (error) {
-      if (error instanceof VendorFailed && call.signal.aborted) throw errors.request.clientClosed();
+      if (error instanceof VendorFailed && call.signal.aborted) throw requestErrors.clientClosed();
       return refuseVendor(deps, vendor.name, error);
     }
   }

@@ -1,5 +1,5 @@
+import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import type { Json } from '../kernel/json.ts';
 import {
   type SoundFile,
@@ -119,7 +119,7 @@ export class VendorAnsweredOther extends VendorFailed {
 
 /** Returns the refusal of an order that a vendor does not accept, or that has no price here. */
 export const unfit = (member: string, message: string) =>
-  errors.request.invalid([{ path: [member], message, code: 'invalid_value' }]);
+  requestErrors.invalid([{ path: [member], message, code: 'invalid_value' }]);
 
 /** Models that a vendor has discontinued, by name, with the reason for the refusal. */
 type Ended = Readonly<Record<string, string>>;

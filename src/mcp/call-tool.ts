@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { requestErrors } from '../http/route/errors.ts';
 import type { AskRoute } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
@@ -68,12 +69,12 @@ async function makeCall(
   call.signal.addEventListener('abort', leave, { once: true });
   try {
     const parsed = tool.input.safeParse(call.args ?? {});
-    if (!parsed.success) throw errors.request.invalid(parsed.error.issues.slice(0, 20).map(detail));
+    if (!parsed.success) throw requestErrors.invalid(parsed.error.issues.slice(0, 20).map(detail));
     const args = copyDigits(call.args, parsed.data);
     return await tool.call(args, askingFor(call, over.signal, onAnswer));
   } catch (thrown) {
     if (!(thrown instanceof RouteRefused)) return thrownResult(thrown, log);
-    const hasLeft = thrown.answer.status === errors.request.clientClosed().status;
+    const hasLeft = thrown.answer.status === requestErrors.clientClosed().status;
     return isLate && hasLeft
       ? thrownResult(errors.mcp.timedOut(callMs), log)
       : refusedResult(thrown.answer);

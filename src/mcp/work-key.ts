@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { errors } from '../kernel/errors.ts';
+import { requestErrors } from '../http/route/errors.ts';
 import { canonicalJson } from '../kernel/json/canonical-json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
@@ -27,7 +27,7 @@ export type CallName = {
 export async function workKey(call: CallName): Promise<string | undefined> {
   const { args = {}, headerKey, id, metaKey, tool } = call;
   if (typeof metaKey === 'string') return metaKey;
-  if (metaKey !== undefined) throw errors.request.invalid([NO_STRING]);
+  if (metaKey !== undefined) throw requestErrors.invalid([NO_STRING]);
   if (headerKey === undefined) return undefined;
   const text = canonicalJson([headerKey, id, tool, args]);
   if (text.length <= LIMITS.copyBytesPerTurn) return digestOf(text);

@@ -1,5 +1,6 @@
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
-import type { ValidationDetail } from '../kernel/errors/request.ts';
+import type { ValidationDetail } from '../http/route/errors.ts';
+import { requestErrors } from '../http/route/errors.ts';
 import { errors } from '../kernel/errors.ts';
 import { idOf, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -46,7 +47,7 @@ export async function ingest(
     const details = items.flatMap(({ metadata }, n) =>
       checkMetadata(space.schema, metadata, [member, n, 'metadata']),
     );
-    if (details.length > 0) throw errors.request.invalid(details.slice(0, DETAILS_SHOWN));
+    if (details.length > 0) throw requestErrors.invalid(details.slice(0, DETAILS_SHOWN));
     await insertItems(tx, space, items, spenderOf(caller));
   };
   await turnOf(writes, agentId, () => sql.begin(write));
@@ -113,5 +114,5 @@ const documentItem = (id: string, document: Document): NewItem => ({
 
 function refuse(member: string, message: string): Error {
   const detail: ValidationDetail = { path: [member], message, code: 'invalid_type' };
-  return errors.request.invalid([detail]);
+  return requestErrors.invalid([detail]);
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
+import { requestErrors } from '../http/route/errors.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
@@ -146,7 +147,7 @@ function checked<Op extends MemoryOp>(op: Op, body: unknown): Bodies[Op] {
   const shape: z.ZodType = BODIES[op];
   const parsed = shape.safeParse(body);
   if (parsed.success) return parsed.data as Bodies[Op];
-  throw errors.request.invalid(
+  throw requestErrors.invalid(
     parsed.error.issues.slice(0, DETAILS_SHOWN).map(({ code, message, path }) => ({
       path: path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
       message,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { wordsOf } from '../engines/text/words.ts';
-import type { ValidationDetail } from '../kernel/errors/request.ts';
+import type { ValidationDetail } from '../http/route/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Metadata, MetadataSchema } from './memory-shape.ts';
 

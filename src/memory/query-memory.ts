@@ -1,6 +1,6 @@
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
+import { requestErrors } from '../http/route/errors.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { type EmbeddedQuery, embedForQuery } from './embed-for-query.ts';
@@ -87,7 +87,7 @@ function checkFields(query: Query, schema: Space['schema']): void {
     (field) => field !== TEXT && !Object.hasOwn(schema, field),
   );
   if (unknown.length === 0) return;
-  throw errors.request.invalid(
+  throw requestErrors.invalid(
     unknown.map((field) => ({
       path: ['queryBy'],
       message: `${field} is neither text nor a field of tenantMetadataSchema`,

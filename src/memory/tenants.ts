@@ -1,5 +1,6 @@
 import { EngineBusy } from '../engines/engine.ts';
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
+import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -34,7 +35,7 @@ export async function createTenant(
     const space = await findOrMakeSpace(tx, { ...place, ...spaceOf(embedders.usual), spaces });
     if (tenantMetadataSchema === null || tenantMetadataSchema === undefined) return;
     const { details, schema } = extendSchema(space.schema, tenantMetadataSchema);
-    if (details.length > 0) throw errors.request.invalid(details);
+    if (details.length > 0) throw requestErrors.invalid(details);
     await saveSchema(tx, space.id, schema);
   };
   await turnOf(writes, agentId, () => sql.begin(write));

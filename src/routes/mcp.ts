@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { requestErrors } from '../http/route/errors.ts';
 import { type AskRoute, type RouteReply, route } from '../http/route/route.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
@@ -34,7 +34,7 @@ export const mcp = route<{ mcp: McpServer }>()({
   admitsClosed: true,
   maxBodyBytes: LIMITS.mcp.bodyBytes,
   json: LIMITS.mcp.json,
-  badJson: errors.mcp.parseError,
+  badJson: requestErrors.parseError,
   body: z.unknown().meta({ description: 'A JSON-RPC 2.0 message' }),
 
   handle({ ask, body, caller, headers, log, services, signal }) {

@@ -1,3 +1,4 @@
+import { requestErrors } from '../http/route/errors.ts';
 import type { CarrierSocket, SocketConnection, SocketHandler } from '../http/route/socket-route.ts';
 import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
@@ -41,7 +42,7 @@ export function createCarrierMediaSocket(
       const request = { url: `${origin}${url}`, headers: Object.fromEntries(headers) };
       if (!hooks.isGenuineUpgrade(carrier, request)) throw errors.phone.forgedCallback();
       believe();
-      if (unstarted.size >= mostUnstarted) throw errors.request.tooManySessions(mostUnstarted);
+      if (unstarted.size >= mostUnstarted) throw requestErrors.tooManySessions(mostUnstarted);
       return new MediaHandler({ hooks, codec: hooks.openMedia(carrier), clock, log, unstarted });
     },
   };

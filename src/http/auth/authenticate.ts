@@ -1,7 +1,6 @@
 import { adminErrors, credentialErrors } from '../../accounts/errors.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
 import {
   type AgentCaller,
@@ -12,6 +11,7 @@ import {
   type Permission,
 } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
+import { requestErrors } from '../route/errors.ts';
 import type { GatedRequest, StrangerGate } from '../server/stranger-gate.ts';
 import type { Credentials } from './credentials.ts';
 import {
@@ -266,5 +266,5 @@ function checkSameOrigin(
   if (publicUrl !== undefined && origin === new URL(publicUrl).origin) return;
   const host = headers.get('host');
   if (host !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
-  throw errors.request.crossOrigin();
+  throw requestErrors.crossOrigin();
 }

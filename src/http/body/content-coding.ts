@@ -1,8 +1,8 @@
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { requestErrors } from '../route/errors.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
@@ -37,7 +37,7 @@ export function codingOf(contentEncoding: string | undefined): Coding | undefine
   if (name === undefined) return undefined;
   const coding = KNOWN.find((known) => known === name || `x-${known}` === name);
   if (coding !== undefined && more.length === 0) return coding;
-  throw errors.request.unsupportedCoding(contentEncoding, KNOWN.join(', '));
+  throw requestErrors.unsupportedCoding(contentEncoding, KNOWN.join(', '));
 }
 
 /**

@@ -1,10 +1,10 @@
-import { errors } from '../../kernel/errors.ts';
 import { isLongJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../kernel/long-work.ts';
 import type { BodyReading } from '../body/body.ts';
 import type { BodyBreak, BodyStream } from '../body/body-stream.ts';
 import { BadCoding, type Coding, codingOf, decoded } from '../body/content-coding.ts';
+import { requestErrors } from '../route/errors.ts';
 import type { AnyRoute } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
 import { decodeJson, parseShape, refuseInput } from './parse-input.ts';
@@ -69,11 +69,11 @@ function refusalOf(route: AnyRoute, how: BodyBreak): Error {
     case 'gone':
       return new ClientGoneError('the client left before its body had arrived');
     case 'overloaded':
-      return errors.request.overloaded();
+      return requestErrors.overloaded();
     case 'crowded':
-      return errors.request.bodiesInFlight(LIMITS.bodyBytesPerCaller);
+      return requestErrors.bodiesInFlight(LIMITS.bodyBytesPerCaller);
     case 'too_large':
-      return errors.request.payloadTooLarge(bodyLimit(route));
+      return requestErrors.payloadTooLarge(bodyLimit(route));
   }
 }
 

@@ -1,17 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import type { ZodError, ZodType } from 'zod';
-import type { ValidationDetail } from '../../kernel/errors/request.ts';
 import { errors } from '../../kernel/errors.ts';
 import { copyDigits } from '../../kernel/json/digits.ts';
 import { JsonTooComplex, JsonTooLong } from '../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
+import type { ValidationDetail } from '../route/errors.ts';
+import { requestErrors } from '../route/errors.ts';
 import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
 import type { AnyRoute } from '../route/route.ts';
 
 /** Returns the refusal of bad input, in the wording of the route's envelope. */
 export function refuseInput(details: readonly ValidationDetail[], envelope: Envelope): Error {
   const first = details[0];
-  if (!isVendorEnvelope(envelope) || first === undefined) return errors.request.invalid(details);
+  if (!isVendorEnvelope(envelope) || first === undefined) return requestErrors.invalid(details);
   const param = first.path.join('.');
   const message = param === '' ? first.message : `${param}: ${first.message}`;
   return errors.gateway.invalidRequest(message, param === '' ? null : param);
@@ -79,7 +80,7 @@ export async function decodeJson(route: AnyRoute, bytes: Buffer): Promise<unknow
   try {
     return await parseJsonInTurns(json, route.json);
   } catch (problem) {
-    if (problem instanceof JsonTooLong) throw errors.request.payloadTooLarge(problem.limitBytes);
+    if (problem instanceof JsonTooLong) throw requestErrors.payloadTooLarge(problem.limitBytes);
     const tooComplex = problem instanceof JsonTooComplex ? problem.message : undefined;
     if (tooComplex === undefined)
       throw badJson(route, 'The body is not valid JSON.', 'invalid_json');

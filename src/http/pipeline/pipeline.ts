@@ -4,7 +4,6 @@ import type {
   IdempotencyVerdict,
 } from '../../idempotency/idempotency.ts';
 import { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { NO_RETRY } from '../../kernel/refusal.ts';
@@ -16,6 +15,7 @@ import type { Authenticate, Demand } from '../auth/authenticate.ts';
 import type { HeaderLine, HttpAnswer } from '../route/answer.ts';
 import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
+import { requestErrors } from '../route/errors.ts';
 import { renderError } from '../route/render-error.ts';
 import type { AnyRoute, AskRoute, Context, RouteReply } from '../route/route.ts';
 import type { StrangerGate } from '../server/stranger-gate.ts';
@@ -154,7 +154,7 @@ function callerAttributes(caller: Caller): Attributes {
 const PLAIN_KEY = /^[\x20-\x7e]+$/;
 
 const isClientClosed = (thrown: unknown): boolean =>
-  thrown instanceof ApiError && thrown.status === errors.request.clientClosed().status;
+  thrown instanceof ApiError && thrown.status === requestErrors.clientClosed().status;
 
 /** Returns true when nothing was charged, so that a second attempt under the same key counts as the first. */
 const mayRetry = (thrown: unknown): boolean =>

@@ -2,7 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
 import { soon } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
+import { requestErrors } from '../route/errors.ts';
 
 /** Copy of a request. The socket library's own memory of it is gone after the first await. */
 export type IncomingRequest = {
@@ -81,7 +81,7 @@ export function framingRefusal({ doubledHeader, framing }: IncomingRequest): Api
           code: 'unsupported_transfer_encoding',
         }
       : { path: [doubledHeader], message: 'came twice', code: 'doubled_header' };
-  return errors.request.invalid([detail]);
+  return requestErrors.invalid([detail]);
 }
 
 /**

@@ -1,10 +1,10 @@
 import { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import { ledgerErrors } from '../../ledger/engine/errors.ts';
 import { isTransient, refusesText } from '../../platform/postgres/transient.ts';
 import { type HttpAnswer, JSON_TYPE } from './answer.ts';
+import { requestErrors } from './errors.ts';
 
 /** The shape of refusals: that of the specification, of OpenAI's, Anthropic's or Deepgram's API, or of a JSON-RPC error. */
 export type Envelope = 'flat' | 'openai' | 'anthropic' | 'deepgram' | 'jsonrpc';
@@ -43,7 +43,7 @@ export function renderError(
 
 function failureOf(thrown: unknown): ApiError {
   if (isTransient(thrown)) return ledgerErrors.away();
-  return refusesText(thrown) ? errors.request.unstorableText() : errors.request.internal();
+  return refusesText(thrown) ? requestErrors.unstorableText() : requestErrors.internal();
 }
 
 const flatBody = (refusal: ApiError) => ({ error: refusal.error, ...refusal.fields });

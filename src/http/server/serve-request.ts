@@ -1,5 +1,4 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
@@ -18,6 +17,7 @@ import {
   untilParserIsDone,
 } from '../pipeline/request.ts';
 import { type HeaderLine, type HttpAnswer, JSON_TYPE } from '../route/answer.ts';
+import { requestErrors } from '../route/errors.ts';
 import { inDialect } from '../route/in-dialect.ts';
 import { type Envelope, renderError } from '../route/render-error.ts';
 import { type AnyRoute, isStreamed } from '../route/route.ts';
@@ -230,12 +230,12 @@ function choose({ router, unknownRoute }: ServeDeps, request: IncomingRequest): 
   }
   if (endpoint?.kind === 'socket') {
     const { path, envelope } = endpoint;
-    return { kind: 'refusal', path, refusal: () => errors.request.upgradeRequired(), envelope };
+    return { kind: 'refusal', path, refusal: () => requestErrors.upgradeRequired(), envelope };
   }
   const allow = allowedMethods(byMethod);
   if (request.method !== 'OPTIONS') {
     const [{ envelope } = unmatched] = byMethod.values();
-    return { ...unmatched, refusal: () => errors.request.methodNotAllowed(allow), envelope };
+    return { ...unmatched, refusal: () => requestErrors.methodNotAllowed(allow), envelope };
   }
   return preflight(request, allow);
 }

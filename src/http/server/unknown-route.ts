@@ -1,6 +1,6 @@
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { requestErrors } from '../route/errors.ts';
 import type { Envelope } from '../route/render-error.ts';
 
 type Known = { readonly method: string; readonly path: string; readonly envelope: Envelope };
@@ -52,11 +52,11 @@ export function createUnknownRoute(routes: readonly Known[]) {
     const envelope = families.get(family) ?? (isUnderV1 ? 'openai' : 'flat');
     const refusal = () => {
       const foreign = FOREIGN.find(([pattern]) => pattern.test(path))?.[1];
-      if (foreign !== undefined) return errors.request.notFound(foreign);
+      if (foreign !== undefined) return requestErrors.notFound(foreign);
       const meant = meantBy(known, method, path);
       const hint = meant ? `did you mean ${meant.method} ${meant.path}?` : ALL_ROUTES;
       const asked = `${method} ${path.slice(0, LIMITS.badPathChars)}`;
-      return errors.request.notFound(`There is no route ${asked}; ${hint}`);
+      return requestErrors.notFound(`There is no route ${asked}; ${hint}`);
     };
     return { envelope, refusal };
   };

@@ -1,4 +1,4 @@
-import { errors } from '../../kernel/errors.ts';
+import { requestErrors } from '../route/errors.ts';
 
 export type SocketCaps = { readonly perAgent: number; readonly perAddress: number };
 
@@ -78,9 +78,9 @@ export function createSocketRegistry(caps: SocketCaps): SocketRegistry {
     reserve({ agentId, keyId, address }) {
       const seats = byAgent.get(agentId) ?? new Set<SeatState>();
       const atAddress = perAddress.get(address) ?? 0;
-      if (seats.size >= caps.perAgent) throw errors.request.tooManySockets(caps.perAgent, 'agent');
+      if (seats.size >= caps.perAgent) throw requestErrors.tooManySockets(caps.perAgent, 'agent');
       if (atAddress >= caps.perAddress) {
-        throw errors.request.tooManySockets(caps.perAddress, 'address');
+        throw requestErrors.tooManySockets(caps.perAddress, 'address');
       }
 
       byAgent.set(agentId, seats);

@@ -5,7 +5,6 @@ import type {
   WebSocket,
   WebSocketBehavior,
 } from 'uWebSockets.js';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
@@ -26,6 +25,7 @@ import {
 import type { HeaderLine } from '../route/answer.ts';
 import { CarrierCaller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
+import { requestErrors } from '../route/errors.ts';
 import { renderError } from '../route/render-error.ts';
 import {
   type AgentSocket,
@@ -134,11 +134,11 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
   const { spec, request, reply, requestId, log, span } = handshake;
   if (request.framing !== 'length') {
     await untilParserIsDone();
-    throw framingRefusal(request) ?? errors.request.upgradeWithBody();
+    throw framingRefusal(request) ?? requestErrors.upgradeWithBody();
   }
 
-  if (deps.isDraining()) throw errors.request.draining();
-  if (!isHandshake(request.headers)) throw errors.request.upgradeRequired();
+  if (deps.isDraining()) throw requestErrors.draining();
+  if (!isHandshake(request.headers)) throw requestErrors.upgradeRequired();
 
   const opened =
     spec.credential === 'carrier'

@@ -2,8 +2,6 @@ import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
 
 /** Refusals of the MCP server: of messages, and of tool calls that no route has refused. */
 export const mcp = {
-  /** Refusal of a body that is no JSON. JSON-RPC names the error so. */
-  parseError: () => refusal(400, 'parse_error', 'The body is not valid JSON.'),
   invalidMessage: (message: string) => refusal(400, 'invalid_message', message),
   foreignOrigin: () =>
     refusal(

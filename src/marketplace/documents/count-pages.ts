@@ -1,5 +1,5 @@
 import { inflate } from 'node:zlib';
-import { errors } from '../../kernel/errors.ts';
+import { requestErrors } from '../../http/route/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import { isZip, readZip } from './read-zip.ts';
@@ -68,7 +68,7 @@ function searchIn(bytes: Buffer, signal: AbortSignal): Search {
       if (sinceTurn >= searchBytesPerTurn) {
         sinceTurn = 0;
         await turnForLongWork();
-        if (signal.aborted) throw errors.request.clientClosed();
+        if (signal.aborted) throw requestErrors.clientClosed();
       }
       if (found >= 0) return at + found;
       at = next;

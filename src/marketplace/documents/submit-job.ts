@@ -1,3 +1,4 @@
+import { requestErrors } from '../../http/route/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -61,7 +62,7 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
       });
     } catch (error) {
       if (error instanceof VendorFailed && served.signal.aborted)
-        throw errors.request.clientClosed();
+        throw requestErrors.clientClosed();
       return refuseVendor(deps, vendor.name, error);
     }
   });
@@ -176,7 +177,7 @@ async function accept(
   await onPoint?.('held');
   try {
     const vendorJobId = await handOver(deps, agentId, submission);
-    if (deps.signal.aborted) throw errors.request.clientClosed();
+    if (deps.signal.aborted) throw requestErrors.clientClosed();
     if (!(await queueJob(sql, id, vendorJobId))) throw own(tooLate());
   } catch (error) {
     if (await withdraw(deps, hold, vendor.name)) throw error;

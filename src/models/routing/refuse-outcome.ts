@@ -1,3 +1,4 @@
+import { requestErrors } from '../../http/route/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -45,7 +46,7 @@ export function refuseOutcome(
 ): ApiError {
   switch (outcome.kind) {
     case 'aborted':
-      return errors.request.clientClosed();
+      return requestErrors.clientClosed();
     case 'spent':
       return outcome.refusal;
     case 'unaffordable':

@@ -1,4 +1,4 @@
-import { errors } from '../../kernel/errors.ts';
+import { requestErrors } from '../../http/route/errors.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { writeDigits } from '../../kernel/json/digits.ts';
 import { endToEndHeaders, type Header, isHeader } from '../../platform/egress/request-headers.ts';
@@ -47,7 +47,7 @@ export function outboundRequest({ method, headers, body }: ProxyRequest): Outbou
 }
 
 const invalidHeader = (name: string) =>
-  errors.request.invalid([
+  requestErrors.invalid([
     {
       path: ['headers', name.slice(0, 64)],
       message: 'must be a header name and a value without control characters',

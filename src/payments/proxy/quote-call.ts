@@ -1,5 +1,5 @@
+import { requestErrors } from '../../http/route/errors.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
@@ -81,6 +81,6 @@ export async function quoteCall(deps: QuoteCallDeps, call: VendorCall): Promise<
   const challenge = await readChallenge(answer, deps.terms);
   prices.note(target, challenge.offers);
   // A client that has left pays nothing.
-  if (signal.aborted) throw errors.request.clientClosed();
+  if (signal.aborted) throw requestErrors.clientClosed();
   return { kind: 'priced', destination, upstreamMs, agent, challenge };
 }

@@ -1,3 +1,4 @@
+import { requestErrors } from '../../http/route/errors.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
@@ -75,9 +76,9 @@ export async function askVendor(
     const { unpaidMs: totalMs, ...more } = times;
     return await sendVendor(client, destination, request, { totalMs, ...more }, signal);
   } catch (error) {
-    if (error instanceof BadRequestHeader) throw errors.request.invalid([badHeader(error)]);
+    if (error instanceof BadRequestHeader) throw requestErrors.invalid([badHeader(error)]);
     if (!(error instanceof SendFailed)) throw error;
-    if (signal.aborted) throw errors.request.clientClosed();
+    if (signal.aborted) throw requestErrors.clientClosed();
     const { reason } = error;
     throw new VendorCallFailed(reason, errors.proxy.unreachable(NO_ANSWER[reason]));
   }

@@ -1,4 +1,5 @@
 import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/body/multipart.ts';
+import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -45,7 +46,7 @@ async function readForm(
   } catch (error) {
     if (!(error instanceof MultipartRefused)) throw error;
     if (error.why === 'file_too_large') {
-      throw errors.request.payloadTooLarge(LIMITS.audioFileBytes);
+      throw requestErrors.payloadTooLarge(LIMITS.audioFileBytes);
     }
     throw errors.gateway.invalidRequest(error.message);
   }

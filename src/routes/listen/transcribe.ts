@@ -1,3 +1,4 @@
+import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
 import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
@@ -72,7 +73,7 @@ async function readAddressOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const piece of body) {
     bytes += piece.byteLength;
     if (bytes > LIMITS.deepgram.addressBodyBytes) {
-      throw errors.request.payloadTooLarge(LIMITS.deepgram.addressBodyBytes);
+      throw requestErrors.payloadTooLarge(LIMITS.deepgram.addressBodyBytes);
     }
     pieces.push(piece);
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { requestErrors } from '../../http/route/errors.ts';
 import { soon } from '../../kernel/clock.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -28,7 +29,7 @@ export function createLedgerSync({ sql }: { readonly sql: Sql }) {
       }
       const last = splitter.end();
       if (last !== undefined) upload.take(last);
-      if (!upload.hasReadableLine) throw errors.request.invalid([NOTHING_READABLE]);
+      if (!upload.hasReadableLine) throw requestErrors.invalid([NOTHING_READABLE]);
 
       const { rows, rejected } = upload;
       const synced = rows.length === 0 ? 0 : await saveReconciled(sql, agentId, rows);

@@ -1,4 +1,4 @@
-import type { ValidationDetail } from '../../kernel/errors/request.ts';
+import type { ValidationDetail } from '../../http/route/errors.ts';
 import type { SpendWindow } from '../../policy/policy.ts';
 import { checkTogether, type Plan } from './plan-policy.ts';
 import type { PolicyEdit, StoredPolicy } from './policy-request.ts';

@@ -1,4 +1,4 @@
-import type { ValidationDetail } from '../../kernel/errors/request.ts';
+import type { ValidationDetail } from '../../http/route/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { normalTag } from '../../kernel/tag.ts';
 import type { MatchKind, SpendWindow } from '../../policy/policy.ts';

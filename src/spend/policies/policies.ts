@@ -1,5 +1,6 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { agentErrors } from '../../accounts/errors.ts';
+import { requestErrors } from '../../http/route/errors.ts';
 import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
@@ -148,7 +149,7 @@ async function recordNow(change: Change, scope: ControlsScope, policy: StoredPol
 }
 
 function requirePlan<T>(plan: Plan<T>): T {
-  if (plan.kind === 'refused') throw errors.request.invalid(plan.details);
+  if (plan.kind === 'refused') throw requestErrors.invalid(plan.details);
   return plan.policy;
 }
 

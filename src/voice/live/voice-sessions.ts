@@ -1,5 +1,5 @@
+import { requestErrors } from '../../http/route/errors.ts';
 import { type Clock, sleep } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 
 /** The methods of a session that the registry calls. */
@@ -45,8 +45,8 @@ export function createVoiceSessions(deps: {
   }
 
   function requireRoom(): void {
-    if (draining) throw errors.request.draining();
-    if (live.size >= limit) throw errors.request.tooManySessions(limit);
+    if (draining) throw requestErrors.draining();
+    if (live.size >= limit) throw requestErrors.tooManySessions(limit);
   }
 
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../src/kernel/errors.ts';
+import { requestErrors } from '../../../src/http/route/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import { createMarketplace } from '../../../src/marketplace/marketplace.ts';
@@ -117,7 +117,7 @@ describe('memory at the marketplace', () => {
     await expect(market(new Error('bug')).call('/v1/db/vectordb/query', '{}')).rejects.toThrow(
       'bug',
     );
-    const closed = errors.request.clientClosed();
+    const closed = requestErrors.clientClosed();
     await expect(market(closed).call('/v1/db/vectordb/query', '{}')).rejects.toBe(closed);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../src/kernel/errors.ts';
+import { requestErrors } from '../../../src/http/route/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
@@ -96,7 +96,7 @@ describe('an order under an Idempotency-Key', () => {
       return sound(LONG);
     });
     const bought = buy({ workId: 'work_1', signal: leaving.signal });
-    await expect(statusOf(bought)).rejects.toEqual(errors.request.clientClosed());
+    await expect(statusOf(bought)).rejects.toEqual(requestErrors.clientClosed());
     expect([ledger.consumedRaw(1), ledger.openHolds()]).toEqual([0n, 0]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { HttpAnswer } from '../../../src/http/route/answer.ts';
+import { requestErrors } from '../../../src/http/route/errors.ts';
 import { renderError } from '../../../src/http/route/render-error.ts';
 import { ok, type RouteCall, route } from '../../../src/http/route/route.ts';
 import { idempotencyErrors } from '../../../src/idempotency/errors.ts';
@@ -137,7 +138,7 @@ describe('a tool call', () => {
     new Promise<HttpAnswer>((resolve) =>
       call.signal.addEventListener('abort', () => resolve(end), { once: true }),
     );
-  const unpaid = refused(errors.request.clientClosed(), 'flat');
+  const unpaid = refused(requestErrors.clientClosed(), 'flat');
 
   it('a tool call that times out unpaid returns tool_timed_out and may be retried', async () => {
     const { clock, make } = calling(waiting(unpaid));

@@ -1,3 +1,4 @@
+import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { DRAINING } from '../../../kernel/draining.ts';
 import { errors } from '../../../kernel/errors.ts';
@@ -112,7 +113,7 @@ export class ResponseConnection {
 
   /** Finishes the current answer and closes the connection. Waiting requests are refused without a charge. */
   drain(): void {
-    this.#finish({ ...DRAINING, refusal: errors.request.draining() });
+    this.#finish({ ...DRAINING, refusal: requestErrors.draining() });
   }
 
   cutOff(code: number, reason: string): void {

@@ -1,3 +1,4 @@
+import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
@@ -66,7 +67,7 @@ export class CallFeed {
 
   /** Begins a stream. Throws the refusal of one reader too many. */
   async open(request: FeedRequest): Promise<FeedReader> {
-    if (this.#isClosed) throw errors.request.draining();
+    if (this.#isClosed) throw requestErrors.draining();
     const { accountId, afterSeq, callId } = request;
     const watched = this.#watched.get(callId) ?? { readings: new Set(), polls: 0 };
     const ofAccount = [...this.#watched.values()]

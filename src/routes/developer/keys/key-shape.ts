@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errors } from '../../../kernel/errors.ts';
+import { requestErrors } from '../../../http/route/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { isStorable } from '../../../kernel/storable.ts';
 
@@ -29,7 +29,7 @@ export const requireKeyBody = <T>(body: T | undefined): T => {
 };
 
 export const unreadableKeyBody = (): Error =>
-  errors.request.invalidBody(
+  requestErrors.invalidBody(
     `Send JSON: label (a string of at most ${LIMITS.labelChars} characters), permissions (read or read_write), expiresAt (an ISO 8601 time).`,
   );
 

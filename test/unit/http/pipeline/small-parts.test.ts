@@ -7,10 +7,10 @@ import {
   commonHeaders,
   preflightHeaders,
 } from '../../../../src/http/pipeline/output-headers.ts';
+import { requestErrors } from '../../../../src/http/route/errors.ts';
 import { renderError } from '../../../../src/http/route/render-error.ts';
 import { cutReason } from '../../../../src/http/websocket/socket-session.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { reservationErrors } from '../../../../src/x402/errors.ts';
 
@@ -77,13 +77,13 @@ describe('a rendered failure', () => {
   it('a rendered refusal hides its cause, and may allow a retry', () => {
     const caused = new ApiError(502, 'upstream', { cause: new Error('secret host') });
     expect(String(renderError(caused, 'flat', () => silentLog).body)).not.toContain('secret');
-    const draining = renderError(errors.request.draining(), 'flat', () => silentLog);
+    const draining = renderError(requestErrors.draining(), 'flat', () => silentLog);
     expect(draining.headers).toMatchObject({ 'x-should-retry': 'true', 'retry-after': '1' });
   });
 
   it('a rendered failure shows validation details as the message of the OpenAI envelope', () => {
     const detail = { path: ['messages', 0, 'role'], message: 'is missing', code: 'x' };
-    const answer = renderError(errors.request.invalid([detail]), 'openai', () => silentLog);
+    const answer = renderError(requestErrors.invalid([detail]), 'openai', () => silentLog);
     expect(JSON.parse(String(answer.body)).error).toMatchObject({
       message: 'messages.0.role: is missing',
       code: 'invalid_request',

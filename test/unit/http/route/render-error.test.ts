@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { credentialErrors } from '../../../../src/accounts/errors.ts';
+import { requestErrors } from '../../../../src/http/route/errors.ts';
 import { type Envelope, renderError } from '../../../../src/http/route/render-error.ts';
 import { errors } from '../../../../src/kernel/errors.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
@@ -37,7 +38,7 @@ it('a refusal has the envelope of its route, with the same code and message in e
 it('JSON-RPC has its own error codes for unreadable messages and for bugs, and shows no detail of a bug', () => {
   const codeOf = (thrown: unknown) =>
     (shown(thrown, 'jsonrpc') as unknown as { error: { code: number } }).error.code;
-  expect(codeOf(errors.mcp.parseError())).toBe(-32_700);
+  expect(codeOf(requestErrors.parseError())).toBe(-32_700);
   expect(codeOf(errors.mcp.invalidMessage('no'))).toBe(-32_600);
   expect(codeOf(new Error('the secret'))).toBe(-32_603);
   expect(JSON.stringify(shown(new Error('the secret'), 'jsonrpc'))).not.toContain('secret');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createAuthenticate } from '../../../../src/http/auth/authenticate.ts';
 import { BodyBudget } from '../../../../src/http/body/body-budget.ts';
 import { commonHeaders, privateHeaders } from '../../../../src/http/pipeline/output-headers.ts';
+import { requestErrors } from '../../../../src/http/route/errors.ts';
 import { ok, route, streamedBody } from '../../../../src/http/route/route.ts';
 import { createHttpMetrics } from '../../../../src/http/server/http-metrics.ts';
 import { createMetrics } from '../../../../src/http/server/metrics.ts';
@@ -13,7 +14,6 @@ import { type Endpoint, serveRequest } from '../../../../src/http/server/serve-r
 import { createStrangerGate } from '../../../../src/http/server/stranger-gate.ts';
 import { createUnknownRoute } from '../../../../src/http/server/unknown-route.ts';
 import type { IdempotencyStore } from '../../../../src/idempotency/idempotency.ts';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
@@ -51,7 +51,7 @@ const sum = route()({
   async handle({ body }) {
     let bytes = 0;
     for await (const chunk of body) {
-      if (chunk.includes(120)) throw errors.request.invalidBody('no x, please');
+      if (chunk.includes(120)) throw requestErrors.invalidBody('no x, please');
       bytes += chunk.length;
     }
     return ok({ bytes });
@@ -200,7 +200,7 @@ describe('serving a request', () => {
         envelope: 'flat',
         refusal() {
           searches += 1;
-          return errors.request.notFound('There is no such route.');
+          return requestErrors.notFound('There is no such route.');
         },
       }),
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requestErrors } from '../../../../src/http/route/errors.ts';
 import { errors } from '../../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
@@ -168,7 +169,7 @@ describe('an estimate of a call to the marketplace', () => {
   });
 
   it('an estimate of a marketplace call is refused for a wrong body, and fails for a vendor that is not listed', async () => {
-    const wrong = errors.request.invalid([{ path: ['model'], message: 'is none', code: 'x' }]);
+    const wrong = requestErrors.invalid([{ path: ['model'], message: 'is none', code: 'x' }]);
     await expect(sold(wrong)).rejects.toBe(wrong);
     await expect(
       sold(errors.marketplace.notFound('There is no such vendor.')),

@@ -1,4 +1,4 @@
-import { mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from '../../kernel/refusal.ts';
 
 export type ValidationDetail = {
   readonly path: readonly (string | number)[];
@@ -14,12 +14,13 @@ const describe = (details: readonly ValidationDetail[]): string =>
     .map(({ path, message }) => [path.join('.'), message].filter((part) => part !== '').join(': '))
     .join('; ');
 
-export const request = {
+/** Refusals of requests that no single domain owns. */
+export const requestErrors = {
   /** Refuses an invalid request. The message repeats the details, since most clients print only the message. */
   invalid: (details: readonly ValidationDetail[]) =>
     refusal(400, 'Invalid request', describe(details), { details }),
   unstorableText: () =>
-    request.invalid([
+    requestErrors.invalid([
       {
         path: [],
         message:
@@ -110,4 +111,6 @@ export const request = {
       {},
       NO_RETRY,
     ),
+  /** Refusal of a body that is no JSON. JSON-RPC names the error so. */
+  parseError: () => refusal(400, 'parse_error', 'The body is not valid JSON.'),
 };
