@@ -1,6 +1,4 @@
-import { attribution } from './errors/attribution.ts';
 import { batches } from './errors/batches.ts';
-import { controls } from './errors/controls.ts';
 import { deepgram } from './errors/deepgram.ts';
 import { gateway } from './errors/gateway.ts';
 import { marketplace } from './errors/marketplace.ts';
@@ -17,8 +15,6 @@ import { responses } from './errors/responses.ts';
  */
 export const errors = {
   proxy,
-  controls,
-  attribution,
   gateway,
   memory,
   phone,

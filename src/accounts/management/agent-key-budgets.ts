@@ -1,6 +1,6 @@
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { controlErrors } from '../../spend/errors.ts';
 import {
   type BudgetRequest,
   type BudgetView,
@@ -59,7 +59,7 @@ export function createAgentKeyBudgets({ invalidations, now }: Deps) {
       const agent = { agentId, accountId: owner.accountId };
       await change(owner, agentId, keyId, async (tx, key) => {
         if (!(await endKeyBudget(tx, agent, key.rootId, now())))
-          throw errors.controls.budgetNotFound();
+          throw controlErrors.budgetNotFound();
         return key;
       });
     },

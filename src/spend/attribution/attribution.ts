@@ -1,7 +1,7 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
-import { errors } from '../../kernel/errors.ts';
 import { normalTag } from '../../kernel/tag.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { attributionErrors } from '../errors.ts';
 import { type Action, findActions } from './action-store.ts';
 import { type Charge, findRecentCharges } from './charge-store.ts';
 import { findGatewayUsage } from './gateway-usage-store.ts';
@@ -58,7 +58,7 @@ export function createAttribution({ sql }: { readonly sql: Sql }) {
 
 function requireActionId(text: string): string {
   const actionId = normalTag(text);
-  if (actionId === undefined) throw errors.attribution.invalidActionId();
+  if (actionId === undefined) throw attributionErrors.invalidActionId();
   return actionId;
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { requestErrors } from '../../http/route/errors.ts';
 import { soon } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { attributionErrors } from '../errors.ts';
 import { type Line, LineSplitter } from './line-splitter.ts';
 import { type ReconciledRow, saveReconciled } from './reconciled-store.ts';
 import { readLine, type SpendEvent } from './spend-event.ts';
@@ -59,7 +59,7 @@ class Upload {
       line === 'too_long' ? ({ kind: 'rejected', isReadable: false } as const) : readLine(line);
     if (read.kind === 'blank') return;
     if (this.rows.length + this.rejected === LIMITS.syncEvents) {
-      throw errors.attribution.tooManyEvents(LIMITS.syncEvents);
+      throw attributionErrors.tooManyEvents(LIMITS.syncEvents);
     }
     this.hasReadableLine ||= read.kind === 'event' || read.isReadable;
     if (read.kind === 'event') this.rows.push({ ...read.event, digest: this.#digest(read.event) });

@@ -3,9 +3,9 @@ import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { requireAgentKey } from '../../accounts/keys/require-agent-key.ts';
 import { assert } from '../../kernel/assert.ts';
 import { isoTime } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { SpendState } from '../../ledger/rules/spend-state.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { controlErrors } from '../errors.ts';
 import { limitChain } from '../limits/limit-chain.ts';
 import { type ResolvedSpend, resolveSpend, type SpendRequest } from '../limits/resolve-spend.ts';
 import type { SpendStateReader } from '../limits/spend-state.ts';
@@ -42,7 +42,7 @@ export function createAwareness(deps: {
   return {
     async creditRemaining(agentId: number) {
       const [agent, found] = await requireCaller(agentId);
-      if (agent.walletAddress === null) throw errors.controls.noCreditLimit();
+      if (agent.walletAddress === null) throw controlErrors.noCreditLimit();
       return creditRemaining(agent, found);
     },
 

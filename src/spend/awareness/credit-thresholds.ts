@@ -1,11 +1,11 @@
 import { agentErrors } from '../../accounts/errors.ts';
 import type { Invalidations } from '../../accounts/keys/invalidations.ts';
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { utilizationBps } from '../../ledger/rules/spend-events.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { webhookErrors } from '../../webhooks/errors.ts';
+import { controlErrors } from '../errors.ts';
 import {
   type CreditThreshold,
   deleteThreshold,
@@ -55,7 +55,7 @@ export function createCreditThresholds(deps: {
     async remove(agentId: number, thresholdId: number) {
       await invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         if (!(await deleteThreshold(tx, agentId, thresholdId))) {
-          throw errors.controls.thresholdNotFound();
+          throw controlErrors.thresholdNotFound();
         }
         return thresholdId;
       });

@@ -1,8 +1,8 @@
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import { readAt, spendStateOf } from '../../ledger/rules/spend-state.ts';
 import { findBalance } from '../../ledger/store/balances.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { controlErrors } from '../errors.ts';
 import type { Change } from '../policies/change-controls.ts';
 import type { StoredPolicy } from '../policies/policy-request.ts';
 
@@ -21,7 +21,7 @@ export async function requireCovered(
   const after = await readKept(tx, policy.agentId, nowMs);
   if (after.keptRaw <= before.keptRaw || after.keptRaw <= after.spendableRaw) return;
   const freeRaw = before.spendableRaw - before.keptRaw;
-  throw errors.controls.insufficientBalance(
+  throw controlErrors.insufficientBalance(
     (freeRaw > 0n ? freeRaw : 0n).toString(),
     policy.limitRaw.toString(),
   );

@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { controlErrors } from '../errors.ts';
 import { type AgentScope, type ControlsDeps, changeControls } from '../policies/change-controls.ts';
 import { requireRoom } from '../policies/policies.ts';
 import { type NewPolicy, plainCap } from '../policies/policy-request.ts';
@@ -28,7 +28,7 @@ export function createPreBorrow(deps: ControlsDeps) {
         const ttlSeconds = wanted.ttlSeconds ?? LIMITS.preBorrowSeconds.default;
         const policy = keepingPolicy(wanted, nowSec + ttlSeconds);
         const held = await findDuplicate(tx, scope, policy, { nowSec });
-        if (held !== undefined) throw errors.controls.taskAlreadyHeld(held);
+        if (held !== undefined) throw controlErrors.taskAlreadyHeld(held);
         await requireRoom(change, scope);
         let policyId = 0;
         await requireCovered(change, { ...policy, agentId: scope.agentId }, async () => {

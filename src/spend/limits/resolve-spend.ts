@@ -1,9 +1,9 @@
 import type { ApiError, Fields } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { barOf, refusalOf, teamRefusalOf } from '../../ledger/rules/admit.ts';
 import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
 import { refusalOfDestination } from '../../policy/allowlist.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
+import { controlErrors } from '../errors.ts';
 import { bindingOf, type ChainRow } from './limit-chain.ts';
 import { refuseSpend } from './refuse-spend.ts';
 
@@ -63,13 +63,13 @@ function refusalOfDestinationTo(
 ): ApiError | undefined {
   const barred = barOf(rules, key?.id, position);
   if (barred !== undefined) return refuseSpend(barred);
-  if (host === undefined) return errors.controls.unresolvableHost(asked);
+  if (host === undefined) return controlErrors.unresolvableHost(asked);
   const { allowlistMode: mode } = rules;
   const known = [...rules.policies, ...rules.teamPolicies];
   const unlisted = refusalOfDestination(mode, known, { host, payee: null }, position.nowSec);
   if (unlisted !== undefined) return refuseSpend(unlisted);
   const needsPayee = mode === 'vendor' || mode === 'both';
-  if (needsPayee && recipient === null) return errors.controls.unresolvableRecipient(host);
+  if (needsPayee && recipient === null) return controlErrors.unresolvableRecipient(host);
   return undefined;
 }
 

@@ -1,10 +1,10 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { credentialErrors } from '../../accounts/errors.ts';
 import type { Invalidations } from '../../accounts/keys/invalidations.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { type ControlChange, tightens } from '../../policy/tightens.ts';
 import type { History, PolicyOwner } from '../awareness/history-store.ts';
+import { controlErrors } from '../errors.ts';
 import type { AgentControls } from './policy-request.ts';
 import { readControls } from './policy-store.ts';
 
@@ -76,7 +76,7 @@ export async function changeControls<T>(
 
 const permitFor = (scope: ControlsScope, controls: AgentControls) => (change: ControlChange) => {
   if (scope.by === 'agent' && controls.locked && !tightens(change)) {
-    throw errors.controls.selfServiceLocked();
+    throw controlErrors.selfServiceLocked();
   }
 };
 

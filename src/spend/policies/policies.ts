@@ -1,12 +1,12 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { agentErrors } from '../../accounts/errors.ts';
 import { requestErrors } from '../../http/route/errors.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { Counter } from '../../policy/counter.ts';
 import type { PolicyKind } from '../../policy/policy.ts';
 import { type History, readHistory } from '../awareness/history-store.ts';
+import { controlErrors } from '../errors.ts';
 import { countedOf, readTeamCounters } from '../limits/counter-store.ts';
 import { requireCovered } from '../limits/kept-money.ts';
 import {
@@ -72,7 +72,7 @@ export function createPolicies(deps: ControlsDeps) {
     async reset(scope: ControlsScope, policyId: number) {
       return changeControls(deps, scope, async (change) => {
         const policy = await requirePolicy(change, scope, policyId);
-        if (policy.window.kind !== 'rolling') throw errors.controls.notResettable();
+        if (policy.window.kind !== 'rolling') throw controlErrors.notResettable();
         change.permit({ kind: 'reset' });
         const after = { ...policy, startsAtMs: change.nowMs };
         await savePolicy(change, scope, after, true);
@@ -155,7 +155,7 @@ function requirePlan<T>(plan: Plan<T>): T {
 
 async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: ControlsScope, policyId: number) {
   const policy = await findPolicy(tx, scope, kindsOf(scope), policyId);
-  if (policy === undefined) throw errors.controls.policyNotFound();
+  if (policy === undefined) throw controlErrors.policyNotFound();
   return policy;
 }
 
@@ -181,6 +181,6 @@ async function requireUnique(
 ): Promise<void> {
   const duplicate = await findDuplicate(tx, scope, policy, { nowSec, exceptId });
   if (duplicate === undefined) return;
-  if (policy.reserves) throw errors.controls.taskAlreadyHeld(duplicate);
-  throw errors.controls.duplicatePolicy(duplicate);
+  if (policy.reserves) throw controlErrors.taskAlreadyHeld(duplicate);
+  throw controlErrors.duplicatePolicy(duplicate);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
-import { errors } from '../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createBytesInFlight } from '../../../src/marketplace/bytes-in-flight.ts';
 import { createFileFetch } from '../../../src/marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
 import { BlockedDestination } from '../../../src/platform/egress/blocked-destination.ts';
 import { BodyTooLarge, SendFailed } from '../../../src/platform/egress/send-failed.ts';
+import { controlErrors } from '../../../src/spend/errors.ts';
 import {
   fakeAnswer,
   placeOf,
@@ -133,7 +133,7 @@ describe('a file of sound', () => {
       'https://b.example/1': sound(),
     };
     const except = (barred: string) => async (host: string) => {
-      if (host === barred) throw errors.controls.hostNotAllowlisted(host);
+      if (host === barred) throw controlErrors.hostNotAllowlisted(host);
     };
     for (const [barred, asked] of [
       ['a.example', 0],

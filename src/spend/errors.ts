@@ -1,8 +1,9 @@
-import type { Fields } from '../api-error.ts';
-import { NO_RETRY, refusal } from '../refusal.ts';
+import type { Fields } from '../kernel/api-error.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 /** Refusals by spend controls, and refusals of requests that change spend controls. */
-export const controls = {
+export const controlErrors = {
   spendLimitExceeded: (message: string, fields: Fields) =>
     refusal(402, 'spend_limit_exceeded', message, fields),
   policyExceeded: (message: string, fields: Fields) =>
@@ -84,4 +85,17 @@ export const controls = {
       { policyId },
       NO_RETRY,
     ),
+};
+
+export const attributionErrors = {
+  invalidActionId: () =>
+    refusal(
+      400,
+      'invalid_action_id',
+      `An action id has 1 to ${LIMITS.taskIdChars} printable ASCII characters.`,
+    ),
+  tooManyEvents: (max: number) =>
+    refusal(413, 'payload_too_large', `An upload may have at most ${max} events.`, {
+      limit_events: max,
+    }),
 };
