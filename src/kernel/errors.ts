@@ -3,7 +3,6 @@ import { deepgram } from './errors/deepgram.ts';
 import { gateway } from './errors/gateway.ts';
 import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
-import { memory } from './errors/memory.ts';
 import { phone } from './errors/phone.ts';
 import { proxy } from './errors/proxy.ts';
 import { responses } from './errors/responses.ts';
@@ -16,7 +15,6 @@ import { responses } from './errors/responses.ts';
 export const errors = {
   proxy,
   gateway,
-  memory,
   phone,
   batches,
   mcp,

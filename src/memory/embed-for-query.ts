@@ -1,8 +1,8 @@
 import { credentialErrors } from '../accounts/errors.ts';
 import { assert } from '../kernel/assert.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { type Embedders, embedQuery, requireEmbedding } from './embedder.ts';
+import { memoryErrors } from './errors.ts';
 import { type MemoryCaller, spenderOf } from './memory-caller.ts';
 import { areSearchable } from './purchase/codecs.ts';
 import { ModelRefused, type Models, type PurchaseCost } from './purchase/models.ts';
@@ -54,7 +54,7 @@ export async function embedForQuery(
     assert(vector !== undefined, 'a vector that was charged was delivered');
     return { vector, bill };
   } catch (error) {
-    if (error instanceof ModelRefused) throw errors.memory.modelRefused(model, error.status);
+    if (error instanceof ModelRefused) throw memoryErrors.modelRefused(model, error.status);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { type EmbeddingEngine, EngineBusy, EngineMissing } from '../engines/engine.ts';
 import { USE_LITE_DIMENSIONS } from '../engines/text/use-lite.ts';
-import { errors } from '../kernel/errors.ts';
+import { memoryErrors } from './errors.ts';
 
 /** Engine of this process that computes vectors of texts, free of charge. */
 export interface Embedder {
@@ -66,9 +66,9 @@ export const spaceOf = (embedding: Embedding): { readonly model: string; readonl
 /** Returns the embedding for a model. Throws `vendor_unavailable` when this server cannot compute vectors of the model. */
 export function requireEmbedding(embedders: Embedders, model: string): Embedding {
   const embedding = embedders.of(model);
-  if (embedding === undefined) throw errors.memory.modelGone(model);
+  if (embedding === undefined) throw memoryErrors.modelGone(model);
   if (embedding.kind === 'local' && embedding.embedder.missing() !== undefined) {
-    throw errors.memory.vendorMissing();
+    throw memoryErrors.vendorMissing();
   }
   return embedding;
 }
@@ -83,8 +83,8 @@ export async function embedQuery(
     if (vector === undefined) throw new Error('the engine made no vector of a query');
     return vector;
   } catch (error) {
-    if (error instanceof EngineMissing) throw errors.memory.vendorMissing();
-    if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
+    if (error instanceof EngineMissing) throw memoryErrors.vendorMissing();
+    if (error instanceof EngineBusy) throw memoryErrors.vendorBusy(error.retryAfterSeconds);
     throw error;
   }
 }

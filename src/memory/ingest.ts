@@ -1,12 +1,12 @@
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import type { ValidationDetail } from '../http/route/errors.ts';
 import { requestErrors } from '../http/route/errors.ts';
-import { errors } from '../kernel/errors.ts';
 import { idOf, newId } from '../kernel/ids.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { type Embedders, requireEmbedding, spaceOf } from './embedder.ts';
+import { memoryErrors } from './errors.ts';
 import { bytesOf, findItems, insertItems, type NewItem } from './item-store.ts';
 import { type MemoryCaller, spenderOf } from './memory-caller.ts';
 import type { Bodies, Document } from './memory-shape.ts';
@@ -77,8 +77,8 @@ const keyedId = (workId: string, n: number): string => idOf('mem_', `${workId}/$
 function requireRoom(kept: Pick<TenantSize, 'items' | 'bytes'>, items: readonly NewItem[]): void {
   const { bytesPerAgent, itemsPerAgent } = LIMITS.memory;
   const bytes = items.reduce((sum, item) => sum + bytesOf(item), kept.bytes);
-  if (kept.items + items.length > itemsPerAgent) throw errors.memory.full('items', itemsPerAgent);
-  if (bytes > bytesPerAgent) throw errors.memory.full('bytes of text', bytesPerAgent);
+  if (kept.items + items.length > itemsPerAgent) throw memoryErrors.full('items', itemsPerAgent);
+  if (bytes > bytesPerAgent) throw memoryErrors.full('bytes of text', bytesPerAgent);
 }
 
 const DETAILS_SHOWN = 20;

@@ -4,11 +4,11 @@ import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { JsonTooComplex } from '../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
+import { memoryErrors } from './errors.ts';
 import type { Indexer } from './indexing/indexer.ts';
 import { findIngested, ingest } from './ingest.ts';
 import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
@@ -128,14 +128,14 @@ async function readBody(body: unknown): Promise<unknown> {
   const isText = typeof body === 'string' || body instanceof Uint8Array;
   if (!isText) return body ?? {};
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
-  if (bytes.length > LIMITS.memory.bodyBytes) throw errors.memory.bodyTooLong();
+  if (bytes.length > LIMITS.memory.bodyBytes) throw memoryErrors.bodyTooLong();
   if (bytes.length === 0) return {};
-  if (!isUtf8(bytes)) throw errors.memory.invalidJson();
+  if (!isUtf8(bytes)) throw memoryErrors.invalidJson();
   try {
     return await parseJsonInTurns(bytes, LIMITS.memory.bodyJson);
   } catch (error) {
     if (error instanceof JsonTooComplex || error instanceof SyntaxError) {
-      throw errors.memory.invalidJson();
+      throw memoryErrors.invalidJson();
     }
     throw error;
   }

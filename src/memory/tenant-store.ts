@@ -1,7 +1,7 @@
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { numberArray } from '../platform/postgres/pg-array.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
+import { memoryErrors } from './errors.ts';
 import type { MetadataSchema } from './memory-shape.ts';
 import type { Space } from './space.ts';
 
@@ -61,7 +61,7 @@ export async function lockOrMakeTenant(tx: Queryable, agentId: number): Promise<
     insert into memory_tenants (agent_id) select id from living
     on conflict (agent_id) do update set agent_id = excluded.agent_id
     returning items, bytes::float8 as bytes, spaces`;
-  if (tenant === undefined) throw errors.memory.tenantNotFound();
+  if (tenant === undefined) throw memoryErrors.tenantNotFound();
   return tenant;
 }
 
@@ -87,7 +87,7 @@ export async function findOrMakeSpace(
   const found = await findSpace(tx, agentId, subTenant);
   if (found !== undefined) return found;
   const { spacesPerAgent } = LIMITS.memory;
-  if (spaces >= spacesPerAgent) throw errors.memory.full('sub-tenants', spacesPerAgent);
+  if (spaces >= spacesPerAgent) throw memoryErrors.full('sub-tenants', spacesPerAgent);
   await tx`insert into memory_spaces (agent_id, sub_tenant, model, dims)
     values (${agentId}, ${subTenant ?? ''}, ${model}, ${dims})`;
   await tx`update memory_tenants set spaces = spaces + 1 where agent_id = ${agentId}`;

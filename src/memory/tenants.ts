@@ -2,11 +2,11 @@ import { EngineBusy } from '../engines/engine.ts';
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { type Embedders, spaceOf } from './embedder.ts';
+import { memoryErrors } from './errors.ts';
 import type { Bodies } from './memory-shape.ts';
 import { extendSchema } from './metadata.ts';
 import { turnOf } from './search/turn-of.ts';
@@ -70,7 +70,7 @@ export async function deleteTenant(
   const { clock, loader, sql, writes } = deps;
   const remove = () => sql.begin((tx) => removeTenant(tx, agentId));
   const spaces = await turnOf(writes, agentId, remove);
-  if (spaces === undefined) throw errors.memory.tenantNotFound();
+  if (spaces === undefined) throw memoryErrors.tenantNotFound();
   for (const [done, id] of spaces.entries()) {
     if (done % DROPS_A_TURN === 0) await turnForLongWork();
     await loader.drop(id);

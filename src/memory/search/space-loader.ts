@@ -1,9 +1,9 @@
 import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
 import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { memoryErrors } from '../errors.ts';
 import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
 import type { Found, SpaceQuery } from '../index/space-query.ts';
 import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
@@ -55,11 +55,11 @@ export class SpaceLoader implements VectorSearch {
         await this.#ensure(space);
         return await this.#deps.index.search(space.id, query);
       } catch (error) {
-        if (error instanceof SpaceTooLarge) throw errors.memory.tooManyVectors();
-        if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
+        if (error instanceof SpaceTooLarge) throw memoryErrors.tooManyVectors();
+        if (error instanceof EngineBusy) throw memoryErrors.vendorBusy(error.retryAfterSeconds);
         // The space was evicted for other spaces, or the index lost its thread.
         if (!isGone(error)) throw error;
-        if (tries === TRIES) throw errors.memory.vendorBusy(1);
+        if (tries === TRIES) throw memoryErrors.vendorBusy(1);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { EngineBusy } from '../../engines/engine.ts';
 import type { FairQueue } from '../../engines/threads/fair-queue.ts';
-import { errors } from '../../kernel/errors.ts';
+import { memoryErrors } from '../errors.ts';
 
 /** Runs a database search when it is the agent's turn. Throws `vendor_unavailable` when too many searches wait. */
 export async function turnOf<T>(
@@ -11,7 +11,7 @@ export async function turnOf<T>(
   try {
     return await line.run(agentId, find);
   } catch (error) {
-    if (error instanceof EngineBusy) throw errors.memory.vendorBusy(error.retryAfterSeconds);
+    if (error instanceof EngineBusy) throw memoryErrors.vendorBusy(error.retryAfterSeconds);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context, LostWork, RouteReply } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { memoryErrors } from '../../../memory/errors.ts';
 import type { Memory, MemoryOp } from '../../../memory/memory.ts';
 import { BODIES } from '../../../memory/memory-shape.ts';
 import { askMemory, isKeyed } from './ask-memory.ts';
@@ -17,7 +17,7 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   rateLimit: 'proxy' as const,
   maxBodyBytes: LIMITS.memory.bodyBytes,
   json: LIMITS.memory.bodyJson,
-  badJson: errors.memory.invalidJson,
+  badJson: memoryErrors.invalidJson,
   idempotent: isKeyed(op),
   ...(op === 'ingest' && {
     recall: ({ caller, services, workId }: LostWork<{ memory: Memory }, 'agent'>) =>

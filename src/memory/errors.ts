@@ -1,8 +1,8 @@
-import { LIMITS } from '../limits.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import { LIMITS } from '../kernel/limits.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 /** Refusals of the memory store (contract B §4.5). */
-export const memory = {
+export const memoryErrors = {
   invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not valid JSON.'),
   tenantNotFound: () =>
     refusal(404, 'tenant_not_found', 'This agent has no memory store: create one, or ingest.', {
