@@ -4,7 +4,6 @@ import { gateway } from './errors/gateway.ts';
 import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
 import { phone } from './errors/phone.ts';
-import { proxy } from './errors/proxy.ts';
 import { responses } from './errors/responses.ts';
 
 /**
@@ -13,7 +12,6 @@ import { responses } from './errors/responses.ts';
  * them letter by letter.
  */
 export const errors = {
-  proxy,
   gateway,
   phone,
   batches,

@@ -7,6 +7,7 @@ import {
   VendorGaveUp,
   type VendorResponse,
 } from '../models/providers/vendors/vendor-api.ts';
+import { proxyErrors } from '../payments/errors.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
@@ -45,7 +46,7 @@ export function refuseVendor(
   }
   if (error instanceof VendorFailed) {
     log.warn({ vendor, err: error }, 'a vendor of the marketplace failed');
-    throw errors.proxy.unreachable(`${vendor} ${error.message}; nothing was charged.`);
+    throw proxyErrors.unreachable(`${vendor} ${error.message}; nothing was charged.`);
   }
   throw error instanceof ApiError && isOfLocalEngine(error) ? new OwnRefusal(error) : error;
 }

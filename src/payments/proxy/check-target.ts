@@ -1,10 +1,10 @@
-import { errors } from '../../kernel/errors.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { Asker } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Challenge } from '../../x402/challenge.ts';
 import { chooseOffer, type PaymentOffer, type Terms } from '../../x402/offer.ts';
 import { vendorText } from '../../x402/settlement.ts';
+import { proxyErrors } from '../errors.ts';
 import { PAYMENT_REQUIRED, type Probe } from '../quotes/probe-target.ts';
 import { openVendor } from './vendor-call.ts';
 
@@ -49,7 +49,7 @@ export const createTargetCheck =
       case 'priced':
         return { x402: true, status: PAYMENT_REQUIRED, ...describe(probed.challenge, deps.terms) };
       case 'unreadable':
-        throw errors.proxy.unreadableChallenge(probed.code, probed.detail);
+        throw proxyErrors.unreadableChallenge(probed.code, probed.detail);
       case 'unpriced':
         return { x402: false, status: probed.status, message: sentenceOf(probed.status) };
     }

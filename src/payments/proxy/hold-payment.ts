@@ -1,12 +1,12 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { HoldVerdict, Ledger } from '../../ledger/rules/ledger.ts';
 import type { NewReservation } from '../../ledger/rules/payment.ts';
 import type { Destination, HoldRefusal, Spender } from '../../ledger/rules/requests.ts';
+import { proxyErrors } from '../errors.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 
 export type HoldPaymentDeps = {
@@ -37,7 +37,7 @@ export async function holdPayment(
   } catch (err) {
     // The reservation may still be written: the ledger releases a hold that no caller waits for any more.
     if (!(err instanceof ApiError)) log.error({ err }, 'a reservation could not be written');
-    throw errors.proxy.persistenceFailed();
+    throw proxyErrors.persistenceFailed();
   }
   if (verdict.kind === 'refused') throw refusalOfHold(verdict.refusal);
   return { row: rowOf(spender, reservation, verdict, clock.now()), held: verdict };

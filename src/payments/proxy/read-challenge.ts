@@ -1,9 +1,9 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import { decodeContent, readBounded } from '../../platform/egress/read-body.ts';
 import { type Challenge, parseChallenge, type VendorAnswer } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
+import { proxyErrors } from '../errors.ts';
 import { VendorCallFailed } from './vendor-failed.ts';
 
 /**
@@ -16,11 +16,11 @@ export async function readChallenge(answer: GuardedAnswer, terms: Terms): Promis
     case 'challenge':
       return parsed.challenge;
     case 'absent':
-      throw new VendorCallFailed('unreadable', errors.proxy.challengeMissing());
+      throw new VendorCallFailed('unreadable', proxyErrors.challengeMissing());
     case 'unreadable':
       throw new VendorCallFailed(
         'unreadable',
-        errors.proxy.unreadableChallenge(parsed.code, parsed.detail),
+        proxyErrors.unreadableChallenge(parsed.code, parsed.detail),
       );
   }
 }

@@ -1,6 +1,5 @@
 import type { ReservationEvent } from '../../../machines/reservation.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { ReservationMove } from '../../ledger/rules/payment.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
@@ -8,6 +7,7 @@ import { BadRequestHeader, SendFailed } from '../../platform/egress/send-failed.
 import { reservationErrors } from '../../x402/errors.ts';
 import { readRefusal } from '../../x402/refusal.ts';
 import { decodeSettlement } from '../../x402/settlement.ts';
+import { proxyErrors } from '../errors.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 import { valuesOf, vendorAnswer } from './read-challenge.ts';
 import type { Sent } from './send-payment.ts';
@@ -57,12 +57,12 @@ function brokenOff(log: Log, row: Reservation, error: unknown): PaymentOutcome {
   const told = { kind: 'refused', row, learnt: {} } as const;
   if (error instanceof SendFailed && error.beforeBytes) {
     const detail = 'The vendor could not be reached again; nothing was paid.';
-    return { ...told, event: UNSENT, refusal: errors.proxy.unreachable(detail) };
+    return { ...told, event: UNSENT, refusal: proxyErrors.unreachable(detail) };
   }
   // The payment header repeats the vendor's offer, and may exceed the header limit together with the caller's own headers.
   if (error instanceof BadRequestHeader) {
     const detail = `The request cannot carry its payment (${error.message}); nothing was paid.`;
-    return { ...told, event: UNSENT, refusal: errors.proxy.uncarriable(detail) };
+    return { ...told, event: UNSENT, refusal: proxyErrors.uncarriable(detail) };
   }
   if (!(error instanceof SendFailed)) {
     log.error({ err: error, nonce: row.nonce }, 'a payment was interrupted by a bug');

@@ -1,8 +1,8 @@
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { breachFields, breachSentence, isSessionLimit } from '../../spend/limits/breach-fields.ts';
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
+import { proxyErrors } from '../errors.ts';
 
 /**
  * Returns the proxy's refusal of a payment; on the proxy every control has one code. `requiredRaw` is stated in place of the
@@ -11,12 +11,12 @@ import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
 export function refusePayment(refusal: HoldRefusal, requiredRaw?: bigint | null): ApiError {
   if (refusal.reason === 'insufficient_balance') {
     const { availableRaw, requiredRaw } = refusal;
-    return errors.proxy.insufficientBalance(availableRaw.toString(), requiredRaw.toString());
+    return proxyErrors.insufficientBalance(availableRaw.toString(), requiredRaw.toString());
   }
   if (refusal.reason !== 'cap_exceeded') return refuseSpend(refusal);
   const { breach } = refusal;
   const isPolicy = !isSessionLimit(breach);
-  return errors.proxy.spendLimitExceeded(breachSentence(breach), {
+  return proxyErrors.spendLimitExceeded(breachSentence(breach), {
     ...(isPolicy && { code: 'policy_exceeded' }),
     ...breachFields(refusal, requiredRaw),
   });

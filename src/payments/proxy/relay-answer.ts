@@ -1,8 +1,8 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import { reservationErrors } from '../../x402/errors.ts';
+import { proxyErrors } from '../errors.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 import { gatherWhole } from './gather-whole.ts';
 import type { ProxyRequest } from './proxy-request.ts';
@@ -34,7 +34,7 @@ export function requireShort(
   const hasNoBody = method === 'HEAD' || answer.status === 204 || answer.status === 304;
   if (hasNoBody || Number(length ?? 0) <= most) return;
   answer.discard();
-  if (paid === undefined) throw errors.proxy.responseTooLarge(most);
+  if (paid === undefined) throw proxyErrors.responseTooLarge(most);
   const { nonce, validBefore } = paid;
   throw reservationErrors.ambiguous(
     `The vendor has the payment and answers with more than ${most} bytes, which are not relayed. Do not send it again: look the reservation up until it is terminal.`,

@@ -1,10 +1,10 @@
 import { agentErrors } from '../../accounts/errors.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { NewReservation } from '../../ledger/rules/payment.ts';
 import type { Breaker } from '../../platform/chain/breaker.ts';
 import type { Challenge } from '../../x402/challenge.ts';
 import { chooseOffer, isPayableBy, type PaymentOffer } from '../../x402/offer.ts';
 import type { PaymentHeader } from '../../x402/payment-header.ts';
+import { proxyErrors } from '../errors.ts';
 import { refusalBeforeHold } from './admit-call.ts';
 import { type HeldPayment, type HoldPaymentDeps, holdPayment } from './hold-payment.ts';
 import type { OnPaymentStep } from './payment-steps.ts';
@@ -42,7 +42,7 @@ export async function reservePayment(
   const { wallets } = deps;
   requireCalm(deps.breaker);
   if (wallets === undefined) throw agentErrors.featuresUnavailable();
-  if (wallet === null) throw errors.proxy.walletMissing();
+  if (wallet === null) throw proxyErrors.walletMissing();
   const offer = requireOffer(challenge, wallet, source?.mostRaw);
   const isOperators = source !== undefined;
   const host = source?.host ?? destination.host;
@@ -70,8 +70,8 @@ export async function reservePayment(
 
 function requireCalm(breaker: Pick<Breaker, 'check'>): void {
   const state = breaker.check();
-  if (state.kind === 'active') throw errors.proxy.breakerActive(state.reasonText);
-  if (state.kind === 'stale') throw errors.proxy.breakerStale(state.reasonText);
+  if (state.kind === 'active') throw proxyErrors.breakerActive(state.reasonText);
+  if (state.kind === 'stale') throw proxyErrors.breakerStale(state.reasonText);
 }
 
 function requireOffer(
@@ -82,7 +82,7 @@ function requireOffer(
   const offer = chooseOffer(offers.filter((each) => isPayableBy(each, wallet)));
   if (offer === undefined) {
     const detail = 'every usable offer pays the wallet that would pay';
-    const refusal = errors.proxy.unreadableChallenge('no_compatible_requirement', detail);
+    const refusal = proxyErrors.unreadableChallenge('no_compatible_requirement', detail);
     throw new VendorCallFailed('unreadable', refusal);
   }
   if (mostRaw !== undefined && offer.amountRaw > mostRaw) {

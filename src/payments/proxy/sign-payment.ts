@@ -1,12 +1,12 @@
 import { type ManagedWallets, walletReference } from '../../accounts/wallets/managed-wallets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import { type Random, randomHex } from '../../kernel/random.ts';
 import type { Authorization, TokenDomain } from '../../x402/authorization.ts';
 import type { Challenge } from '../../x402/challenge.ts';
 import type { PaymentOffer } from '../../x402/offer.ts';
 import { encodePayment, type PaymentHeader } from '../../x402/payment-header.ts';
+import { proxyErrors } from '../errors.ts';
 
 export type SignDeps = {
   readonly domain: TokenDomain;
@@ -52,6 +52,6 @@ export async function signPayment(
     return { authorization, signature, header };
   } catch (err) {
     deps.log.error({ err, agentId }, 'a payment could not be signed');
-    throw errors.proxy.signingFailed();
+    throw proxyErrors.signingFailed();
   }
 }

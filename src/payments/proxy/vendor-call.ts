@@ -1,5 +1,4 @@
 import { requestErrors } from '../../http/route/errors.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
@@ -12,6 +11,7 @@ import {
   SendFailed,
   type SendFailure,
 } from '../../platform/egress/send-failed.ts';
+import { proxyErrors } from '../errors.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 import { VendorCallFailed } from './vendor-failed.ts';
 
@@ -41,7 +41,7 @@ export async function openVendor(
 ): Promise<CheckedDestination> {
   const destination = await openTarget(client, url, asker);
   if (destination !== undefined) return destination;
-  throw new VendorCallFailed('unresolved', errors.proxy.unreachable(UNRESOLVED));
+  throw new VendorCallFailed('unresolved', proxyErrors.unreachable(UNRESOLVED));
 }
 
 /**
@@ -56,7 +56,7 @@ export async function openTarget(
   try {
     return await client.open(url, asker);
   } catch (error) {
-    if (error instanceof BlockedDestination) throw errors.proxy.blockedDestination(error.reason);
+    if (error instanceof BlockedDestination) throw proxyErrors.blockedDestination(error.reason);
     if (error instanceof Unreachable) return undefined;
     throw error;
   }
@@ -80,7 +80,7 @@ export async function askVendor(
     if (!(error instanceof SendFailed)) throw error;
     if (signal.aborted) throw requestErrors.clientClosed();
     const { reason } = error;
-    throw new VendorCallFailed(reason, errors.proxy.unreachable(NO_ANSWER[reason]));
+    throw new VendorCallFailed(reason, proxyErrors.unreachable(NO_ANSWER[reason]));
   }
 }
 

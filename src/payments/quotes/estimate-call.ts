@@ -1,11 +1,11 @@
 import { isoTime } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { factsOf } from '../../ledger/rules/operation.ts';
 import { leftFor } from '../../ledger/rules/project.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
 import type { Terms } from '../../x402/offer.ts';
+import { proxyErrors } from '../errors.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { fits } from './plan-forecast.ts';
 import {
@@ -34,7 +34,7 @@ export async function estimateCall(
     ));
   const spendState = await requireSpendState(deps, spender);
   const prospect = prospectOf(said, spendState.rules.walletAddress);
-  if (prospect.kind === 'failed') throw errors.proxy.preflightFailed(prospect.detail);
+  if (prospect.kind === 'failed') throw proxyErrors.preflightFailed(prospect.detail);
   const { host, cached, atMs } = prospect;
   const freshness = { cached, fetchedAt: isoTime(atMs) };
   if (prospect.kind === 'free') return { url, method, x402: false as const, ...freshness };

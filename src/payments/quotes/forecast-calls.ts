@@ -1,5 +1,4 @@
 import { type Clock, within } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { factsOf } from '../../ledger/rules/operation.ts';
 import { payableRaw } from '../../ledger/rules/project.ts';
@@ -7,6 +6,7 @@ import type { Spender } from '../../ledger/rules/requests.ts';
 import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { Asker } from '../../platform/egress/fair-shares.ts';
+import { proxyErrors } from '../errors.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
 import {
@@ -43,7 +43,7 @@ export async function forecastCalls(
   const { walletAddress } = spendState.rules;
   const prospects = said.map((asked) => prospectOf(asked, walletAddress));
   if (prospects.every(({ kind }) => kind === 'failed')) {
-    throw errors.proxy.forecastFailed(`None of the calls could be priced. ${whyOf(prospects)}`);
+    throw proxyErrors.forecastFailed(`None of the calls could be priced. ${whyOf(prospects)}`);
   }
   const calls = prospects.flatMap((prospect, index) =>
     plannedCalls(spender, wishes[index] as ForecastRequest, prospect, index),

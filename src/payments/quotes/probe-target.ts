@@ -1,10 +1,10 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import { FairShares, takeFairly } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import { type Challenge, type ParsedChallenge, parseChallenge } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
+import { proxyErrors } from '../errors.ts';
 import { vendorAnswer } from '../proxy/read-challenge.ts';
 import { askVendor } from '../proxy/vendor-call.ts';
 
@@ -55,7 +55,7 @@ export function createProbe(deps: {
   return async (destination, method, signal) => {
     const { asker } = destination;
     const giveBack = await takeFairly(asker, (hasMoney) => shares.take(asker, hasMoney));
-    if (giveBack === undefined) throw errors.proxy.unreachable(BUSY);
+    if (giveBack === undefined) throw proxyErrors.unreachable(BUSY);
     try {
       return await ask(destination, method, signal);
     } finally {

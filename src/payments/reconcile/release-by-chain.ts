@@ -1,5 +1,5 @@
 import { isLive } from '../../../machines/reservation.ts';
-import { errors } from '../../kernel/errors.ts';
+import { proxyErrors } from '../errors.ts';
 import { advanceReservation } from '../reservations/advance-reservation.ts';
 import { applyVerdict, type VerdictDeps } from '../reservations/apply-verdict.ts';
 import { type Reservation, reservationRecord } from '../reservations/reservation.ts';
@@ -17,7 +17,7 @@ export async function releaseByChain(deps: ReleaseDeps, row: Reservation): Promi
   const verdict = await deps.judge.ask(row);
   switch (verdict.kind) {
     case 'undecided':
-      throw errors.proxy.reservationUndecided(UNDECIDED, state);
+      throw proxyErrors.reservationUndecided(UNDECIDED, state);
     case 'used':
       await applyVerdict(deps, row, verdict);
       break;
@@ -36,5 +36,5 @@ const UNDECIDED =
 function requireReleased(row: Reservation): Reservation {
   const isPaid = row.state === 'settled' || row.isCorrected;
   if (!isPaid) return row;
-  throw errors.proxy.reservationSettled(reservationRecord(row));
+  throw proxyErrors.reservationSettled(reservationRecord(row));
 }

@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { proxyErrors } from '../errors.ts';
 
 type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
 
@@ -25,7 +25,7 @@ export function createCallSlots({
     /** Runs the work of a call in a slot of its agent. Throws a 429 when the agent has its most calls under way. */
     async take<T extends Bodied>(agentId: number, work: () => Promise<T>): Promise<T> {
       const taken = underWay.get(agentId) ?? 0;
-      if (taken >= most) throw errors.proxy.tooManyCalls(most, perMinute);
+      if (taken >= most) throw proxyErrors.tooManyCalls(most, perMinute);
       underWay.set(agentId, taken + 1);
       let isOver = false;
       const over = () => {

@@ -1,9 +1,9 @@
 import { adminErrors } from '../../accounts/errors.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { proxyErrors } from '../errors.ts';
 import type { PassthroughLog } from '../proxy/passthrough-log.ts';
 import { type ReleaseDeps, releaseByChain } from '../reconcile/release-by-chain.ts';
 import { callRecord } from './history.ts';
@@ -34,7 +34,7 @@ export function createPayments(
     async reservation(agentId: number, nonce: string) {
       await deps.ledger.settled(agentId);
       const row = await find(nonce, agentId);
-      if (row === undefined) throw errors.proxy.reservationNotFound();
+      if (row === undefined) throw proxyErrors.reservationNotFound();
       return reservationRecord(row);
     },
 
@@ -75,6 +75,6 @@ const CURSOR = /^[1-9]\d{0,14}$/;
 
 function idBefore(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
-  if (!CURSOR.test(cursor)) throw errors.proxy.invalidCursor();
+  if (!CURSOR.test(cursor)) throw proxyErrors.invalidCursor();
   return Number(cursor);
 }

@@ -4,6 +4,7 @@ import { ok, type RouteReply, route } from '../../../src/http/route/route.ts';
 import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { endLease } from '../../../src/ledger/store/lease-store.ts';
+import { proxyErrors } from '../../../src/payments/errors.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
 import { type KeyedEdge, startKeyedEdge } from '../../support/keyed-edge.ts';
@@ -48,7 +49,7 @@ const SCRIPTS: Readonly<Record<string, () => RouteReply | Promise<RouteReply>>> 
     throw errors.gateway.budgetExhausted({ available: '1', required: '2' });
   },
   passing() {
-    throw errors.proxy.unreachable('not now');
+    throw proxyErrors.unreachable('not now');
   },
   busy: () => ({
     status: 503,

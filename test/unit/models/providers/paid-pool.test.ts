@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { OpenedAnswer } from '../../../../src/models/providers/open-answer.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
@@ -14,6 +13,7 @@ import {
   type SentRequest,
   UPSTREAM_LIMITS,
 } from '../../../../src/models/providers/upstream-pool.ts';
+import { proxyErrors } from '../../../../src/payments/errors.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import {
   type FakeAnswer,
@@ -197,7 +197,7 @@ describe('what was not paid', () => {
 
   it('an x402 outcome without a response is passed on unchanged', async () => {
     const refusal = { reason: 'insufficient_balance', availableRaw: 1n, requiredRaw: 2n } as const;
-    const spent = { kind: 'spent', refusal: errors.proxy.reservationNotFound() } as const;
+    const spent = { kind: 'spent', refusal: proxyErrors.reservationNotFound() } as const;
     const poor = { kind: 'unaffordable', refusal } as const;
     for (const told of [poor, spent, { kind: 'aborted' } as const]) {
       expect(await pool(() => told).whole()).toBe(told);

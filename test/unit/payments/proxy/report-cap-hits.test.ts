@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { EventRow } from '../../../../src/ledger/rules/companion.ts';
+import { proxyErrors } from '../../../../src/payments/errors.ts';
 import { createCapHitReports } from '../../../../src/payments/proxy/report-cap-hits.ts';
 
 function world() {
@@ -24,7 +24,7 @@ function world() {
 
 const CALL = { agentId: 7, url: 'https://vendor.example:8443/a' };
 const hit = (policyId?: number) =>
-  errors.proxy.spendLimitExceeded('no', { policyId, required: '10', spent: '95', limit: '100' });
+  proxyErrors.spendLimitExceeded('no', { policyId, required: '10', spent: '95', limit: '100' });
 
 describe('a cap that refuses a paid call', () => {
   it('a cap that refuses paid calls writes one event a minute for each agent and policy', async () => {
@@ -72,7 +72,7 @@ describe('a cap that refuses a paid call', () => {
 
   it('a paid call that is refused for anything but a cap writes no cap-hit event', async () => {
     const { report, written } = world();
-    await report(CALL, errors.proxy.insufficientBalance('1', '2'));
+    await report(CALL, proxyErrors.insufficientBalance('1', '2'));
     await report(CALL, new Error('a bug'));
     expect(written).toEqual([]);
   });

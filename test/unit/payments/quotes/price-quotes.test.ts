@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { proxyErrors } from '../../../../src/payments/errors.ts';
 import { createPriceQuotes } from '../../../../src/payments/quotes/price-quotes.ts';
 import type { Probed } from '../../../../src/payments/quotes/probe-target.ts';
 import { parseChallenge } from '../../../../src/x402/challenge.ts';
@@ -84,7 +84,7 @@ describe('a quote', () => {
 
   it('a quote that fails is reported to all who waited and is not cached', async () => {
     const { quotes, asked } = quotesOf(() => {
-      throw errors.proxy.unreachable('No answer came: timeout.');
+      throw proxyErrors.unreachable('No answer came: timeout.');
     });
     const failed = { kind: 'failed', detail: 'No answer came: timeout.' };
     expect(await Promise.all([quotes.of(TARGET, 'GET'), quotes.of(TARGET, 'GET')])).toEqual([

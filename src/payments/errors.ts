@@ -1,10 +1,10 @@
-import type { Fields } from '../api-error.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import type { Fields } from '../kernel/api-error.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 export type ChallengeFault = 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
 
 /** Refusals of the paid proxy, of its preflights and of its forecasts. */
-export const proxy = {
+export const proxyErrors = {
   blockedDestination: (detail: string) => refusal(400, 'blocked_destination', detail),
   /** Refuses a call by a control. On the proxy every control has one code; `code` names the kind of policy. */
   spendLimitExceeded: (message: string, fields: Fields) =>
