@@ -1,6 +1,5 @@
 import { batches } from './errors/batches.ts';
 import { deepgram } from './errors/deepgram.ts';
-import { gateway } from './errors/gateway.ts';
 import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
 import { phone } from './errors/phone.ts';
@@ -12,7 +11,6 @@ import { responses } from './errors/responses.ts';
  * them letter by letter.
  */
 export const errors = {
-  gateway,
   phone,
   batches,
   mcp,

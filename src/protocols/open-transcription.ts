@@ -1,7 +1,7 @@
-import { errors } from '../kernel/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Catalogue, Model, Source } from '../models/catalogue/catalogue.ts';
 import { soonestHeaders } from '../models/catalogue/retirement.ts';
+import { gatewayErrors } from '../models/errors.ts';
 import type { ListenRail } from '../models/providers/realtime/realtime-rail.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { listenOptions, spokenModel } from '../models/transcription/listen-options.ts';
@@ -120,7 +120,7 @@ function requireItsSocket(
   const isDeepgram = id.startsWith('deepgram/');
   if (isOfTurns === OF_TURNS.test(id) || (isOfTurns && !isDeepgram)) return;
   const path = isOfTurns ? '/v1/listen' : '/v2/listen';
-  throw errors.gateway.invalidRequest(`"${id}" is served on the socket ${path}.`, 'model');
+  throw gatewayErrors.invalidRequest(`"${id}" is served on the socket ${path}.`, 'model');
 }
 
 /**
@@ -181,7 +181,7 @@ async function openLocal(
  */
 function requireEnglish(model: string, language: string | undefined): void {
   if (language === undefined || /^(en(glish)?\b.*|multi|)$/i.test(language)) return;
-  throw errors.gateway.invalidRequest(`"${model}" hears English only.`, 'language');
+  throw gatewayErrors.invalidRequest(`"${model}" hears English only.`, 'language');
 }
 
 /**
@@ -190,5 +190,5 @@ function requireEnglish(model: string, language: string | undefined): void {
  */
 function requireDoable(asked: TranscriptionQuery['asked']): void {
   if (!asked.some(([name, value]) => name === 'redact' && value !== 'false')) return;
-  throw errors.gateway.invalidRequest('Nothing is redacted here.', 'redact');
+  throw gatewayErrors.invalidRequest('Nothing is redacted here.', 'redact');
 }

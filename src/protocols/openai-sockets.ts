@@ -1,6 +1,6 @@
-import { errors } from '../kernel/errors.ts';
 import { BRAND } from '../kernel/ids.ts';
 import type { Catalogue, Dialect } from '../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../models/errors.ts';
 
 /** Options of the sockets for clients of OpenAI's live protocols. */
 export const OPENAI_LIVE = {
@@ -27,7 +27,7 @@ export function requireItsSocket(
   const { dialect, param } = other;
   const isOther = sources.some(({ provider }) => catalogue.provider(provider)?.dialect === dialect);
   if (!isOther) return;
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `"${modelId}" is served on the socket ${SOCKETS[dialect]}.`,
     param,
   );

@@ -10,8 +10,8 @@ import {
   type SttStream,
 } from '../engines/engine.ts';
 import { enginesAt } from '../engines/engines-for.ts';
-import { errors } from '../kernel/errors.ts';
 import type { Catalogue, Modality, Model, Source } from '../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../models/errors.ts';
 import type { VoiceSessionInput } from '../voice/session/voice-session-input.ts';
 import type { TakenRecogniser } from '../voice/transcription/local-transcriber.ts';
 
@@ -22,9 +22,9 @@ export function requireLiveModel(
   modality: Modality,
 ): { readonly model: Model; readonly source: Source } {
   const model = catalogue.find(id);
-  if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model === undefined) throw gatewayErrors.modelNotFound(id, catalogue.suggest(id));
   if (model.modality !== modality) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `The model "${id}" is of the modality ${model.modality}; this socket takes ${modality}.`,
       'model',
     );
@@ -33,7 +33,7 @@ export function requireLiveModel(
     ({ provider }) => catalogue.provider(provider)?.dialect === 'local',
   );
   if (source === undefined) {
-    throw errors.gateway.noSourceAvailable(`No source of "${id}" can be streamed from here.`);
+    throw gatewayErrors.noSourceAvailable(`No source of "${id}" can be streamed from here.`);
   }
   return { model, source };
 }
@@ -44,7 +44,7 @@ type EngineName = Parameters<LocalEngines['missing']>[0];
 export function requireEngines(engines: Pick<LocalEngines, 'missing'>, names: EngineName[]): void {
   for (const name of names) {
     const missing = engines.missing(name);
-    if (missing !== undefined) throw errors.gateway.noSourceAvailable(missing);
+    if (missing !== undefined) throw gatewayErrors.noSourceAvailable(missing);
   }
 }
 
@@ -101,10 +101,10 @@ export async function openPlaced<E extends Pick<LocalEngines, 'stt'>>(
 
 /** Maps an engine's refusal to a gateway error. Returns any other error, which is a bug, unchanged. */
 function refuseEngine(error: unknown): unknown {
-  if (error instanceof EngineBusy) return errors.gateway.engineBusy(error.retryAfterSeconds);
-  if (error instanceof EngineMissing) return errors.gateway.noSourceAvailable(error.message);
+  if (error instanceof EngineBusy) return gatewayErrors.engineBusy(error.retryAfterSeconds);
+  if (error instanceof EngineMissing) return gatewayErrors.noSourceAvailable(error.message);
   if (error instanceof EngineInputRefused) {
-    return errors.gateway.invalidRequest(error.message, 'prompt');
+    return gatewayErrors.invalidRequest(error.message, 'prompt');
   }
   return error;
 }

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { ZodError, ZodType } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { copyDigits } from '../../kernel/json/digits.ts';
 import { JsonTooComplex, JsonTooLong } from '../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { ValidationDetail } from '../route/errors.ts';
 import { requestErrors } from '../route/errors.ts';
 import { type Envelope, isVendorEnvelope } from '../route/render-error.ts';
@@ -15,7 +15,7 @@ export function refuseInput(details: readonly ValidationDetail[], envelope: Enve
   if (!isVendorEnvelope(envelope) || first === undefined) return requestErrors.invalid(details);
   const param = first.path.join('.');
   const message = param === '' ? first.message : `${param}: ${first.message}`;
-  return errors.gateway.invalidRequest(message, param === '' ? null : param);
+  return gatewayErrors.invalidRequest(message, param === '' ? null : param);
 }
 
 /** Most validation issues that a refusal lists. An issue for each element of a long array would make a long list. */

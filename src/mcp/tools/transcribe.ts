@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AnyRoute, Context } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
 import { readTranscription } from '../../models/transcription/transcription-request.ts';
@@ -63,7 +63,7 @@ export const transcribe = tool({
 
   async call({ audio, fileName, language, model, prompt }, ask) {
     const bytes = Buffer.from(audio, 'base64');
-    if (bytes.length === 0) throw errors.gateway.invalidRequest('audio: is not base64', 'audio');
+    if (bytes.length === 0) throw gatewayErrors.invalidRequest('audio: is not base64', 'audio');
     const named = { model, language, prompt };
     const fields = Object.entries(named).filter(
       (field): field is [string, string] => field[1] !== undefined,

@@ -1,7 +1,7 @@
 import { formatUsdc } from '../../kernel/amount.ts';
-import { errors } from '../../kernel/errors.ts';
 import { priceRaw, type Unit, type Usage } from '../../kernel/price.ts';
 import { chatRates } from '../chat/chat-usage.ts';
+import { gatewayErrors } from '../errors.ts';
 import { billedUnits, isByTheCall } from './billed-units.ts';
 import type { Catalogue, Model, Source } from './catalogue.ts';
 
@@ -14,7 +14,7 @@ type Priced = { readonly source: Source; readonly usage: Usage; readonly costRaw
 export function estimatePrice(catalogue: Catalogue, modelId: string, asked: Usage) {
   const model = catalogue.find(modelId);
   if (model === undefined) {
-    throw errors.gateway.modelNotFound(modelId, catalogue.suggest(modelId));
+    throw gatewayErrors.modelNotFound(modelId, catalogue.suggest(modelId));
   }
   const { source, usage, costRaw } = requirePriced(model, dropZeroes(asked));
   return {
@@ -34,7 +34,7 @@ export function estimatePrice(catalogue: Catalogue, modelId: string, asked: Usag
  */
 function requirePriced(model: Model, asked: Usage): Priced {
   if (Object.keys(asked).length === 0) {
-    throw errors.gateway.noPriceableSource('There is nothing to price: every quantity is zero.');
+    throw gatewayErrors.noPriceableSource('There is nothing to price: every quantity is zero.');
   }
   let cheapest: Priced | undefined;
   for (const source of model.sources) {
@@ -45,7 +45,7 @@ function requirePriced(model: Model, asked: Usage): Priced {
   }
   if (cheapest !== undefined) return cheapest;
   const units = Object.keys(asked).join(', ');
-  throw errors.gateway.noPriceableSource(`No source of "${model.id}" has a rate for: ${units}.`);
+  throw gatewayErrors.noPriceableSource(`No source of "${model.id}" has a rate for: ${units}.`);
 }
 
 function canPrice(model: Model, source: Source, usage: Usage): boolean {

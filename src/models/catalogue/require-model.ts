@@ -1,5 +1,5 @@
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { Offer, Offers } from '../routing/plan-offers.ts';
 import type { Catalogue, Modality, Model } from './catalogue.ts';
 
@@ -17,10 +17,10 @@ export const withKeyed = (catalogue: Known & Pick<Catalogue, 'findKeyed'>): Know
  */
 export function requireModel(catalogue: Known, id: string, modality: Modality): Model {
   const model = catalogue.find(id);
-  if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model === undefined) throw gatewayErrors.modelNotFound(id, catalogue.suggest(id));
   if (model.modality !== modality) {
     const message = `"${id}" is a model of modality ${model.modality}; this route takes ${modality} models.`;
-    throw errors.gateway.invalidRequest(message, 'model');
+    throw gatewayErrors.invalidRequest(message, 'model');
   }
   return model;
 }
@@ -33,4 +33,4 @@ export function requireOffers<R>(model: Model, offers: readonly Offer<R>[]): Off
 }
 
 export const refuseUnsold = ({ id }: Model): ApiError =>
-  errors.gateway.noSourceAvailable(`No source of "${id}" can serve this here.`);
+  gatewayErrors.noSourceAvailable(`No source of "${id}" can serve this here.`);

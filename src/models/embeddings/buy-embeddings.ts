@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { EmbeddingList, EmbeddingRail } from '../providers/embedding-rail.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { type BuyDeps, buy } from '../purchase/buy.ts';
@@ -82,5 +82,5 @@ function requireFit(offers: Offers<EmbeddingRail>, body: EmbeddingRequest): Offe
   const [first, ...rest] = offers.filter(({ rail }) => rail.misfit(body) === undefined);
   if (first !== undefined) return [first, ...rest];
   const misfit = offers[0].rail.misfit(body);
-  throw errors.gateway.invalidRequest(misfit?.detail ?? '', misfit?.param);
+  throw gatewayErrors.invalidRequest(misfit?.detail ?? '', misfit?.param);
 }

@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Model } from '../catalogue/catalogue.ts';
+import { gatewayErrors } from '../errors.ts';
 
 /** Query for a page of models in Anthropic's API: https://platform.claude.com/docs/en/api/models-list. */
 export type ModelPageQuery = {
@@ -51,7 +51,7 @@ function limitOf(text: string | undefined): number {
   if (text === undefined) return LIMIT.usual;
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= LIMIT.most) return limit;
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `limit is ${JSON.stringify(text)}; send a whole number from 1 to ${LIMIT.most}.`,
     'limit',
   );
@@ -60,7 +60,7 @@ function limitOf(text: string | undefined): number {
 function indexOf(models: readonly Model[], id: string, param: string): number {
   const index = models.findIndex((model) => model.id === id);
   if (index !== -1) return index;
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `${param} is "${id}", which names no model; send the first_id or last_id of another page.`,
     param,
   );

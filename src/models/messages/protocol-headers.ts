@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../errors.ts';
 
 const VERSION = 'anthropic-version';
 const BETA = 'anthropic-beta';
@@ -20,7 +20,7 @@ const FEATURES = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
 export function readProtocol(headers: ReadonlyMap<string, string>): Record<string, string> {
   const version = headers.get(VERSION);
   if (version !== undefined && !VERSIONS.includes(version)) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `${VERSION} must be ${VERSIONS.join(' or ')}: no other version is spoken here.`,
       VERSION,
     );
@@ -29,7 +29,7 @@ export function readProtocol(headers: ReadonlyMap<string, string>): Record<strin
   const spoken: Record<string, string> = version === undefined ? {} : { [VERSION]: version };
   if (beta === '') return spoken;
   if (beta.length > LIMITS.betaHeaderChars || !FEATURES.test(beta)) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `${BETA} must be a list of names with commas between them, of ${LIMITS.betaHeaderChars} characters at most.`,
       BETA,
     );

@@ -3,10 +3,10 @@ import {
   PROVIDER_KEY_HEADER,
   readProviderKey,
 } from '../../accounts/provider-keys/provider-key-header.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import { gatewayErrors } from '../errors.ts';
 import { readSpender } from './read-spender.ts';
 
 /** Buyer of a request, and the parts of the request that every purchase needs. */
@@ -54,7 +54,6 @@ export function readBuyer(request: BuyersRequest): Buyer {
  */
 export function readKeyedBuyer(request: BuyersRequest): Buyer {
   const buyer = readBuyer(request);
-  if (buyer.providerKey === undefined)
-    throw errors.gateway.providerKeyRequired(PROVIDER_KEY_HEADER);
+  if (buyer.providerKey === undefined) throw gatewayErrors.providerKeyRequired(PROVIDER_KEY_HEADER);
   return { ...buyer, promptCaching: 'off' };
 }

@@ -1,22 +1,22 @@
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { Breach } from '../../policy/evaluate.ts';
 import { breachFields, breachSentence } from '../../spend/limits/breach-fields.ts';
 import { refuseSpend } from '../../spend/limits/refuse-spend.ts';
+import { gatewayErrors } from '../errors.ts';
 
 /** Returns the gateway's error for a refused hold. All exhausted amounts have one error code. */
 export function refuseHold(refusal: HoldRefusal): ApiError {
   switch (refusal.reason) {
     case 'insufficient_balance':
-      return errors.gateway.budgetExhausted({
+      return gatewayErrors.budgetExhausted({
         scope: 'wallet',
         remaining_raw: refusal.availableRaw.toString(),
         available: refusal.availableRaw.toString(),
         required: refusal.requiredRaw.toString(),
       });
     case 'cap_exceeded':
-      return errors.gateway.capExceeded(breachSentence(refusal.breach), {
+      return gatewayErrors.capExceeded(breachSentence(refusal.breach), {
         scope: refusal.breach.policy.kind,
         remaining_raw: remainingOf(refusal.breach),
         ...breachFields(refusal),

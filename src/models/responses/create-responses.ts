@@ -1,5 +1,4 @@
 import { nowSeconds } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import {
   type ChatDeps,
@@ -7,6 +6,7 @@ import {
   type DialectChat,
   withModel,
 } from '../chat/chat-purchase.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
@@ -75,13 +75,13 @@ export const createBuyResponse =
 /** Throws the refusal of a response in the background or of a stored conversation, which this server does not have. */
 function requireForeground({ background, conversation }: ResponsesRequest): void {
   if (background === true) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       'This server makes no responses in the background; stream them instead.',
       'background',
     );
   }
   if (conversation !== undefined && conversation !== null) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       'This server has no conversations; go on with "previous_response_id".',
       'conversation',
     );
@@ -101,7 +101,7 @@ async function plan(
   const { before, own } = conversation;
   const translated = translateRequest(request, [...before, ...own]);
   if (translated.chat.messages.length === 0) {
-    throw errors.gateway.invalidRequest('There is nothing to answer: input is empty.', 'input');
+    throw gatewayErrors.invalidRequest('There is nothing to answer: input is empty.', 'input');
   }
   const newItemId = (prefix: string) => newId(random, prefix);
   return {

@@ -2,6 +2,7 @@ import { errors } from '../../kernel/errors.ts';
 import { hasMoreParts } from '../../kernel/json/has-more-parts.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import type { KeptResponses } from './kept/kept-responses.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
@@ -52,7 +53,7 @@ export async function readConversation(
           typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
         );
   if (before.length + own.length > LIMITS.chatMessages) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `A conversation may have ${LIMITS.chatMessages} items.`,
       previous ? 'previous_response_id' : 'input',
     );
@@ -74,7 +75,7 @@ function referencesIn(items: readonly InputItem[]): string[] {
     if (typeOf(item) !== 'item_reference') continue;
     const id = requireId(item);
     if (ids.has(id)) {
-      throw errors.gateway.invalidRequest(
+      throw gatewayErrors.invalidRequest(
         `The input refers to the item ${JSON.stringify(id)} twice.`,
         'input',
       );
@@ -86,7 +87,7 @@ function referencesIn(items: readonly InputItem[]): string[] {
 
 function requireId({ id }: InputItem): string {
   if (typeof id === 'string') return id;
-  throw errors.gateway.invalidRequest('An item without a type or a role must have an id.', 'input');
+  throw gatewayErrors.invalidRequest('An item without a type or a role must have an id.', 'input');
 }
 
 const PREFIXES: Readonly<Record<string, string>> = {

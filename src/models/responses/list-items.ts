@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { InputItem } from './responses-request.ts';
 
 export type ItemPageQuery = {
@@ -26,7 +26,7 @@ export function pageOf(
   const ordered = order === 'asc' ? items : items.toReversed();
   const at = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
   if (after !== undefined && at === -1)
-    throw errors.gateway.invalidRequest(`There is no item ${JSON.stringify(after)}.`, 'after');
+    throw gatewayErrors.invalidRequest(`There is no item ${JSON.stringify(after)}.`, 'after');
   const data = ordered.slice(at + 1, at + 1 + limit);
   return {
     object: 'list',

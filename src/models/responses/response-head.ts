@@ -1,6 +1,6 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Facts of a response that are known before the upstream gets the request. */
@@ -25,7 +25,7 @@ export function headOf(request: ResponsesRequest, begun: Omit<ResponseHead, 'ech
   const echo = () => echoOf(request);
   const { echoBytes } = LIMITS.responses;
   if (!isShort(request) && Buffer.byteLength(echo()) > echoBytes) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `Instructions, tools and all else that a response repeats may have ${echoBytes} bytes together.`,
       'tools',
     );

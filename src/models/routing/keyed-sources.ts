@@ -1,8 +1,8 @@
 import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
 import type { ProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
-import { errors } from '../../kernel/errors.ts';
 import { impliedSource } from '../catalogue/byok-source.ts';
 import type { Catalogue, Model, Source } from '../catalogue/catalogue.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 
 /** Source, with the buyer's own key at its provider when that key pays. */
@@ -63,7 +63,7 @@ export function requireImplied(model: Model): Source {
   const implied = impliedSource(model);
   if (implied !== undefined) return implied;
   const hosts = model.sources.map(({ provider }) => provider).join(', ');
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `"${model.id}" is served by ${hosts}, and a key in a header does not say whose it is; store it with PUT /v1/developer/provider-keys/{provider}.`,
     PROVIDER_KEY_HEADER,
   );

@@ -1,7 +1,7 @@
 import { requestErrors } from '../../http/route/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { Failed, Headed, RailFailure } from '../providers/outcome.ts';
 import { waitOf } from '../providers/reset-time.ts';
 import type { Relayed } from '../purchase/answer.ts';
@@ -52,9 +52,9 @@ export function refuseOutcome(
     case 'unaffordable':
       return refuseHold(outcome.refusal);
     case 'unfit':
-      return errors.gateway.invalidRequest(outcome.detail, outcome.param ?? 'messages');
+      return gatewayErrors.invalidRequest(outcome.detail, outcome.param ?? 'messages');
     case 'resting':
-      return errors.gateway.sourcesRest(Math.max(1, Math.ceil(outcome.restMs / 1_000)));
+      return gatewayErrors.sourcesRest(Math.max(1, Math.ceil(outcome.restMs / 1_000)));
     case 'failed':
       return refuseFailed(outcome, tried, limitsOf(served));
   }
@@ -68,16 +68,16 @@ function refuseFailed(
   const { detail, failure } = outcome;
   const wait = waitFor(outcome);
   if (attempts === 1) {
-    if (failure === 'missing') return errors.gateway.noSourceAvailable(detail);
-    if (failure === 'unpayable') return errors.gateway.sourceUnpayable(detail);
+    if (failure === 'missing') return gatewayErrors.noSourceAvailable(detail);
+    if (failure === 'unpayable') return gatewayErrors.sourceUnpayable(detail);
     if (failure === 'busy' && source.provider === 'local') {
-      return errors.gateway.engineBusy(wait?.seconds ?? 1);
+      return gatewayErrors.engineBusy(wait?.seconds ?? 1);
     }
     if (failure === 'rate_limited') {
-      return errors.gateway.upstreamRateLimited(wait ?? LIMITS.usualRetryAfter, headers);
+      return gatewayErrors.upstreamRateLimited(wait ?? LIMITS.usualRetryAfter, headers);
     }
   }
-  return errors.gateway.allSourcesFailed(attempts, {
+  return gatewayErrors.allSourcesFailed(attempts, {
     wait: wait ?? (limited && waitFor(limited.outcome)),
     headers,
     isHopeless: attempts === 1 && HOPELESS.has(failure),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, type Rates, type Unit } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
+import { gatewayErrors } from '../errors.ts';
 import type { KeyedSource, ModelSources } from './keyed-sources.ts';
 
 /**
@@ -67,7 +67,7 @@ export function readPreferences(asked: z.output<typeof Wishes>): RoutingPreferen
   const { allow_fallbacks: allowsOthers, ignore, only, order } = provider ?? {};
   if (allowsOthers === false && order == null) {
     const message = 'allow_fallbacks: false needs the order of the providers that are allowed.';
-    throw errors.gateway.invalidRequest(message, 'provider');
+    throw gatewayErrors.invalidRequest(message, 'provider');
   }
   const allowed = allowsOthers === false ? order : only;
   return {
@@ -127,7 +127,7 @@ export function requirePreferred(
   const { id, sources } = sellers.model;
   const hosts = [...new Set(sources.map(({ provider }) => provider))].join(', ');
   const message = `provider leaves no source of "${id}", which is served by ${hosts}.`;
-  throw errors.gateway.invalidRequest(message, 'provider');
+  throw gatewayErrors.invalidRequest(message, 'provider');
 }
 
 /**
@@ -146,5 +146,5 @@ export function requireCheap(
   );
   if (kept.length > 0) return { ...sellers, sellers: kept };
   const message = `No source of "${sellers.model.id}" is within max_price; GET /v1/models has its rates.`;
-  throw errors.gateway.invalidRequest(message, 'max_price');
+  throw gatewayErrors.invalidRequest(message, 'max_price');
 }

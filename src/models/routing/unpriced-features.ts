@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
+import { gatewayErrors } from '../errors.ts';
 import { isSet } from '../providers/unserved-features.ts';
 
 const USUAL_TIERS: ReadonlySet<unknown> = new Set(['auto', 'default', 'flex', 'standard']);
@@ -44,7 +44,7 @@ export const LEAVE_OR_PAY =
 
 /** Returns the refusal of a feature that cannot be paid from the balance. */
 export const unpriced = (what: string, param = what) =>
-  errors.gateway.invalidRequest(`${what} costs what has no price here. ${LEAVE_OR_PAY}`, param);
+  gatewayErrors.invalidRequest(`${what} costs what has no price here. ${LEAVE_OR_PAY}`, param);
 
 /** Throws the refusal of a member that costs more than its tokens at the catalogue's rates. */
 export function requirePricedMembers(request: Json): void {
@@ -109,7 +109,7 @@ export function requireOwnTools(
   const index = list.findIndex((tool) => !(isObject(tool) && isOfCaller(tool)));
   if (index < 0) return;
   const place = nameOf(index);
-  throw errors.gateway.invalidRequest(unpricedTool(list[index], place, settings), place);
+  throw gatewayErrors.invalidRequest(unpricedTool(list[index], place, settings), place);
 }
 
 /** Throws the refusal of a chat that costs more than its tokens at the catalogue's rates. */

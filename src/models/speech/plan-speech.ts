@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
+import { gatewayErrors } from '../errors.ts';
 import { SPEECH_FORMATS, type SpeechFormat, type SpeechRail } from '../providers/speech-rail.ts';
 import type { ModelSources } from '../routing/keyed-sources.ts';
 import type { Rails } from '../routing/open-rails.ts';
@@ -32,7 +32,7 @@ export function planSpeech(
   }
   const offers = requireOffers(model, open);
   const made = SPEECH_FORMATS.filter((format) => offers.some(({ rail }) => rail.makes(format)));
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `"${model.id}" is not made as ${asked ?? UNNAMED.join(' or ')} here; it is as ${made.join(' and ')}.`,
     'response_format',
   );

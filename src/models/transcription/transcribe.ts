@@ -1,6 +1,6 @@
 import { probeDuration } from '../../../media/duration/probe-duration.ts';
-import { errors } from '../../kernel/errors.ts';
 import { requireOffers } from '../catalogue/require-model.ts';
+import { gatewayErrors } from '../errors.ts';
 import type {
   TranscriptionAnswer,
   TranscriptionRail,
@@ -107,6 +107,6 @@ const NOT_REDACTED = Promise.resolve({
 /** Returns the milliseconds of audio in a file. Throws the refusal of a file without audio. */
 async function probe(bytes: Buffer): Promise<number> {
   const probed = await probeDuration(bytes);
-  if (probed.kind === 'refused') throw errors.gateway.invalidRequest(probed.reason, 'file');
+  if (probed.kind === 'refused') throw gatewayErrors.invalidRequest(probed.reason, 'file');
   return probed.durationMs;
 }

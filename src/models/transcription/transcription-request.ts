@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../errors.ts';
 import { TRANSCRIPT_FORMATS, type TranscriptionCall } from '../providers/transcription-rail.ts';
 
 const Fields = z.object({
@@ -47,10 +47,10 @@ export function readTranscription({ fields, file }: Form): TranscriptionRequest 
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const param = String(issue?.path[0] ?? '');
-    throw errors.gateway.invalidRequest(`${param}: ${issue?.message}`, param);
+    throw gatewayErrors.invalidRequest(`${param}: ${issue?.message}`, param);
   }
   if (file === undefined || file.field !== 'file') {
-    throw errors.gateway.invalidRequest('file: must be a file to be transcribed', 'file');
+    throw gatewayErrors.invalidRequest('file: must be a file to be transcribed', 'file');
   }
   const { model, language, prompt, response_format: format, stream } = parsed.data;
   const { bytes, contentType, fileName } = file;
@@ -77,7 +77,7 @@ function byName(fields: Form['fields']): Record<string, unknown> {
     const before = values.get(name);
     if (name === LIST) values.set(name, [...(before ?? []), value]);
     else if (before === undefined || name.endsWith('[]')) values.set(name, value);
-    else throw errors.gateway.invalidRequest(`${name}: came twice`, name);
+    else throw gatewayErrors.invalidRequest(`${name}: came twice`, name);
   }
   return Object.fromEntries(values);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 
 /** Boolean query parameter; false when it is missing. */
 export const Flag = z
@@ -26,5 +26,5 @@ export function valuesOf(rawQuery: string, name: string): string[] {
   const values = new URLSearchParams(rawQuery).getAll(name).filter((value) => value !== '');
   const isTooLong = values.some(({ length }) => length > LIMITS.taskIdChars);
   if (values.length <= LIMITS.deepgram.keyterms && !isTooLong) return values;
-  throw errors.gateway.invalidRequest(`${name}: too many or too long`, name);
+  throw gatewayErrors.invalidRequest(`${name}: too many or too long`, name);
 }

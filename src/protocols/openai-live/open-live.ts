@@ -1,7 +1,7 @@
 import { bytesPerMs } from '../../../media/coding.ts';
-import { errors } from '../../kernel/errors.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
 import { liveTurnCap } from '../../voice/billing/turn-meter.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
@@ -68,7 +68,7 @@ export async function openLiveSession(deps: LiveDeps, opening: LiveOpening): Pro
   const { session } = event;
   const name = isObject(session) ? session.model : undefined;
   if (!isObject(session) || typeof name !== 'string' || name.length > LIMITS.modelIdChars) {
-    throw errors.gateway.invalidRequest('session.model: name a model', 'session.model');
+    throw gatewayErrors.invalidRequest('session.model: name a model', 'session.model');
   }
   const idOf = (model: string) =>
     (deps.catalogue.find(model) ?? deps.catalogue.findKeyed(model))?.id ?? model;

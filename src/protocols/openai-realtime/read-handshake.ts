@@ -1,6 +1,6 @@
 import type { ClientSecretGrant } from '../../http/route/caller.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { readSession, type SessionType, sessionType } from './read-session-config.ts';
 
@@ -25,7 +25,7 @@ export function readHandshake(
     name && ((catalogue.find(name) ?? catalogue.findKeyed(name))?.id ?? name);
   const asked = idOf(query.model);
   if (secret?.model !== undefined && asked !== undefined && idOf(secret.model) !== asked) {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `This client secret is for the model "${secret.model}".`,
       'model',
     );
@@ -35,7 +35,7 @@ export function readHandshake(
   const type = sessionType(session);
   const modelId = idOf(secret?.model) ?? asked;
   if (modelId === undefined && type !== 'transcription') {
-    throw errors.gateway.invalidRequest('model: name a model of the modality realtime', 'model');
+    throw gatewayErrors.invalidRequest('model: name a model of the modality realtime', 'model');
   }
   return { modelId, type, config: () => requireSession(session) };
 }
@@ -44,5 +44,5 @@ export function readHandshake(
 export function requireSession(session: unknown): SessionConfig {
   const read = readSession(session);
   if ('config' in read) return read.config;
-  throw errors.gateway.invalidRequest(read.problem.message, read.problem.param);
+  throw gatewayErrors.invalidRequest(read.problem.message, read.problem.param);
 }

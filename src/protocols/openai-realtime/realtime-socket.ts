@@ -5,11 +5,11 @@ import {
   type SocketHandler,
   socketRoute,
 } from '../../http/route/socket-route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import { soonestHeaders } from '../../models/catalogue/retirement.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { openTranscribing } from '../../voice/cascade/open-cascade.ts';
 import { type OwnKeys, openOwnKeys } from '../../voice/cascade/own-keys.ts';
@@ -84,7 +84,7 @@ export function createRealtimeSocket(voice: VoiceDeps, relays?: Relays, cascades
 function refuseUnfit(error: unknown): never {
   if (!(error instanceof ConfigUnfit)) throw error;
   const { message, param } = memberProblem(error.problem);
-  throw errors.gateway.invalidRequest(message, param);
+  throw gatewayErrors.invalidRequest(message, param);
 }
 
 const ONLY_HEARD =
@@ -141,7 +141,7 @@ async function openRelay(
   if (plan === undefined) return undefined;
   requireNoParts(modelId, query);
   if (type === 'transcription') {
-    throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
+    throw gatewayErrors.invalidRequest(ONLY_HEARD, 'session.type');
   }
   deps.sessions.requireRoom();
 
@@ -169,7 +169,7 @@ async function openPlanned(
   config: SessionConfig,
 ): Promise<VoiceSessionInput> {
   const buyer = readSocketBuyer(context, context.query.customer_id);
-  if (!config.isAnswering) throw errors.gateway.invalidRequest(ONLY_HEARD, 'session.type');
+  if (!config.isAnswering) throw gatewayErrors.invalidRequest(ONLY_HEARD, 'session.type');
   const opened = await openPlannedVoice(deps, plan, { buyer, config });
   context.answerWith(soonestHeaders([plan.llm, plan.stt, plan.tts]));
   return opened;

@@ -1,8 +1,8 @@
 import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/body/multipart.ts';
 import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
 import {
@@ -48,6 +48,6 @@ async function readForm(
     if (error.why === 'file_too_large') {
       throw requestErrors.payloadTooLarge(LIMITS.audioFileBytes);
     }
-    throw errors.gateway.invalidRequest(error.message);
+    throw gatewayErrors.invalidRequest(error.message);
   }
 }

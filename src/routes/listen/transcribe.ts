@@ -1,10 +1,10 @@
 import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import {
   type HeardFile,
@@ -63,7 +63,7 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   for await (const piece of body) pieces.push(piece);
   const bytes = await joinPieces(pieces);
   if (bytes.length > 0) return bytes;
-  throw errors.gateway.invalidRequest('The body is empty; it must be a file of sound.');
+  throw gatewayErrors.invalidRequest('The body is empty; it must be a file of sound.');
 }
 
 /** Reads the address in a JSON body of up to `addressBodyBytes` bytes. Throws when the body is longer. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 
 const Params = z.object({
   id: z.string().min(1).max(LIMITS.modelIdChars),
@@ -18,7 +18,7 @@ export const createMediaSession = route()({
   rateLimit: 'gateway',
 
   handle() {
-    throw errors.gateway.unsupportedTransport();
+    throw gatewayErrors.unsupportedTransport();
   },
 });
 
@@ -33,7 +33,7 @@ export const controlMediaSession = route()({
   params: Params,
 
   handle() {
-    throw errors.gateway.unsupportedTransport();
+    throw gatewayErrors.unsupportedTransport();
   },
 });
 
@@ -48,6 +48,6 @@ export const readMediaSession = route()({
   params: Params,
 
   handle() {
-    throw errors.gateway.unsupportedTransport();
+    throw gatewayErrors.unsupportedTransport();
   },
 });

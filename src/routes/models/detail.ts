@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isAnthropicClient } from '../../http/route/in-dialect.ts';
 import { ok, route } from '../../http/route/route.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { describerFor } from '../../models/catalogue/list-models.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import { describeForMessages } from '../../models/messages/model-list.ts';
 import {
   describeListed,
@@ -38,7 +38,7 @@ export const modelDetail = route<{ catalogue: Catalogue; clock: Clock }>()({
     }
     const model = services.catalogue.find(params.id);
     if (model === undefined) {
-      throw errors.gateway.modelNotFound(params.id, services.catalogue.suggest(params.id));
+      throw gatewayErrors.modelNotFound(params.id, services.catalogue.suggest(params.id));
     }
     if (isAnthropicClient(headers)) return ok(describeForMessages(model, services.clock.now()));
     return ok(describerFor(query.include)(model));

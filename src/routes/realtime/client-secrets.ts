@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ClientSecrets } from '../../accounts/keys/client-secrets.ts';
 import { bearerToken } from '../../http/auth/presented-credential.ts';
 import { ok, route } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Catalogue, Model } from '../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import { requireSession } from '../../protocols/openai-realtime/read-handshake.ts';
 import { renderSession } from '../../protocols/openai-realtime/render-session.ts';
 import { TRANSCRIBER } from '../../voice/session/local-pipeline.ts';
@@ -91,11 +91,11 @@ function requireModel(
   { model: id = '', type }: NonNullable<z.output<typeof Body>['session']>,
 ): Model {
   const model = catalogue.find(id) ?? catalogue.findKeyed(id);
-  if (model === undefined) throw errors.gateway.modelNotFound(id, catalogue.suggest(id));
+  if (model === undefined) throw gatewayErrors.modelNotFound(id, catalogue.suggest(id));
   const { modality } = model;
   if (modality === 'realtime' || modality === 'text') return model;
   if (modality === 'stt' && type === 'transcription') return model;
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `The model "${id}" is of the modality ${modality}; a realtime session takes realtime or text, and one of the type transcription takes stt.`,
     'session.model',
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { okInTurns } from '../../http/route/ok-in-turns.ts';
 import { route } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponseParams, ResponseRecord } from './response-shape.ts';
 
@@ -18,7 +18,7 @@ export const readResponse = route<{ responses: Responses }>()({
 
   async handle({ caller, params, query, services }) {
     if (query.stream === 'true') {
-      throw errors.gateway.invalidRequest(
+      throw gatewayErrors.invalidRequest(
         'Only responses in the background are streamed again, and this server makes none.',
         'stream',
       );

@@ -1,7 +1,7 @@
 import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
-import { errors } from '../../kernel/errors.ts';
 import { impliedSource, vendorOf } from '../../models/catalogue/byok-source.ts';
 import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { Buyer } from '../../models/purchase/buyer.ts';
 import {
   findOwnSources,
@@ -40,7 +40,7 @@ export async function openOwnKeys(
   await Promise.all(parts.map(({ id }) => keys.lookUp(id)));
   for (const { id } of parts) {
     if (deps.catalogue.find(id) === undefined && keys.sellersOf(id).length === 0) {
-      throw errors.gateway.modelNotFound(id, deps.catalogue.suggest(id));
+      throw gatewayErrors.modelNotFound(id, deps.catalogue.suggest(id));
     }
   }
   return keys;
@@ -92,7 +92,7 @@ function requireOneHolder(
   const holders = new Set(keyed.map(vendorOfModel));
   if (holders.size < 2) return [...holders][0];
   const hosts = keyed.map((model) => `"${model.id}" by ${vendorOfModel(model)}`);
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `The parts of this session are served by several providers (${hosts.join(', ')}), and a key in a header does not say whose it is; store it with PUT /v1/developer/provider-keys/{provider}.`,
     PROVIDER_KEY_HEADER,
   );

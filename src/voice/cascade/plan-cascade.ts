@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Catalogue, Model, Source } from '../../models/catalogue/catalogue.ts';
 import { LOCAL_CASCADE } from '../../models/catalogue/catalogue-file.ts';
 import { requireModel, withKeyed } from '../../models/catalogue/require-model.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 
 /** Models of a session that combines STT, LLM and TTS. A client may choose another `stt` during the session. */
 export type CascadePlan = {
@@ -18,7 +18,7 @@ type Parts = { readonly stt_model?: string | undefined; readonly tts_model?: str
 export function requireNoParts(modelId: string, requested: Parts): void {
   const param = requested.stt_model === undefined ? 'tts_model' : 'stt_model';
   if (requested[param] === undefined) return;
-  throw errors.gateway.invalidRequest(
+  throw gatewayErrors.invalidRequest(
     `"${modelId}" hears and speaks by itself: ${param} is for sessions of text models.`,
     param,
   );

@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Catalogue, Modality, Model, Source } from '../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../models/errors.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import {
   type Declined,
@@ -152,10 +152,10 @@ export async function connectRelay<R>(
       before = tried;
       continue;
     }
-    if (outcome.kind === 'declined') throw errors.gateway.upstreamDeclined(outcome.status);
+    if (outcome.kind === 'declined') throw gatewayErrors.upstreamDeclined(outcome.status);
     throw refuseOutcome(outcome, tried, { rateLimits: undefined });
   }
-  throw errors.gateway.allSourcesFailed(before.attempts);
+  throw gatewayErrors.allSourcesFailed(before.attempts);
 }
 
 async function openAt<R>(

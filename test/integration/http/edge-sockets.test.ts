@@ -5,8 +5,8 @@ import {
   type SocketHandler,
   socketRoute,
 } from '../../../src/http/route/socket-route.ts';
-import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
+import { gatewayErrors } from '../../../src/models/errors.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { RawSocket, rawRequest } from '../../support/raw-socket.ts';
 import { frame, rawUpgrade, refusal, TestSocket } from '../../support/web-socket-client.ts';
@@ -66,7 +66,7 @@ const plain = socketRoute()({
         waiting = { client: signal, go };
       });
     }
-    if (query.model === 'broke') throw errors.gateway.budgetExhausted({ required: '1' });
+    if (query.model === 'broke') throw gatewayErrors.budgetExhausted({ required: '1' });
     if (query.model === 'bug') throw new Error('a bug');
     return echo();
   },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ok, route } from '../../../src/http/route/route.ts';
-import { errors } from '../../../src/kernel/errors.ts';
+import { gatewayErrors } from '../../../src/models/errors.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 
 const Item = z.object({ name: z.string().min(1).max(8), count: z.number().int().optional() });
@@ -60,7 +60,7 @@ const ROUTES = [
     rateLimit: 'gateway',
     body: Item,
     handle() {
-      throw errors.gateway.budgetExhausted({ available: '1', required: '2' });
+      throw gatewayErrors.budgetExhausted({ available: '1', required: '2' });
     },
   }),
   route()({

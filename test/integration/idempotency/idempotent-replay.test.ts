@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ok, type RouteReply, route } from '../../../src/http/route/route.ts';
-import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { endLease } from '../../../src/ledger/store/lease-store.ts';
+import { gatewayErrors } from '../../../src/models/errors.ts';
 import { proxyErrors } from '../../../src/payments/errors.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
@@ -46,7 +46,7 @@ const SCRIPTS: Readonly<Record<string, () => RouteReply | Promise<RouteReply>>> 
     return ok({ run: play.runs });
   },
   refused() {
-    throw errors.gateway.budgetExhausted({ available: '1', required: '2' });
+    throw gatewayErrors.budgetExhausted({ available: '1', required: '2' });
   },
   passing() {
     throw proxyErrors.unreachable('not now');

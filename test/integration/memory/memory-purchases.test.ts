@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { wakeAffordable } from '../../../src/memory/indexing/indexing-store.ts';
 import { findBought } from '../../../src/memory/purchase/buy-once.ts';
+import { gatewayErrors } from '../../../src/models/errors.ts';
 import { sellingMemory, WORDS } from '../../support/selling-memory.ts';
 
 const TEXT = 'Hi there! My cat is called Tom. He is four years old. Thanks!';
@@ -126,7 +126,7 @@ describe('what was bought for an item', () => {
         ...models,
         async answer(purchase, keep) {
           await models.answer(purchase, keep);
-          throw errors.gateway.allSourcesFailed(1);
+          throw gatewayErrors.allSourcesFailed(1);
         },
       }),
     });

@@ -5,7 +5,6 @@ import { requestErrors } from '../../../src/http/route/errors.ts';
 import { renderError } from '../../../src/http/route/render-error.ts';
 import { ok, type RouteCall, route } from '../../../src/http/route/route.ts';
 import { idempotencyErrors } from '../../../src/idempotency/errors.ts';
-import { errors } from '../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../../src/kernel/manual-clock.ts';
@@ -13,6 +12,7 @@ import { callTool } from '../../../src/mcp/call-tool.ts';
 import { createResultBudget } from '../../../src/mcp/result-budget.ts';
 import { tool } from '../../../src/mcp/tool.ts';
 import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
+import { gatewayErrors } from '../../../src/models/errors.ts';
 import { rateErrors } from '../../../src/rate-limit/errors.ts';
 
 const target = route()({
@@ -104,7 +104,7 @@ describe('a tool call', () => {
       }),
       true,
     ],
-    ['openai', errors.gateway.budgetExhausted({ available: '1' }), undefined],
+    ['openai', gatewayErrors.budgetExhausted({ available: '1' }), undefined],
     ['flat', idempotencyErrors.paidButLost({ hold: 'h', chargedRaw: '5' }), false],
   ] as const)(
     'a tool call returns the error code and the fields of a refusal by a %s route',

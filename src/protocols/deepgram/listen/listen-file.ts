@@ -9,6 +9,7 @@ import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../../models/errors.ts';
 import type { Relayed } from '../../../models/purchase/answer.ts';
 import type { Buyer } from '../../../models/purchase/buyer.ts';
 import { spokenModel } from '../../../models/transcription/listen-options.ts';
@@ -159,7 +160,7 @@ async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardF
   }
   const { sample_rate: sampleRateHz } = query;
   if (sampleRateHz === undefined) {
-    throw errors.gateway.invalidRequest('sample_rate: is needed with encoding', 'sample_rate');
+    throw gatewayErrors.invalidRequest('sample_rate: is needed with encoding', 'sample_rate');
   }
   const head = wavHeader({ coding, sampleRateHz, dataBytes: bytes.length });
   return { bytes: await joinPieces([head, bytes]), contentType: 'audio/wav', name: 'sound.wav' };
@@ -169,7 +170,7 @@ async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardF
 export function readAddress(json: unknown): string {
   const parsed = z.object({ url: z.string().min(1).max(LIMITS.deepgram.urlChars) }).safeParse(json);
   if (parsed.success) return parsed.data.url;
-  throw errors.gateway.invalidRequest('url: must be the address of a file of sound', 'url');
+  throw gatewayErrors.invalidRequest('url: must be the address of a file of sound', 'url');
 }
 
 /** Turns a refusal about the file at a URL into Deepgram's error for such files. Returns other errors unchanged. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SoundCoding, SoundFormat } from '../../../../media/coding.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { gatewayErrors } from '../../../models/errors.ts';
 import type { SpeechFormat } from '../../../models/providers/speech-rail.ts';
 import { notDone } from '../query-shape.ts';
 import { expressivityProblem, speedProblem } from './flux-settings.ts';
@@ -130,4 +130,4 @@ export function planRaw(
 }
 
 const unfit = (message: string, param: string) =>
-  errors.gateway.invalidRequest(`${param}: ${message}`, param);
+  gatewayErrors.invalidRequest(`${param}: ${message}`, param);

@@ -1,6 +1,6 @@
-import { errors } from '../../../kernel/errors.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../../models/errors.ts';
 import type { Relayed } from '../../../models/purchase/answer.ts';
 import type { StreamedAnswer } from '../../../models/purchase/answer-events.ts';
 import type { Buyer } from '../../../models/purchase/buyer.ts';
@@ -55,9 +55,9 @@ export function requireSpeaker(
 ): Speaker {
   const { model: id, voice = named } = spokenModel(catalogue, name);
   const model = catalogue.find(id) ?? catalogue.findKeyed(id);
-  if (model === undefined) throw errors.gateway.modelNotFound(name, catalogue.suggest(id));
+  if (model === undefined) throw gatewayErrors.modelNotFound(name, catalogue.suggest(id));
   if (model.modality !== 'tts') {
-    throw errors.gateway.invalidRequest(
+    throw gatewayErrors.invalidRequest(
       `The model "${name}" is of the modality ${model.modality}; this route takes tts.`,
       'model',
     );

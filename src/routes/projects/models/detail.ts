@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+import { gatewayErrors } from '../../../models/errors.ts';
 import { describeListed, findListed } from '../../../protocols/deepgram/describe-models.ts';
 
 const Params = z.object({
@@ -24,7 +24,7 @@ export const projectModel = route<{ catalogue: Catalogue }>()({
   handle({ params: { modelId }, services: { catalogue } }) {
     const model = findListed(catalogue.models, modelId);
     if (model === undefined) {
-      throw errors.gateway.modelNotFound(modelId, catalogue.suggest(modelId));
+      throw gatewayErrors.modelNotFound(modelId, catalogue.suggest(modelId));
     }
     return ok(describeListed(model));
   },

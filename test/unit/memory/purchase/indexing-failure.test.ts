@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { EngineBusy, EngineMissing } from '../../../../src/engines/engine.ts';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { ClaimLost, PurchaseOpen } from '../../../../src/memory/purchase/buy-once.ts';
 import { indexingFailureOf } from '../../../../src/memory/purchase/indexing-failure.ts';
 import { ModelRefused } from '../../../../src/memory/purchase/models.ts';
+import { gatewayErrors } from '../../../../src/models/errors.ts';
 
 const refused = (reason: string, needsRaw: bigint | null = null) => ({
   kind: 'refused',
@@ -22,18 +22,18 @@ it.each([
   ['a provider that refuses this server', new ModelRefused(403), refused('model_refused')],
   [
     'an empty balance',
-    errors.gateway.budgetExhausted({ scope: 'wallet', required: '700' }),
+    gatewayErrors.budgetExhausted({ scope: 'wallet', required: '700' }),
     refused('insufficient_balance', 700n),
   ],
   [
     'a cap, which no balance lifts',
-    errors.gateway.capExceeded('used up', { scope: 'task', required: '700' }),
+    gatewayErrors.capExceeded('used up', { scope: 'task', required: '700' }),
     refused('budget_exhausted'),
   ],
   [
     'sources that failed',
-    errors.gateway.allSourcesFailed(2),
-    refused(errors.gateway.allSourcesFailed(2).error),
+    gatewayErrors.allSourcesFailed(2),
+    refused(gatewayErrors.allSourcesFailed(2).error),
   ],
   [
     'a key that was revoked',

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { errors } from '../../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { gatewayErrors } from '../../../../../src/models/errors.ts';
 import { AuraDialect } from '../../../../../src/protocols/deepgram/speak/aura-dialect.ts';
 import { rateErrors } from '../../../../../src/rate-limit/errors.ts';
 import { speakWorld } from '../../../../support/speak-world.ts';
@@ -132,7 +132,7 @@ describe('live speech', () => {
   });
 
   it('live speech that cannot buy a sentence speaks the sentences before it, then ends with the reason', async () => {
-    const refusal = errors.gateway.budgetExhausted({ available: '0' });
+    const refusal = gatewayErrors.budgetExhausted({ available: '0' });
     const { client, speak, texts } = world([{}, { failure: refusal }]);
     speak('One. Two. Three. ');
     await settleAll();

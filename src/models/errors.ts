@@ -1,11 +1,11 @@
-import type { Fields } from '../api-error.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import type { Fields } from '../kernel/api-error.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 /** Time until the next attempt: whole seconds, and milliseconds when the upstream gave them. */
 export type Wait = { readonly seconds: number; readonly ms?: number | undefined };
 
 /** Gateway refusals. Their routes render them as the OpenAI error object; `error` becomes its `code`. */
-export const gateway = {
+export const gatewayErrors = {
   invalidRequest: (message: string, param: string | null = null) =>
     refusal(400, 'invalid_request', message, { param }),
   /** Refusal of the other transports that live sessions have at their vendor. */
