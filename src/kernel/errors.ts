@@ -3,7 +3,6 @@ import { deepgram } from './errors/deepgram.ts';
 import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
 import { phone } from './errors/phone.ts';
-import { responses } from './errors/responses.ts';
 
 /**
  * Every refusal that a caller can meet, with its wire spelling, by the specification's error tables.
@@ -16,5 +15,4 @@ export const errors = {
   mcp,
   marketplace,
   deepgram,
-  responses,
 } as const;

@@ -1,9 +1,9 @@
-import { errors } from '../../kernel/errors.ts';
 import { hasMoreParts } from '../../kernel/json/has-more-parts.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
+import { responseErrors } from './errors.ts';
 import type { KeptResponses } from './kept/kept-responses.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { typeOf } from './translate/translate-items.ts';
@@ -60,7 +60,7 @@ export async function readConversation(
   }
   // The limits on the request's JSON do not cover continued and referenced items.
   if ((before.length > 0 || own !== items) && hasMoreParts([before, own], LIMITS.chatJson)) {
-    throw errors.responses.conversationTooComplex(LIMITS.chatJson);
+    throw responseErrors.conversationTooComplex(LIMITS.chatJson);
   }
   return { before, own, beforeBytes: bytes, isUnkept: remembered !== undefined };
 }

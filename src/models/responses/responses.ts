@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { ChatDeps } from '../chat/chat-purchase.ts';
 import { type BuyResponse, createBuyResponse } from './create-responses.ts';
+import { responseErrors } from './errors.ts';
 import type { Kept, KeptResponses } from './kept/kept-responses.ts';
 import { type ItemPage, type ItemPageQuery, pageOf } from './list-items.ts';
 import { LiveResponses } from './live-responses.ts';
@@ -27,7 +27,7 @@ export function createResponses(
 
   async function require(agentId: number, id: string): Promise<Kept> {
     const found = await kept.find(agentId, id);
-    if (found === undefined) throw errors.responses.notFound(id);
+    if (found === undefined) throw responseErrors.notFound(id);
     return found;
   }
 
@@ -39,7 +39,7 @@ export function createResponses(
     async remove(agentId, id) {
       const wasLive = await live.remove(agentId, id);
       const wasKept = await kept.remove(agentId, id);
-      if (!wasLive && !wasKept) throw errors.responses.notFound(id);
+      if (!wasLive && !wasKept) throw responseErrors.notFound(id);
       return { id, object: 'response', deleted: true };
     },
 
@@ -47,7 +47,7 @@ export function createResponses(
       const cancelled = live.cancel(agentId, id);
       if (cancelled !== undefined && cancelled !== 'ended') return cancelled;
       if (cancelled === undefined) await require(agentId, id);
-      throw errors.responses.notInProgress(id);
+      throw responseErrors.notInProgress(id);
     },
 
     async inputItems(agentId, id, query) {

@@ -1,7 +1,6 @@
 import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { DRAINING } from '../../../kernel/draining.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
@@ -11,6 +10,7 @@ import type { StreamedAnswer } from '../../purchase/answer-events.ts';
 import type { Buyer } from '../../purchase/buyer.ts';
 import { PacedClient, type PacedSocket } from '../../purchase/paced-client.ts';
 import type { RoutingPreferences } from '../../routing/routing-preferences.ts';
+import { responseErrors } from '../errors.ts';
 import type { Responses } from '../responses.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
 import { type ConnectionBytes, ConnectionMemory } from './connection-memory.ts';
@@ -99,7 +99,7 @@ export class ResponseConnection {
     const text = typeof data === 'string' ? data : '';
     const chars = this.#waiting.reduce((sum, { length }) => sum + length, text.length);
     if (this.#waiting.length >= connectionWaiting || chars > connectionWaitingChars) {
-      this.#refuse(errors.responses.connectionBusy(connectionWaiting, connectionWaitingChars));
+      this.#refuse(responseErrors.connectionBusy(connectionWaiting, connectionWaitingChars));
       return;
     }
     this.#waiting.push(text);
@@ -140,7 +140,7 @@ export class ResponseConnection {
    * would make the client take the answer as failed.
    */
   #expire(): void {
-    const refusal = errors.responses.connectionLimit(LIMIT_MINUTES);
+    const refusal = responseErrors.connectionLimit(LIMIT_MINUTES);
     const reason = `open for ${LIMIT_MINUTES} minutes`;
     this.#finish({ code: 1000, reason, refusal, isTold: this.#waiting.length === 0 });
   }

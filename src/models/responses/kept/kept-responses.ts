@@ -1,5 +1,4 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
@@ -10,6 +9,7 @@ import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { openSealed, seal } from '../../../kernel/seal.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
+import { responseErrors } from '../errors.ts';
 import type { InputItem } from '../responses-request.ts';
 import { ResponseInserts } from './response-inserts.ts';
 import {
@@ -88,11 +88,11 @@ const NOTHING: KeptResponses = {
   find: async () => undefined,
   remove: async () => false,
   conversation: async (_, id) => {
-    throw errors.responses.previousNotFound(id);
+    throw responseErrors.previousNotFound(id);
   },
   rest: async () => [],
   items: async (_, [id = '']) => {
-    throw errors.responses.itemNotFound(id);
+    throw responseErrors.itemNotFound(id);
   },
 };
 
@@ -187,10 +187,10 @@ export function createKeptResponses({
 
     async conversation(agentId, id) {
       const chain = await findChain(sql, agentId, id);
-      if (chain.at(-1)?.previousId !== null) throw errors.responses.previousNotFound(id);
+      if (chain.at(-1)?.previousId !== null) throw responseErrors.previousNotFound(id);
       const bytes = requireShort(chain);
       const { isWhole, items } = await openChain(agentId, chain);
-      if (!isWhole) throw errors.responses.previousNotFound(id);
+      if (!isWhole) throw responseErrors.previousNotFound(id);
       const ids = chain.map((row) => row.id);
       await renew(agentId, ids);
       return { bytes, items };
@@ -211,7 +211,7 @@ export function createKeptResponses({
         for (const item of outputOf(response)) found.set(String(item.id), item);
       }
       const missing = ids.find((id) => !found.has(id));
-      if (missing !== undefined) throw errors.responses.itemNotFound(missing);
+      if (missing !== undefined) throw responseErrors.itemNotFound(missing);
       await renew(agentId, [...rows.keys()]);
       return found;
     },
@@ -241,6 +241,6 @@ export const outputOf = ({ output }: Json): InputItem[] =>
 function requireShort(rows: readonly Pick<ResponseRef, 'bytes'>[], besideBytes = 0): number {
   const { conversationBytes } = LIMITS.responses;
   const bytes = rows.reduce((sum, row) => sum + row.bytes, besideBytes);
-  if (bytes > conversationBytes) throw errors.responses.conversationTooLong(conversationBytes);
+  if (bytes > conversationBytes) throw responseErrors.conversationTooLong(conversationBytes);
   return bytes;
 }

@@ -1,7 +1,7 @@
-import { MAY_RETRY, refusal } from '../refusal.ts';
+import { MAY_RETRY, refusal } from '../../kernel/refusal.ts';
 
 /** Refusals of the routes of responses, in addition to the gateway's refusals. Rendered as the OpenAI error object. */
-export const responses = {
+export const responseErrors = {
   /** Refuses to continue an unknown response, with OpenAI's status and code. */
   previousNotFound: (id: string) =>
     refusal(
@@ -63,6 +63,4 @@ export const responses = {
       'websocket_connection_limit_reached',
       `A connection is open for ${minutes} minutes at most; open another one.`,
     ),
-} as const;
-
-const quoted = (id: string): string => JSON.stringify(id);
+};
