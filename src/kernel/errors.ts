@@ -1,6 +1,5 @@
 import { batches } from './errors/batches.ts';
 import { deepgram } from './errors/deepgram.ts';
-import { marketplace } from './errors/marketplace.ts';
 import { mcp } from './errors/mcp.ts';
 import { phone } from './errors/phone.ts';
 
@@ -13,6 +12,5 @@ export const errors = {
   phone,
   batches,
   mcp,
-  marketplace,
   deepgram,
 } as const;

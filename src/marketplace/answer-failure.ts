@@ -1,5 +1,4 @@
 import { ApiError } from '../kernel/api-error.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '../models/providers/vendors/vendor-api.ts';
 import { proxyErrors } from '../payments/errors.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
+import { marketplaceErrors } from './errors.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { VendorRefused } from './vendor.ts';
@@ -34,7 +34,7 @@ export function refuseVendor(
         'a vendor of the marketplace refused the account of this server',
       );
       throw new OwnRefusal(
-        errors.marketplace.vendorUnavailable(`${vendor} does not serve this server now.`),
+        marketplaceErrors.vendorUnavailable(`${vendor} does not serve this server now.`),
       );
     }
     log.warn({ vendor, status }, 'a vendor of the marketplace refused');

@@ -1,4 +1,4 @@
-import { errors } from '../kernel/errors.ts';
+import { marketplaceErrors } from './errors.ts';
 import { OwnRefusal } from './own-refusal.ts';
 
 /**
@@ -28,7 +28,7 @@ export function createBytesInFlight({
   function take(accountId: string, bytes: number): void {
     const held = (byAccount.get(accountId) ?? 0) + bytes;
     if (held > perAccount || heldBytes + bytes > inAll) {
-      throw new OwnRefusal(errors.marketplace.vendorBusy('Too many bytes of calls are under way.'));
+      throw new OwnRefusal(marketplaceErrors.vendorBusy('Too many bytes of calls are under way.'));
     }
     add(accountId, bytes);
   }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
@@ -16,6 +15,7 @@ import type {
 import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { DocumentJobs } from './documents/document-jobs.ts';
+import { marketplaceErrors } from './errors.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { isService, type ServiceName } from './requests.ts';
@@ -138,7 +138,7 @@ async function remember(
   if (!isMemoryOp(op)) throw notFound(`${MEMORY}${op}`);
   requireMethod(call, 'POST');
   if (memory === undefined) {
-    throw new OwnRefusal(errors.marketplace.vendorUnavailable('This server has no memory store.'));
+    throw new OwnRefusal(marketplaceErrors.vendorUnavailable('This server has no memory store.'));
   }
   const askedMs = clock.monotonicMs();
   const { agentId } = spender;
@@ -174,7 +174,7 @@ const free = (
 
 const notFound = (path: string) =>
   new OwnRefusal(
-    errors.marketplace.notFound(
+    marketplaceErrors.notFound(
       `The marketplace has nothing at ${path.slice(0, LIMITS.marketplace.pathChars)}.`,
     ),
   );
@@ -200,5 +200,5 @@ async function readBody({ body }: Pick<MarketCall, 'body'>, mostBytes: number): 
   } catch {
     // A body that does not parse is refused below, like a body that is no object.
   }
-  throw new OwnRefusal(errors.marketplace.invalidJson());
+  throw new OwnRefusal(marketplaceErrors.invalidJson());
 }

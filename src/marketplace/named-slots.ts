@@ -1,4 +1,4 @@
-import { errors } from '../kernel/errors.ts';
+import { marketplaceErrors } from './errors.ts';
 import { OwnRefusal } from './own-refusal.ts';
 
 /** The agent that makes a call, and the agent's account. */
@@ -58,4 +58,4 @@ function add<K>(counts: Map<K, number>, key: K, change: 1 | -1): void {
   else counts.delete(key);
 }
 
-const busy = (detail: string) => new OwnRefusal(errors.marketplace.vendorBusy(detail));
+const busy = (detail: string) => new OwnRefusal(marketplaceErrors.vendorBusy(detail));

@@ -1,6 +1,5 @@
 import { requestErrors } from '../http/route/errors.ts';
 import { ApiError } from '../kernel/api-error.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { VendorFailed } from '../models/providers/vendors/vendor-api.ts';
@@ -8,6 +7,7 @@ import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/market
 import type { FetchRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
 import { deliveryBody } from './delivery-body.ts';
+import { marketplaceErrors } from './errors.ts';
 import type { FileCallerOf } from './fetch-file.ts';
 import type { FetchSound } from './fetch-sound.ts';
 import { type CallResources, type MarketSlots, withShare } from './market-slots.ts';
@@ -180,12 +180,12 @@ function findService(
   if (vendor === undefined || service === undefined) {
     const names = sellers.map((each) => each.name).join(', ');
     throw new OwnRefusal(
-      errors.marketplace.notFound(`There is no such vendor of ${kind}; there are ${names}.`),
+      marketplaceErrors.notFound(`There is no such vendor of ${kind}; there are ${names}.`),
     );
   }
   if (vendor.account !== undefined && !accounts.has(name)) {
     throw new OwnRefusal(
-      errors.marketplace.vendorUnavailable(`This server has no account with ${name}.`),
+      marketplaceErrors.vendorUnavailable(`This server has no account with ${name}.`),
     );
   }
   return { vendor, service: service as Service<ServiceName> };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { route } from '../http/route/route.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import { abortSignalOf } from '../kernel/stop-signal.ts';
 import type { DirectSales } from '../marketplace/direct-sales.ts';
+import { marketplaceErrors } from '../marketplace/errors.ts';
 import { SERVICES, type ServiceName } from '../marketplace/requests.ts';
 import { readSpender } from '../models/purchase/read-spender.ts';
 
@@ -22,7 +22,7 @@ export const sellService = <S extends ServiceName>(service: S, summary: string) 
     maxBodyBytes: LIMITS.marketplace.bodyBytes,
     params: Params,
     body: SERVICES[service],
-    badJson: errors.marketplace.invalidJson,
+    badJson: marketplaceErrors.invalidJson,
 
     handle({ body, caller, headers, onOver, params, services, signal, span, workId }) {
       const spender = readSpender(caller, headers);

@@ -1,8 +1,8 @@
-import { errors } from '../../kernel/errors.ts';
 import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import type { MarketAnswer, OnOver } from '../../payments/proxy/marketplace.ts';
+import { marketplaceErrors } from '../errors.ts';
 import { withShare } from '../market-slots.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { jobRecord, type StoredJob } from './job.ts';
@@ -35,7 +35,7 @@ export function readJob(deps: ReadDeps, reading: JobReading): Promise<MarketAnsw
         ? undefined
         : await findJob(sql, { id, agentId, vendor });
     if (job === undefined) {
-      throw new OwnRefusal(errors.marketplace.notFound('This agent has no such job.'));
+      throw new OwnRefusal(marketplaceErrors.notFound('This agent has no such job.'));
     }
     const record = jobRecord(job, address.urlOf(`/v1/doc/${vendor}/${id}`));
     // The memory holds the stored archive, its base64 text and the answer at the same time.

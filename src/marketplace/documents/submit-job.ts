@@ -1,12 +1,12 @@
 import { requestErrors } from '../../http/route/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer, MarketPrice, OnOver } from '../../payments/proxy/marketplace.ts';
 import { refuseVendor } from '../answer-failure.ts';
+import { marketplaceErrors } from '../errors.ts';
 import { type CallResources, withShare } from '../market-slots.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { listPriceRaw } from '../prices/price.ts';
@@ -74,12 +74,12 @@ function findVendor({ accounts, vendors }: Pick<JobDeps, 'accounts' | 'vendors'>
   if (vendor?.documents === undefined) {
     const names = sellers.map((each) => each.name).join(', ');
     throw new OwnRefusal(
-      errors.marketplace.notFound(`There is no such vendor of doc; there are ${names}.`),
+      marketplaceErrors.notFound(`There is no such vendor of doc; there are ${names}.`),
     );
   }
   if (!accounts.has(name)) {
     throw new OwnRefusal(
-      errors.marketplace.vendorUnavailable(`This server has no account with ${name}.`),
+      marketplaceErrors.vendorUnavailable(`This server has no account with ${name}.`),
     );
   }
   return { vendor, documents: vendor.documents };
@@ -199,8 +199,8 @@ async function accept(
 }
 
 const tooMany = () =>
-  errors.marketplace.vendorBusy('This agent or its account has as many living jobs as it may.');
-const tooLate = () => errors.marketplace.vendorBusy('The vendor took the document too slowly.');
+  marketplaceErrors.vendorBusy('This agent or its account has as many living jobs as it may.');
+const tooLate = () => marketplaceErrors.vendorBusy('The vendor took the document too slowly.');
 
 async function holdFor(
   { ledger, sql }: JobDeps,

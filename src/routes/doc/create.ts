@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { DirectSales } from '../../marketplace/direct-sales.ts';
 import { DocumentBody } from '../../marketplace/documents/document-request.ts';
+import { marketplaceErrors } from '../../marketplace/errors.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
 
 const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
@@ -22,7 +22,7 @@ export const createDocumentJob = route<{ directSales: Pick<DirectSales, 'sellDoc
   maxBodyBytes: LIMITS.marketplace.documents.bodyBytes,
   params: Params,
   body: DocumentBody,
-  badJson: errors.marketplace.invalidJson,
+  badJson: marketplaceErrors.invalidJson,
 
   handle({ body, caller, headers, onOver, params, services, signal, workId }) {
     const spender = readSpender(caller, headers);

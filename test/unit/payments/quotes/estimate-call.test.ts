@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { requestErrors } from '../../../../src/http/route/errors.ts';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
+import { marketplaceErrors } from '../../../../src/marketplace/errors.ts';
 import type { MarketPrice } from '../../../../src/payments/proxy/marketplace.ts';
 import { estimateCall } from '../../../../src/payments/quotes/estimate-call.ts';
 import type { Quote, Quoted } from '../../../../src/payments/quotes/price-quotes.ts';
@@ -172,7 +172,7 @@ describe('an estimate of a call to the marketplace', () => {
     const wrong = requestErrors.invalid([{ path: ['model'], message: 'is none', code: 'x' }]);
     await expect(sold(wrong)).rejects.toBe(wrong);
     await expect(
-      sold(errors.marketplace.notFound('There is no such vendor.')),
+      sold(marketplaceErrors.notFound('There is no such vendor.')),
     ).rejects.toMatchObject({
       status: 502,
       error: 'preflight_failed',

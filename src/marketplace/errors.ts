@@ -1,7 +1,7 @@
-import { mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 /** Refusals of the marketplace and of the vendors behind it. */
-export const marketplace = {
+export const marketplaceErrors = {
   invalidJson: () => refusal(400, 'Invalid JSON body', 'The body is not a JSON object.'),
   notFound: (detail: string) => refusal(404, 'not_found', detail),
   /** Refuses a call of a vendor that the operator has not set up. The same request would be refused again. */
