@@ -1,7 +1,6 @@
 import { batches } from './errors/batches.ts';
 import { deepgram } from './errors/deepgram.ts';
 import { mcp } from './errors/mcp.ts';
-import { phone } from './errors/phone.ts';
 
 /**
  * Every refusal that a caller can meet, with its wire spelling, by the specification's error tables.
@@ -9,7 +8,6 @@ import { phone } from './errors/phone.ts';
  * them letter by letter.
  */
 export const errors = {
-  phone,
   batches,
   mcp,
   deepgram,

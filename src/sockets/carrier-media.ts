@@ -2,12 +2,12 @@ import { requestErrors } from '../http/route/errors.ts';
 import type { CarrierSocket, SocketConnection, SocketHandler } from '../http/route/socket-route.ts';
 import type { Clock, TimerHandle } from '../kernel/clock.ts';
 import { DRAINING } from '../kernel/draining.ts';
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { CarrierHooks } from '../phone/calls/calls.ts';
 import type { LiveCall } from '../phone/calls/live-call.ts';
 import { CallbackMalformed, type MediaCodec, type MediaEvent } from '../phone/carriers/carrier.ts';
+import { phoneErrors } from '../phone/errors.ts';
 
 const PATH = '/v1/telephony/:carrier/media';
 
@@ -40,7 +40,7 @@ export function createCarrierMediaSocket(
     open({ believe, headers, log, url }) {
       const carrier = url.split('/')[3] ?? '';
       const request = { url: `${origin}${url}`, headers: Object.fromEntries(headers) };
-      if (!hooks.isGenuineUpgrade(carrier, request)) throw errors.phone.forgedCallback();
+      if (!hooks.isGenuineUpgrade(carrier, request)) throw phoneErrors.forgedCallback();
       believe();
       if (unstarted.size >= mostUnstarted) throw requestErrors.tooManySessions(mostUnstarted);
       return new MediaHandler({ hooks, codec: hooks.openMedia(carrier), clock, log, unstarted });

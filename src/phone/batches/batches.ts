@@ -3,6 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import type { CallOwner, Calls } from '../calls/calls.ts';
+import { phoneErrors } from '../errors.ts';
 import { admitBatch } from './admit-batch.ts';
 import {
   type Batch,
@@ -74,7 +75,7 @@ type Deps = CallDeps & { readonly calls: Pick<Calls, 'hangUp'> };
 export function createBatches(deps: Deps | undefined): Batches {
   if (deps === undefined) {
     const unavailable = async () => {
-      throw errors.phone.telephonyUnavailable();
+      throw phoneErrors.telephonyUnavailable();
     };
     return {
       order: unavailable,

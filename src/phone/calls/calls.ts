@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import type { CallbackAnswer, CallbackRequest } from '../carriers/carrier.ts';
 import { CallbackMalformed } from '../carriers/carrier.ts';
 import { findPlacedCall, type PlacedCall } from '../dialling/placed-call-store.ts';
+import { phoneErrors } from '../errors.ts';
 import { findTransferSummary } from './actions/action-store.ts';
 import { answerMedia, type MediaStart } from './answer-media.ts';
 import type { Call } from './call.ts';
@@ -64,7 +64,7 @@ export interface CarrierHooks {
 export function createCalls(deps: CallDeps | undefined): Calls {
   if (deps === undefined) {
     const unavailable = async () => {
-      throw errors.phone.telephonyUnavailable();
+      throw phoneErrors.telephonyUnavailable();
     };
     return {
       place: unavailable,
@@ -84,7 +84,7 @@ export function createCalls(deps: CallDeps | undefined): Calls {
     const call = await findCall(sql, callId);
     const isOwn =
       'agentId' in owner ? call?.agentId === owner.agentId : call?.accountId === owner.accountId;
-    if (call === undefined || !isOwn) throw errors.phone.callNotFound();
+    if (call === undefined || !isOwn) throw phoneErrors.callNotFound();
     return call;
   };
   return {
@@ -116,7 +116,7 @@ export function createCalls(deps: CallDeps | undefined): Calls {
 export function createCarrierHooks(deps: CallDeps | undefined): CarrierHooks {
   const hooked = (name: string): CallDeps => {
     if (deps === undefined || deps.carrier.name !== name) {
-      throw errors.phone.telephonyUnavailable();
+      throw phoneErrors.telephonyUnavailable();
     }
     return deps;
   };
@@ -124,10 +124,10 @@ export function createCarrierHooks(deps: CallDeps | undefined): CarrierHooks {
     async callback(name, hook, { believe, readBody, ...head }) {
       const hooks = hooked(name);
       const { callbacks } = hooks.carrier;
-      if (callbacks === undefined) throw errors.phone.telephonyUnavailable();
-      if (!callbacks.hasSignature(head.headers)) throw errors.phone.forgedCallback();
+      if (callbacks === undefined) throw phoneErrors.telephonyUnavailable();
+      if (!callbacks.hasSignature(head.headers)) throw phoneErrors.forgedCallback();
       const request = { ...head, body: await readBody() };
-      if (!callbacks.isGenuine(request)) throw errors.phone.forgedCallback();
+      if (!callbacks.isGenuine(request)) throw phoneErrors.forgedCallback();
       believe();
       const event = readEvent(() => callbacks.read(hook, request));
       if (event.kind === 'answered') {
@@ -150,7 +150,7 @@ function readEvent<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof CallbackMalformed) throw errors.phone.malformedCallback(error.message);
+    if (error instanceof CallbackMalformed) throw phoneErrors.malformedCallback(error.message);
     throw error;
   }
 }

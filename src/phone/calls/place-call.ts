@@ -5,6 +5,7 @@ import { CarrierFailed } from '../carriers/carrier.ts';
 import type { DialPacer, DialPlace } from '../dialling/dial-pacer.ts';
 import { isStillHeld, type PlacedCall, placedCall } from '../dialling/placed-call-store.ts';
 import { E164 } from '../e164.ts';
+import { phoneErrors } from '../errors.ts';
 import { type Call, type NewCall, newCallId } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
@@ -23,10 +24,10 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
   const { carrier, random, rateCard } = deps;
   const { accountId, agentId, to } = order;
   if (!E164.test(to)) {
-    throw errors.phone.invalidToNumber('a number in E.164, such as +14155550100');
+    throw phoneErrors.invalidToNumber('a number in E.164, such as +14155550100');
   }
   const refusal = await deps.refusalOf(to, accountId);
-  if (refusal !== undefined) throw errors.phone.invalidToNumber(refusal.message);
+  if (refusal !== undefined) throw phoneErrors.invalidToNumber(refusal.message);
   const number = await requireNumber(deps, order);
   const options = await orderOptions(deps, order);
   const { leastRaw, maxSpendRaw } = spendOf(deps, order, options);
@@ -57,7 +58,7 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
     batch: order.batch,
   };
   const fullForSeconds = deps.room?.keep(callId);
-  if (fullForSeconds !== undefined) throw errors.phone.capacity(fullForSeconds);
+  if (fullForSeconds !== undefined) throw phoneErrors.capacity(fullForSeconds);
   let isDialled = false;
   const place = deps.dials?.enter(accountId, callId);
   try {
@@ -100,12 +101,12 @@ async function write(
     })
     .finally(() => ledger.settle(nothing));
   if (written.kind === 'full') {
-    throw errors.phone.callLimit(written.of, written.limit, written.active);
+    throw phoneErrors.callLimit(written.of, written.limit, written.active);
   }
   if (written.kind === 'stopped') throw errors.batches.stopped();
   if (isOurs) return;
   await advanceRow(sql, call.callId, { type: 'carrier.refused' });
-  throw errors.phone.callFailed();
+  throw phoneErrors.callFailed();
 }
 
 /** Throws when the balance or a cap does not have the reserve of a call left now. */
@@ -154,7 +155,7 @@ async function waitForTurn(
 }
 
 const notDialled = ({ perSecond, waiting }: DialPacer) =>
-  errors.phone.dialLimit(perSecond, waiting, Math.ceil((waiting + 1) / perSecond));
+  phoneErrors.dialLimit(perSecond, waiting, Math.ceil((waiting + 1) / perSecond));
 
 async function dial(deps: CallDeps, call: NewCall): Promise<void> {
   const { carrier, log, sql } = deps;
@@ -176,13 +177,13 @@ async function dial(deps: CallDeps, call: NewCall): Promise<void> {
     if (!(error instanceof CarrierFailed)) throw error;
     log.warn({ err: error, callId }, 'a carrier did not take a call');
     // The call may be ringing: its callbacks or the sweeper find out.
-    if (error.kind === 'away') throw errors.phone.callUndecided(callId);
+    if (error.kind === 'away') throw phoneErrors.callUndecided(callId);
     deps.room?.forget(callId);
     if (error.kind === 'invalid') {
       await advanceRow(sql, callId, { type: 'carrier.ended', status: 'invalid' });
-      throw errors.phone.invalidToNumber('the carrier knows no such number');
+      throw phoneErrors.invalidToNumber('the carrier knows no such number');
     }
     await advanceRow(sql, callId, { type: 'carrier.refused' });
-    throw errors.phone.callFailed();
+    throw phoneErrors.callFailed();
   }
 }

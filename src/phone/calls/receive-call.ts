@@ -1,9 +1,9 @@
 import { assert } from '../../kernel/assert.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Instruction } from '../carriers/carrier.ts';
+import { phoneErrors } from '../errors.ts';
 import {
   findLivingNumber,
   findSuspension,
@@ -96,7 +96,7 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
   if (written.kind === 'written') return { kind: 'admitted', callId };
   deps.room?.forget(callId);
   assert(written.kind === 'full', 'a call from outside is in no batch');
-  const { error } = errors.phone.callLimit(written.of, written.limit, written.active);
+  const { error } = phoneErrors.callLimit(written.of, written.limit, written.active);
   await reject(deps, number, ringing, error);
   return { kind: 'reject', reason: 'busy' };
 }

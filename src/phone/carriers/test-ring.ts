@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { E164 } from '../e164.ts';
+import { phoneErrors } from '../errors.ts';
 import type { CallParties, Carrier } from './carrier.ts';
 
 export type TestRing = ReturnType<typeof createTestRing>;
@@ -13,8 +13,8 @@ export function createTestRing(carrier: Pick<Carrier, 'ring'> | undefined) {
      */
     async ring(parties: CallParties): Promise<string | undefined> {
       const ring = carrier?.ring;
-      if (ring === undefined) throw errors.phone.noTestCallers();
-      if (!E164.test(parties.from)) throw errors.phone.noSuchCaller();
+      if (ring === undefined) throw phoneErrors.noTestCallers();
+      if (!E164.test(parties.from)) throw phoneErrors.noSuchCaller();
       return ring(parties);
     },
   };

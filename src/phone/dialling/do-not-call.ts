@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { E164 } from '../e164.ts';
+import { phoneErrors } from '../errors.ts';
 import {
   type DoNotCallEntry,
   deleteEntry,
@@ -41,14 +41,14 @@ export function createDoNotCall({ sql }: { readonly sql: Sql }) {
         await lockEntries(tx, accountId);
         return insertEntry(tx, accountId, number);
       });
-      if (entry === undefined) throw errors.phone.doNotCallFull(LIMITS.phone.doNotCallEntries);
+      if (entry === undefined) throw phoneErrors.doNotCallFull(LIMITS.phone.doNotCallEntries);
       return entry;
     },
 
     /** Removes a number from the list. Throws when the number is not on the list. */
     async remove(accountId: string, phoneNumber: string): Promise<void> {
       const number = requireNumber(phoneNumber);
-      if (!(await deleteEntry(sql, accountId, number))) throw errors.phone.doNotCallNotFound();
+      if (!(await deleteEntry(sql, accountId, number))) throw phoneErrors.doNotCallNotFound();
     },
 
     /** Returns true when the account must not call this number. */
@@ -59,6 +59,6 @@ export function createDoNotCall({ sql }: { readonly sql: Sql }) {
 }
 
 function requireNumber(phoneNumber: string): string {
-  if (!E164.test(phoneNumber)) throw errors.phone.invalidDoNotCallNumber();
+  if (!E164.test(phoneNumber)) throw phoneErrors.invalidDoNotCallNumber();
   return phoneNumber;
 }

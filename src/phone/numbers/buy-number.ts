@@ -1,7 +1,6 @@
 import type { Agent } from '../../accounts/agents/agent.ts';
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { ApiError } from '../../kernel/api-error.ts';
-import { errors } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
@@ -9,6 +8,7 @@ import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { findSuspension } from '../calls/account-store.ts';
 import { CarrierFailed, type CarrierNumber, type OfferedNumber } from '../carriers/carrier.ts';
+import { phoneErrors } from '../errors.ts';
 import type { RateCard } from '../rate-card.ts';
 import { askCarrier } from './ask-carrier.ts';
 import { finishPurchase, type PurchasedNumber } from './finish-purchase.ts';
@@ -77,7 +77,7 @@ async function buyOnce(
   const wanted = parseRequestedNumber(body);
   const country = await requireCountry(wanted, deps.countries);
   requireReady(agent);
-  if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
+  if ((await findSuspension(sql, accountId)) !== undefined) throw phoneErrors.telephonySuspended();
   const { buying, sold } = await buyOffered(
     deps,
     agent,
@@ -85,7 +85,7 @@ async function buyOnce(
     await offersFor(deps, wanted, country),
   );
   const bought = await finishPurchase(deps, buying, sold);
-  if (bought === undefined) throw errors.phone.provisioningFailed();
+  if (bought === undefined) throw phoneErrors.provisioningFailed();
   return bought;
 }
 
@@ -109,7 +109,7 @@ async function buyOffered(
     const { phoneNumber } = buying;
     left = left.slice(left.findIndex((offer) => offer.phoneNumber === phoneNumber) + 1);
     if (tries > 1 && left.length > 0) continue;
-    throw errors.phone.noNumbersAvailable(`${phoneNumber} was sold to another customer just now.`);
+    throw phoneErrors.noNumbersAvailable(`${phoneNumber} was sold to another customer just now.`);
   }
 }
 
@@ -117,13 +117,13 @@ async function buyOffered(
 async function requirePlace({ sql }: BuyNumberDeps, agentId: number): Promise<void> {
   const living = await findLiving(sql, agentId);
   if (living === undefined) return;
-  if (living.status === 'buying') throw errors.phone.numberBeingBought();
-  throw errors.phone.numberExists(numberRecord(living));
+  if (living.status === 'buying') throw phoneErrors.numberBeingBought();
+  throw phoneErrors.numberExists(numberRecord(living));
 }
 
 function requireReady({ status, walletAddress }: Agent): void {
-  if (status === 'suspended' || status === 'closed') throw errors.phone.agentUnavailable();
-  if (status === 'pending_delegation' || walletAddress === null) throw errors.phone.agentNotReady();
+  if (status === 'suspended' || status === 'closed') throw phoneErrors.agentUnavailable();
+  if (status === 'pending_delegation' || walletAddress === null) throw phoneErrors.agentNotReady();
 }
 
 /**
@@ -142,7 +142,7 @@ async function offersFor(
       : { areaCode: wanted.areaCode },
   );
   if (offers.length > 0) return offers;
-  throw errors.phone.noNumbersAvailable(
+  throw phoneErrors.noNumbersAvailable(
     wanted.kind === 'exact'
       ? `${wanted.phoneNumber} is not for sale.`
       : `There is no number for sale in area code ${wanted.areaCode}.`,
@@ -177,7 +177,7 @@ async function takePlace(
     if (taken !== undefined) return taken;
     await requirePlace(deps, agent.id);
   }
-  throw errors.phone.noNumbersAvailable('Every number that is for sale there is being bought.');
+  throw phoneErrors.noNumbersAvailable('Every number that is for sale there is being bought.');
 }
 
 async function holdFirstMonth(
@@ -214,7 +214,7 @@ async function buyAtCarrier(
     if (err.kind === 'away') return requireSold(deps, buying);
     await giveUpPurchase(deps, buying, 'refused');
     if (err.kind === 'taken') return undefined;
-    throw errors.phone.provisioningFailed();
+    throw phoneErrors.provisioningFailed();
   }
 }
 
@@ -232,6 +232,6 @@ async function requireSold(
     log.warn({ err, numberId }, 'the carrier does not say whether it sold a number');
     return undefined;
   });
-  if (sold === undefined) throw errors.phone.provisioningUndecided();
+  if (sold === undefined) throw phoneErrors.provisioningUndecided();
   return sold;
 }

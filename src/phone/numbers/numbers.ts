@@ -1,5 +1,5 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
-import { errors } from '../../kernel/errors.ts';
+import { phoneErrors } from '../errors.ts';
 import { type BuyNumberDeps, buyNumber, type NumberBuyer } from './buy-number.ts';
 import { numberRecord, type PhoneNumber } from './number.ts';
 import type { NumberCarrier } from './number-deps.ts';
@@ -27,7 +27,7 @@ export function createNumbers(given: NumbersDeps) {
 
   function open(): BuyNumberDeps {
     const { seller } = given;
-    if (seller === undefined) throw errors.phone.telephonyUnavailable();
+    if (seller === undefined) throw phoneErrors.telephonyUnavailable();
     return { ...given, seller };
   }
 
@@ -39,7 +39,7 @@ export function createNumbers(given: NumbersDeps) {
   async function requireNumber(ref: NumberRef): Promise<PhoneNumber> {
     await requireOwn(ref);
     const number = await findNumber(sql, { agentId: ref.agentId, id: ref.numberId });
-    if (number === undefined) throw errors.phone.numberNotFound();
+    if (number === undefined) throw phoneErrors.numberNotFound();
     return number;
   }
 

@@ -1,6 +1,6 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { phoneErrors } from '../errors.ts';
 import { type PhoneNumber, targetOf } from './number.ts';
 import { findFleet, findUsage, type NumberUsage } from './usage-store.ts';
 
@@ -19,7 +19,7 @@ export function requireDays(text: string | undefined): number {
   const { usual, most } = LIMITS.phone.usageDays;
   if (text === undefined || text === '') return usual;
   const days = Number(text);
-  if (!/^\d{1,3}$/.test(text) || days < 1 || days > most) throw errors.phone.invalidDays();
+  if (!/^\d{1,3}$/.test(text) || days < 1 || days > most) throw phoneErrors.invalidDays();
   return days;
 }
 

@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { phoneErrors } from '../errors.ts';
 import { releaseNumber } from './move-number.ts';
 import type { PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
@@ -18,7 +18,7 @@ export async function releaseByDeveloper(
   const { number, isNew } = await sql.begin(async (tx) => {
     const found = await findNumber(tx, ref);
     const read = found && (await lockNumber(tx, found.id));
-    if (read === undefined) throw errors.phone.numberNotFound();
+    if (read === undefined) throw phoneErrors.numberNotFound();
     const at = new Date(now());
     const dueAt = new Date(at.getTime() + LIMITS.phone.unfinishedMs);
     const released = await releaseNumber(tx, read, 'developer_release', { at, dueAt });

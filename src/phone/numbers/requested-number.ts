@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import { countryOf } from '../dialling/country-of.ts';
+import { phoneErrors } from '../errors.ts';
 
 /** The number that a purchase asks for. An exact number wins when an area code is named, too. */
 export type RequestedNumber =
@@ -18,18 +18,18 @@ export function parseRequestedNumber(body: Readonly<Record<string, unknown>>): R
   if (!isAbsent(phoneNumber)) {
     const isNumber = (form: RegExp) => form.test(String(phoneNumber));
     if (typeof phoneNumber !== 'string' || ![US_NUMBER, FOREIGN_NUMBER].some(isNumber)) {
-      throw errors.phone.invalidPhoneNumber();
+      throw phoneErrors.invalidPhoneNumber();
     }
     return { kind: 'exact', phoneNumber };
   }
-  if (isAbsent(areaCode)) throw errors.phone.areaCodeRequired();
+  if (isAbsent(areaCode)) throw phoneErrors.areaCodeRequired();
   return { kind: 'area', areaCode: requireAreaCode(areaCode) };
 }
 
 /** Throws the refusal of anything but three digits, the first of them 2 to 9. */
 export function requireAreaCode(areaCode: unknown): string {
   if (typeof areaCode !== 'string' || !AREA_CODE.test(areaCode)) {
-    throw errors.phone.invalidAreaCode();
+    throw phoneErrors.invalidAreaCode();
   }
   return areaCode;
 }
@@ -48,7 +48,6 @@ export async function requireCountry(
 ): Promise<string> {
   if (wanted.kind === 'area' || US_NUMBER.test(wanted.phoneNumber)) return 'US';
   const country = await countryOf(wanted.phoneNumber);
-  if (country === undefined || !countries.includes(country))
-    throw errors.phone.invalidPhoneNumber();
+  if (country === undefined || !countries.includes(country)) throw phoneErrors.invalidPhoneNumber();
   return country;
 }

@@ -1,6 +1,6 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { CarrierFailed, type OfferedNumber } from '../carriers/carrier.ts';
+import { phoneErrors } from '../errors.ts';
 import { askCarrier } from './ask-carrier.ts';
 import type { NumberDeps } from './number-deps.ts';
 
@@ -20,6 +20,6 @@ export async function searchNumbers(
   } catch (err) {
     if (!(err instanceof CarrierFailed)) throw err;
     log.warn({ err, kind: err.kind }, 'the carrier did not search for numbers');
-    throw errors.phone.carrierAway();
+    throw phoneErrors.carrierAway();
   }
 }

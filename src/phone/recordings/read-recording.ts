@@ -1,7 +1,7 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
+import { phoneErrors } from '../errors.ts';
 import { findRecording } from './recording-store.ts';
 
 /**
@@ -13,13 +13,13 @@ export async function readRecording(
   { callId }: Call,
 ): Promise<AsyncIterable<Uint8Array>> {
   const recording = await findRecording(sql, callId);
-  if (recording?.carrier !== carrier.name) throw errors.phone.recordingNotFound();
-  if (recording.status === 'recording') throw errors.phone.recordingNotReady();
+  if (recording?.carrier !== carrier.name) throw phoneErrors.recordingNotFound();
+  if (recording.status === 'recording') throw phoneErrors.recordingNotReady();
   const { carrierRecordingId: id } = recording;
-  if (recording.status !== 'ready' || id === null) throw errors.phone.recordingNotFound();
+  if (recording.status !== 'ready' || id === null) throw phoneErrors.recordingNotFound();
   const sound = await carrier.calls.fetchRecording(id).catch((error: unknown) => {
-    throw error instanceof CarrierFailed ? errors.phone.carrierAway() : error;
+    throw error instanceof CarrierFailed ? phoneErrors.carrierAway() : error;
   });
-  if (sound === undefined) throw errors.phone.recordingNotFound();
+  if (sound === undefined) throw phoneErrors.recordingNotFound();
   return sound;
 }

@@ -1,8 +1,8 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import { findCall } from '../calls/call-store.ts';
+import { phoneErrors } from '../errors.ts';
 import { readRecording } from '../recordings/read-recording.ts';
 import { type CallReport, readReport } from './read-report.ts';
 
@@ -21,7 +21,7 @@ export function createCallRecords(
 ): CallRecords {
   if (deps === undefined) {
     const unavailable = async () => {
-      throw errors.phone.telephonyUnavailable();
+      throw phoneErrors.telephonyUnavailable();
     };
     return { report: unavailable, recording: unavailable };
   }
@@ -29,7 +29,7 @@ export function createCallRecords(
   async function requireCall({ accountId, agentId }: CallOwner, callId: string): Promise<Call> {
     if (accountId !== undefined) await requireAgent(sql, { accountId, agentId });
     const call = await findCall(sql, callId);
-    if (call?.agentId !== agentId) throw errors.phone.callNotFound();
+    if (call?.agentId !== agentId) throw phoneErrors.callNotFound();
     return call;
   }
   return {

@@ -1,8 +1,8 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { findWorkMoney } from '../../ledger/store/work-money.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Call } from '../calls/call.ts';
+import { phoneErrors } from '../errors.ts';
 import { sumOf } from '../rate-card.ts';
 import { factsOf } from '../recordings/recording.ts';
 import { findRecording } from '../recordings/recording-store.ts';
@@ -21,13 +21,13 @@ export type CallReport = Awaited<ReturnType<typeof readReport>>;
  */
 export async function readReport(sql: Sql, call: Call) {
   const { callId, options } = call;
-  if (!options.wantsReport) throw errors.phone.reportNotFound();
-  if (!call.terminal) throw errors.phone.reportNotReady();
+  if (!options.wantsReport) throw phoneErrors.reportNotFound();
+  if (!call.terminal) throw phoneErrors.reportNotReady();
   const { analysis, answeredBy, isBackstop, isKept, modelRaw, summary } = await findReportRow(
     sql,
     callId,
   );
-  if (!isKept) throw errors.phone.reportNotFound();
+  if (!isKept) throw phoneErrors.reportNotFound();
   const turns = await findStoredTurns(sql, callId);
   const tools = await findPricedTools(sql, callId);
   const recording = await findRecording(sql, callId);

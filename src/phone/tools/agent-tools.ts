@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseAmountRaw } from '../../kernel/amount.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
+import { phoneErrors } from '../errors.ts';
 import { CALL_ACTIONS } from '../voice/call-actions.ts';
 import { requireWebhookUrl, type WebhookUrlDeps } from '../voice/webhook-url.ts';
 import { PLAIN_SERVICES } from './service-tools.ts';
@@ -106,12 +106,12 @@ const AgentTools = z
 export async function readTools(deps: WebhookUrlDeps, wanted: unknown): Promise<AgentTool[]> {
   if (wanted === null || wanted === '') return [];
   const read = AgentTools.safeParse(wanted);
-  if (!read.success) throw errors.phone.invalidVoice(problemOf(read.error));
+  if (!read.success) throw phoneErrors.invalidVoice(problemOf(read.error));
   return Promise.all(
     read.data.map(async (tool) => {
       if (tool.type !== 'function') return tool;
       if (!/^https?:/i.test(tool.url)) {
-        throw errors.phone.invalidWebhookUrl(`of the tool ${tool.name} must begin with https://`);
+        throw phoneErrors.invalidWebhookUrl(`of the tool ${tool.name} must begin with https://`);
       }
       return { ...tool, url: await requireWebhookUrl(deps, tool.url) };
     }),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { type CallValues, type CallVoice, hasOwnResponder } from '../calls/call.ts';
+import { phoneErrors } from '../errors.ts';
 import {
   overrideVoice,
   readVoiceOverrides,
@@ -78,7 +78,7 @@ export function voiceOfCall<V extends CallVoice>(
 ): V {
   if (hasOwnResponder(settings) && (model !== undefined || texts.systemPrompt !== undefined)) {
     const member = model === undefined ? 'systemPrompt' : 'model';
-    throw errors.phone.invalidVoice(
+    throw phoneErrors.invalidVoice(
       `${member}: a webhook or an application answers the calls of this agent. Leave it out.`,
     );
   }
@@ -109,12 +109,12 @@ export function filled(
   const full = text.replaceAll(PLACEHOLDER, (_, name: string) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined) {
-      throw errors.phone.invalidVoice(`${member}: "${name}" has no value in variables.`);
+      throw phoneErrors.invalidVoice(`${member}: "${name}" has no value in variables.`);
     }
     return String(value);
   });
   if (full.length <= mostChars) return full;
-  throw errors.phone.invalidVoice(
+  throw phoneErrors.invalidVoice(
     `${member}: ${full.length} characters with its variables; at most ${mostChars}.`,
   );
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
+import { phoneErrors } from '../errors.ts';
 
 const { conversation: BOUNDS, voiceChars } = LIMITS.phone;
 
@@ -133,7 +133,7 @@ export function readVoiceOverrides(body: Readonly<Record<string, unknown>>): Voi
   const { name, ...tuning } = read('voice', NamedVoice, voice);
   if (Object.keys(tuning).length > 0) {
     if (conversation.voiceTuning !== undefined) {
-      throw errors.phone.invalidVoice('voiceTuning: name it once; voice has these members, too.');
+      throw phoneErrors.invalidVoice('voiceTuning: name it once; voice has these members, too.');
     }
     conversation.voiceTuning = tuning;
   }
@@ -158,5 +158,5 @@ function read<T>(field: string, schema: z.ZodType<T>, value: unknown): T {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = [field, ...(issue?.path ?? [])].join('.');
-  throw errors.phone.invalidVoice(`${place}: ${issue?.message ?? 'is wrong'}.`);
+  throw phoneErrors.invalidVoice(`${place}: ${issue?.message ?? 'is wrong'}.`);
 }

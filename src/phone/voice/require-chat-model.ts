@@ -1,5 +1,5 @@
-import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import { phoneErrors } from '../errors.ts';
 
 /**
  * Returns the id of a chat model that this server sells, or that the caller's own provider keys may open. Throws
@@ -11,5 +11,5 @@ export function requireChatModel(
 ): string {
   const model = catalogue.find(name) ?? catalogue.findKeyed(name);
   if (model?.modality === 'text') return model.id;
-  throw errors.phone.invalidModel(name, catalogue.suggest(name));
+  throw phoneErrors.invalidModel(name, catalogue.suggest(name));
 }

@@ -1,6 +1,6 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../kernel/storable.ts';
+import { phoneErrors } from '../errors.ts';
 import { readVoiceOverrides, type VoiceOverrides } from './conversation-settings.ts';
 import { VOICE_MODES, type VoiceMode, type VoiceSettings } from './voice-settings-store.ts';
 
@@ -48,7 +48,7 @@ export function readVoicePatch(wanted: WantedVoice): VoicePatch {
 function readMode(value: unknown): VoiceMode {
   if (value === '' || value === null) return 'hosted';
   const mode = VOICE_MODES.find((each) => each === value);
-  if (mode === undefined) throw errors.phone.invalidVoiceMode();
+  if (mode === undefined) throw phoneErrors.invalidVoiceMode();
   return mode;
 }
 
@@ -56,7 +56,7 @@ function readMode(value: unknown): VoiceMode {
 export function readSwitch(field: string, value: unknown): boolean {
   if (value === undefined || value === '' || value === null) return false;
   if (typeof value === 'boolean') return value;
-  throw errors.phone.invalidVoice(`${field}: must be true or false.`);
+  throw phoneErrors.invalidVoice(`${field}: must be true or false.`);
 }
 
 function readCalls(value: unknown): number | null {
@@ -64,16 +64,16 @@ function readCalls(value: unknown): number | null {
   const { most } = LIMITS.phone.concurrentCalls;
   const isNumber = typeof value === 'number' && Number.isInteger(value);
   if (isNumber && value >= 1 && value <= most) return value;
-  throw errors.phone.invalidVoice(`concurrentCalls: must be a whole number from 1 to ${most}.`);
+  throw phoneErrors.invalidVoice(`concurrentCalls: must be a whole number from 1 to ${most}.`);
 }
 
 function readText(field: TextField, value: unknown): string | null {
   if (value === null) return null;
   const wrong = wrongOf(value, MOST_CHARS[field]);
   if (wrong !== undefined) {
-    if (field === 'webhookUrl') throw errors.phone.invalidWebhookUrl(wrong);
-    if (field === 'inboundUrl') throw errors.phone.invalidInboundUrl(wrong);
-    throw errors.phone.invalidVoice(`${field}: ${wrong}.`);
+    if (field === 'webhookUrl') throw phoneErrors.invalidWebhookUrl(wrong);
+    if (field === 'inboundUrl') throw phoneErrors.invalidInboundUrl(wrong);
+    throw phoneErrors.invalidVoice(`${field}: ${wrong}.`);
   }
   return value === '' ? null : (value as string);
 }

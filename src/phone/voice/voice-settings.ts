@@ -1,9 +1,9 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { credentialErrors } from '../../accounts/errors.ts';
-import { errors } from '../../kernel/errors.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { requestSecret } from '../calls/opening/request-secret.ts';
+import { phoneErrors } from '../errors.ts';
 import { readTools } from '../tools/agent-tools.ts';
 import { overrideVoice } from './conversation-settings.ts';
 import { requireChatModel } from './require-chat-model.ts';
@@ -64,7 +64,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
   }
 
   async function requireOwn(ref: AgentRef) {
-    if (isOff) throw errors.phone.telephonyUnavailable();
+    if (isOff) throw phoneErrors.telephonyUnavailable();
     return requireAgent(sql, ref);
   }
 
@@ -86,13 +86,13 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
       const patch = { ...settings };
       const tools = wanted.tools === undefined ? undefined : await readTools(deps, wanted.tools);
       if (tools?.some(({ type }) => type === 'function') && deps.sealingSecret === undefined) {
-        throw errors.phone.invalidVoice('tools: this server calls no functions.');
+        throw phoneErrors.invalidVoice('tools: this server calls no functions.');
       }
       const rotates = readSwitch('rotateToolSecret', wanted.rotateToolSecret);
       if (patch.model) patch.model = requireChatModel(catalogue, patch.model);
       if (patch.webhookUrl) patch.webhookUrl = await requireWebhookUrl(deps, patch.webhookUrl);
       if (patch.inboundUrl) {
-        if (deps.sealingSecret === undefined) throw errors.phone.inboundUnavailable();
+        if (deps.sealingSecret === undefined) throw phoneErrors.inboundUnavailable();
         patch.inboundUrl = await requireInboundUrl(deps, patch.inboundUrl);
       }
       const saved = await sql.begin(async (tx) => {
@@ -104,7 +104,7 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
           overrides,
         );
         if (next.voiceMode === 'webhook' && next.webhookUrl === null) {
-          throw errors.phone.webhookUrlRequired();
+          throw phoneErrors.webhookUrlRequired();
         }
         await saveVoiceSettings(tx, ref.agentId, next);
         return next;

@@ -1,10 +1,10 @@
-import { errors } from '../../kernel/errors.ts';
 import {
   BlockedDestination,
   PlainHttp,
   Unreachable,
 } from '../../platform/egress/blocked-destination.ts';
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
+import { phoneErrors } from '../errors.ts';
 
 export type WebhookUrlDeps = {
   /** Guard of outbound destinations. Plain http is allowed for the hosts that it permits. */
@@ -19,11 +19,11 @@ const CALLED_AS: Readonly<Record<string, string>> = {
   ws: 'http',
 };
 
-const notSecure = () => errors.phone.invalidWebhookUrl('must begin with https:// or wss://');
+const notSecure = () => phoneErrors.invalidWebhookUrl('must begin with https:// or wss://');
 
 /** Checks the URL for incoming calls as `requireWebhookUrl` does, but allows HTTPS alone, and returns it. */
 export async function requireInboundUrl({ guard }: WebhookUrlDeps, text: string): Promise<string> {
-  const refuse = errors.phone.invalidInboundUrl;
+  const refuse = phoneErrors.invalidInboundUrl;
   if (!/^https?:/i.test(text)) throw refuse('must begin with https://');
   return admit(guard, text, { refuse, plain: () => refuse('must begin with https://') });
 }
@@ -33,7 +33,7 @@ export async function requireWebhookUrl({ guard }: WebhookUrlDeps, text: string)
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/is.exec(text) ?? [];
   const calledAs = CALLED_AS[scheme.toLowerCase()];
   if (calledAs === undefined) throw notSecure();
-  const refuse = errors.phone.invalidWebhookUrl;
+  const refuse = phoneErrors.invalidWebhookUrl;
   const url = await admit(guard, `${calledAs}:${rest}`, { refuse, plain: notSecure });
   return `${scheme.toLowerCase()}${url.slice(calledAs.length)}`;
 }

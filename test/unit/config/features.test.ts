@@ -3,7 +3,7 @@ import { agentErrors, providerKeyErrors } from '../../../src/accounts/errors.ts'
 import { readConfig } from '../../../src/config/config.ts';
 import { SECTIONS } from '../../../src/config/environment.ts';
 import { featuresOff } from '../../../src/config/features.ts';
-import { errors } from '../../../src/kernel/errors.ts';
+import { phoneErrors } from '../../../src/phone/errors.ts';
 import { signatureErrors } from '../../../src/platform/chain/errors.ts';
 import { webhookErrors } from '../../../src/webhooks/errors.ts';
 
@@ -66,7 +66,7 @@ it('the 503 of a feature that is not configured names variables that the server 
   const refused = {
     agents: named(agentErrors.featuresUnavailable()),
     creation: named(agentErrors.creationUnavailable()),
-    phone: named(errors.phone.telephonyUnavailable()),
+    phone: named(phoneErrors.telephonyUnavailable()),
     providerKeys: named(providerKeyErrors.unavailable()),
     webhooks: named(webhookErrors.unavailable()),
     signatures: named(signatureErrors.needsChain()),

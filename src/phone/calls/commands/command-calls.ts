@@ -1,7 +1,7 @@
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import { E164 } from '../../e164.ts';
+import { phoneErrors } from '../../errors.ts';
 import { type Call, hasOwnResponder } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { addCommand, takeCommands } from './command-store.ts';
@@ -19,14 +19,14 @@ export async function commandCall(
   { command, workId }: { readonly command: LiveCommand; readonly workId: string | undefined },
 ): Promise<void> {
   const { callId, options, status } = call;
-  if (status === 'pending' && !call.terminal) throw errors.phone.callNotAnswered();
-  if (status !== 'in_progress') throw errors.phone.callOver();
+  if (status === 'pending' && !call.terminal) throw phoneErrors.callNotAnswered();
+  if (status !== 'in_progress') throw phoneErrors.callOver();
   if (command.kind === 'inject' && hasOwnResponder(options.voice)) {
-    throw errors.phone.injectUnavailable();
+    throw phoneErrors.injectUnavailable();
   }
   if (command.kind === 'transfer') await requireTarget(deps, call, command.to);
   if (!(await addCommand(deps.sql, callId, { command, most: perCall, workId }))) {
-    throw errors.phone.commandLimit(perCall);
+    throw phoneErrors.commandLimit(perCall);
   }
   if (deps.live.has(callId)) await obeyCommands(deps, [callId]);
 }
@@ -36,9 +36,9 @@ async function requireTarget(
   { accountId }: Call,
   to: string,
 ): Promise<void> {
-  if (!E164.test(to)) throw errors.phone.invalidTransfer('a number such as +14155550100');
+  if (!E164.test(to)) throw phoneErrors.invalidTransfer('a number such as +14155550100');
   const refusal = await deps.refusalOf(to, accountId);
-  if (refusal !== undefined) throw errors.phone.invalidTransfer(refusal.message);
+  if (refusal !== undefined) throw phoneErrors.invalidTransfer(refusal.message);
 }
 
 /** Carries out the waiting commands of these calls of this process. */

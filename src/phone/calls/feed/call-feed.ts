@@ -1,9 +1,9 @@
 import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
+import { phoneErrors } from '../../errors.ts';
 import { encodeEvent, type FeedEvent, KEEP_ALIVE, type NumberedTurn } from './feed-event.ts';
 import { FeedReader } from './feed-reader.ts';
 import { type CallNow, findCallNow, findNumberedTurns, isKeyGood } from './feed-store.ts';
@@ -74,12 +74,11 @@ export class CallFeed {
       .flatMap(({ readings }) => [...readings])
       .filter((reading) => reading.request.accountId === accountId).length;
     if (watched.readings.size >= BOUNDS.perCall)
-      throw errors.phone.tooManyReaders(BOUNDS.perCall, 'call');
+      throw phoneErrors.tooManyReaders(BOUNDS.perCall, 'call');
     if (ofAccount >= BOUNDS.perAccount) {
-      throw errors.phone.tooManyReaders(BOUNDS.perAccount, 'account');
+      throw phoneErrors.tooManyReaders(BOUNDS.perAccount, 'account');
     }
-    if (this.#readers >= BOUNDS.readers)
-      throw errors.phone.tooManyReaders(BOUNDS.readers, 'server');
+    if (this.#readers >= BOUNDS.readers) throw phoneErrors.tooManyReaders(BOUNDS.readers, 'server');
     const reader = new FeedReader(BOUNDS.bytes, () => this.#left(callId, reading));
     const reading: Reading = { request, reader, told: undefined };
     const isFirst = watched.readings.size === 0;

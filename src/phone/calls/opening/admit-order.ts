@@ -1,9 +1,9 @@
 import { minRaw } from '../../../kernel/amount.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { HoldRefusal, Spender } from '../../../ledger/rules/requests.ts';
 import { breachFields, breachSentence } from '../../../spend/limits/breach-fields.ts';
 import { refuseSpend } from '../../../spend/limits/refuse-spend.ts';
+import { phoneErrors } from '../../errors.ts';
 import { minuteRaw } from '../../rate-card.ts';
 import { findLivingNumber, findSuspension, type LivingNumber } from '../account-store.ts';
 import type { Call, CallOptions } from '../call.ts';
@@ -17,9 +17,9 @@ export async function requireNumber(
   { sql }: Pick<CallDeps, 'sql'>,
   { accountId, agentId }: Pick<CallOrder, 'accountId' | 'agentId'>,
 ): Promise<LivingNumber> {
-  if ((await findSuspension(sql, accountId)) !== undefined) throw errors.phone.telephonySuspended();
+  if ((await findSuspension(sql, accountId)) !== undefined) throw phoneErrors.telephonySuspended();
   const number = await findLivingNumber(sql, { agentId });
-  if (number === undefined) throw errors.phone.numberRequired();
+  if (number === undefined) throw phoneErrors.numberRequired();
   return number;
 }
 
@@ -40,7 +40,7 @@ export function spendOf(
   const leastRaw = minuteRaw(rateCard, line, order.isRecorded);
   const ceilingRaw = LIMITS.phone.callCeilingRaw;
   const maxSpendRaw = minRaw(order.maxSpendRaw ?? ceilingRaw, ceilingRaw);
-  if (maxSpendRaw < leastRaw) throw errors.phone.maxSpendTooLow(leastRaw.toString());
+  if (maxSpendRaw < leastRaw) throw phoneErrors.maxSpendTooLow(leastRaw.toString());
   return { leastRaw, maxSpendRaw };
 }
 
@@ -62,20 +62,22 @@ export async function requireAnswer(
 
 /** Why a call is not admitted, in the words of the phone routes. */
 export function notAdmitted(refusal: HoldRefusal) {
-  const { phone } = errors;
   switch (refusal.reason) {
     case 'insufficient_balance':
-      return phone.callNotCovered(refusal.availableRaw.toString(), refusal.requiredRaw.toString());
+      return phoneErrors.callNotCovered(
+        refusal.availableRaw.toString(),
+        refusal.requiredRaw.toString(),
+      );
     case 'cap_exceeded':
-      return phone.callCapped(breachSentence(refusal.breach), breachFields(refusal));
+      return phoneErrors.callCapped(breachSentence(refusal.breach), breachFields(refusal));
     case 'host_not_allowlisted':
     case 'vendor_not_allowlisted':
       return refuseSpend(refusal);
     case 'delegation_expired':
-      return phone.creditLineExpired();
+      return phoneErrors.creditLineExpired();
     case 'agent_suspended':
-      return phone.callerSuspended();
+      return phoneErrors.callerSuspended();
     default:
-      return phone.callerNotActive();
+      return phoneErrors.callerNotActive();
   }
 }

@@ -1,6 +1,6 @@
-import { errors } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Spender } from '../../../ledger/rules/requests.ts';
+import { phoneErrors } from '../../errors.ts';
 import { problemOfSchema } from '../../records/analysis/analysis-schema.ts';
 import { type CallOverrides, filled, voiceOfCall } from '../../voice/call-overrides.ts';
 import { type BatchPlace, type CallOptions, hasOwnResponder, type OnMachine } from '../call.ts';
@@ -44,7 +44,7 @@ export async function orderOptions(
   const voice = overrides === undefined ? stored : voiceOfCall(deps.catalogue, stored, overrides);
   requireAnalysis(analysis, voice);
   const unsold = await unsoldModel(deps, accountId, voice);
-  if (unsold !== undefined) throw errors.phone.voiceModelUnavailable(unsold);
+  if (unsold !== undefined) throw phoneErrors.voiceModelUnavailable(unsold);
   return {
     voice,
     ...machineOptions(order, voice),
@@ -62,12 +62,12 @@ function machineOptions(
   { beginMessage }: CallOptions['voice'],
 ): Pick<CallOptions, 'detectsMachine' | 'onMachine' | 'machineMessage'> {
   if (machineMessage !== undefined && onMachine !== 'leave_message') {
-    throw errors.phone.machineMessageUnused();
+    throw phoneErrors.machineMessageUnused();
   }
   if (onMachine === undefined) return { detectsMachine };
   if (onMachine !== 'leave_message') return { detectsMachine: true, onMachine };
   const message = machineMessage ?? beginMessage;
-  if (message === null || message.trim() === '') throw errors.phone.machineMessageRequired();
+  if (message === null || message.trim() === '') throw phoneErrors.machineMessageRequired();
   const said = filled('machineMessage', message, {
     variables: overrides?.variables,
     mostChars: LIMITS.phone.machineMessageChars,
@@ -79,6 +79,6 @@ function machineOptions(
 function requireAnalysis(analysis: CallOrder['analysis'], voice: CallOptions['voice']): void {
   if (typeof analysis !== 'object') return;
   const problem = problemOfSchema(analysis.schema);
-  if (problem !== undefined) throw errors.phone.invalidAnalysis(problem);
-  if (hasOwnResponder(voice)) throw errors.phone.analysisNeedsModel();
+  if (problem !== undefined) throw phoneErrors.invalidAnalysis(problem);
+  if (hasOwnResponder(voice)) throw phoneErrors.analysisNeedsModel();
 }

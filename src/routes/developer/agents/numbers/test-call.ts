@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { created, route } from '../../../../http/route/route.ts';
-import { errors } from '../../../../kernel/errors.ts';
 import type { Calls } from '../../../../phone/calls/calls.ts';
+import { phoneErrors } from '../../../../phone/errors.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { PlacedCall } from '../../../calls/call-shape.ts';
 import { NumberParams } from './number-shape.ts';
@@ -20,7 +20,7 @@ export const testCallNumber = route<{ numbers: Numbers; calls: Calls }>()({
 
   async handle({ body, caller, params, services }) {
     const number = await services.numbers.read({ accountId: caller.accountId, ...params });
-    if (number.status === 'released') throw errors.phone.numberRequired();
+    if (number.status === 'released') throw phoneErrors.numberRequired();
     const placed = await services.calls.place({
       agentId: params.agentId,
       accountId: caller.accountId,

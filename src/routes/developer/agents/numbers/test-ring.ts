@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '../../../../http/route/route.ts';
-import { errors } from '../../../../kernel/errors.ts';
 import type { TestRing } from '../../../../phone/carriers/test-ring.ts';
+import { phoneErrors } from '../../../../phone/errors.ts';
 import type { Numbers } from '../../../../phone/numbers/numbers.ts';
 import { NumberParams } from './number-shape.ts';
 
@@ -28,7 +28,7 @@ export const testRingNumber = route<{ numbers: Numbers; testRing: TestRing }>()(
 
   async handle({ body, caller, params, services }) {
     const number = await services.numbers.read({ accountId: caller.accountId, ...params });
-    if (number.status === 'released') throw errors.phone.noNumberToRing();
+    if (number.status === 'released') throw phoneErrors.noNumberToRing();
     const parties = { from: body.from, to: number.phoneNumber };
     const callId = await services.testRing.ring(parties);
     return { status: 202, body: { callId: callId ?? null, ...parties }, headers: {} };

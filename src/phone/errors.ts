@@ -1,7 +1,7 @@
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, notConfigured, refusal } from '../refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, notConfigured, refusal } from '../kernel/refusal.ts';
 
 /** Refusals of phone numbers and calls (spec, Errors; contract B §3). */
-export const phone = {
+export const phoneErrors = {
   areaCodeRequired: () =>
     refusal(
       400,
