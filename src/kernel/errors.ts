@@ -1,4 +1,3 @@
-import { batches } from './errors/batches.ts';
 import { deepgram } from './errors/deepgram.ts';
 import { mcp } from './errors/mcp.ts';
 
@@ -8,7 +7,6 @@ import { mcp } from './errors/mcp.ts';
  * them letter by letter.
  */
 export const errors = {
-  batches,
   mcp,
   deepgram,
 } as const;

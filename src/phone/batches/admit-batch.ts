@@ -1,5 +1,3 @@
-import type { RefusedRecipient } from '../../kernel/errors/batches.ts';
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { CallOptions } from '../calls/call.ts';
@@ -10,6 +8,8 @@ import { orderOptions } from '../calls/opening/order-options.ts';
 import { KeptHours } from '../dialling/kept-hours.ts';
 import { screenNumbers } from '../dialling/screen-numbers.ts';
 import { type BatchOrder, type NewBatch, newBatchId, orderOf, type Recipient } from './batch.ts';
+import type { RefusedRecipient } from './errors.ts';
+import { batchErrors } from './errors.ts';
 import { readRecipients, refusalOf } from './read-recipients.ts';
 import { requireFunds } from './require-funds.ts';
 
@@ -23,13 +23,13 @@ export async function admitBatch(deps: CallDeps, order: BatchOrder): Promise<New
   const nowMs = deps.clock.now();
   const startAtMs = Math.max(order.startAtMs ?? nowMs, nowMs);
   if (startAtMs > nowMs + startWithinMs) {
-    throw errors.batches.invalidStart(startWithinMs / 86_400_000);
+    throw batchErrors.invalidStart(startWithinMs / 86_400_000);
   }
   await requireNumber(deps, order);
   const lines = await findLines(deps.sql, order, deps.concurrentCalls);
   const limit = Math.min(...lines.map((line) => line.limit));
   if (maxConcurrent !== undefined && maxConcurrent > limit) {
-    throw errors.batches.tooManyAtOnce(maxConcurrent, limit);
+    throw batchErrors.tooManyAtOnce(maxConcurrent, limit);
   }
   const { options, recipients } = await requireRecipients(deps, order);
   const { recipients: _, ...ordered } = order;
@@ -73,7 +73,7 @@ async function requireRecipients(deps: CallDeps, order: BatchOrder): Promise<Jud
   if (refused.length > 0) {
     const named = refused.sort((a, b) => a.index - b.index);
     const first = named.slice(0, LIMITS.phone.batch.refusalsNamed);
-    throw errors.batches.recipientsRefused(first, refused.length);
+    throw batchErrors.recipientsRefused(first, refused.length);
   }
   return { options, recipients: [...recipients.values()] };
 }

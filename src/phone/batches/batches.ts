@@ -1,4 +1,3 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
@@ -23,6 +22,7 @@ import {
 } from './batch-store.ts';
 import { type BatchTotals, totalsOf } from './batch-totals.ts';
 import { endWaiting, findLiveCalls, setSpender, setStatus } from './change-store.ts';
+import { batchErrors } from './errors.ts';
 
 /** A batch, and how its recipients stand. */
 export type StandingBatch = Batch & { readonly totals: BatchTotals };
@@ -101,9 +101,8 @@ class OrderedBatches implements Batches {
   async order(order: BatchOrder): Promise<StandingBatch> {
     const batch = await admitBatch(this.#deps, order);
     const written = await insertBatch(this.#deps.sql, batch);
-    if (written === 'too_many')
-      throw errors.batches.tooManyBatches(LIMITS.phone.batch.openPerAgent);
-    if (written === 'lost') throw errors.batches.stopped();
+    if (written === 'too_many') throw batchErrors.tooManyBatches(LIMITS.phone.batch.openPerAgent);
+    if (written === 'lost') throw batchErrors.stopped();
     return this.read(order, batch.batchId);
   }
 
@@ -150,7 +149,7 @@ class OrderedBatches implements Batches {
   ): Promise<StandingBatch> {
     const { calls, sql } = this.#deps;
     await this.#change(owner, batchId, async (tx, { status }) => {
-      if (status === 'completed') throw errors.batches.isOver(status);
+      if (status === 'completed') throw batchErrors.isOver(status);
       if (status === 'canceled') return;
       await setStatus(tx, batchId, 'canceled');
       await endWaiting(tx, batchId, 'canceled');
@@ -204,7 +203,7 @@ class OrderedBatches implements Batches {
     lock?: { readonly lock: boolean },
   ): Promise<Batch> {
     const batch = isBatchId(batchId) ? await findBatch(sql, owner, batchId, lock) : undefined;
-    if (batch === undefined) throw errors.batches.notFound();
+    if (batch === undefined) throw batchErrors.notFound();
     return batch;
   }
 
@@ -215,5 +214,5 @@ class OrderedBatches implements Batches {
 
 /** Throws for a batch that is over. */
 function requireOpen(status: Batch['status']): void {
-  if (status === 'canceled' || status === 'completed') throw errors.batches.isOver(status);
+  if (status === 'canceled' || status === 'completed') throw batchErrors.isOver(status);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ApiError } from '../../kernel/api-error.ts';
-import type { RefusedRecipient } from '../../kernel/errors/batches.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import { CALL_OVERRIDES_SHAPE, readCallOverrides } from '../voice/call-overrides.ts';
 import type { Recipient } from './batch.ts';
+import type { RefusedRecipient } from './errors.ts';
 
 /** Schema of one recipient in the request body of a batch. */
 export const RECIPIENT_SHAPE = z.object({ to: z.string().max(32), ...CALL_OVERRIDES_SHAPE });

@@ -1,6 +1,6 @@
-import { errors } from '../../kernel/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Hold, Spender } from '../../ledger/rules/requests.ts';
+import { batchErrors } from '../batches/errors.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
 import type { DialPacer, DialPlace } from '../dialling/dial-pacer.ts';
 import { isStillHeld, type PlacedCall, placedCall } from '../dialling/placed-call-store.ts';
@@ -103,7 +103,7 @@ async function write(
   if (written.kind === 'full') {
     throw phoneErrors.callLimit(written.of, written.limit, written.active);
   }
-  if (written.kind === 'stopped') throw errors.batches.stopped();
+  if (written.kind === 'stopped') throw batchErrors.stopped();
   if (isOurs) return;
   await advanceRow(sql, call.callId, { type: 'carrier.refused' });
   throw phoneErrors.callFailed();

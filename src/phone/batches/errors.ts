@@ -1,4 +1,4 @@
-import { mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import { mayRetryAfter, NO_RETRY, refusal } from '../../kernel/refusal.ts';
 
 /** Why one recipient of a batch cannot be called. */
 export type RefusedRecipient = {
@@ -10,7 +10,7 @@ export type RefusedRecipient = {
 };
 
 /** Refusals of batches of calls. */
-export const batches = {
+export const batchErrors = {
   /** Refuses a batch for its recipients. `recipients` names the first ones of all `refused`. */
   recipientsRefused: (recipients: readonly RefusedRecipient[], refused: number) =>
     refusal(
