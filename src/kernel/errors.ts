@@ -1,4 +1,3 @@
-import { deepgram } from './errors/deepgram.ts';
 import { mcp } from './errors/mcp.ts';
 
 /**
@@ -8,5 +7,4 @@ import { mcp } from './errors/mcp.ts';
  */
 export const errors = {
   mcp,
-  deepgram,
 } as const;

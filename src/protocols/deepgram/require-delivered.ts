@@ -1,8 +1,8 @@
-import { errors } from '../../kernel/errors.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Relayed } from '../../models/purchase/answer.ts';
+import { deepgramErrors } from './errors.ts';
 
 /**
  * Returns a successful response. Throws an upstream's error as a gateway error: clients of this protocol read only one error
@@ -12,7 +12,7 @@ export function requireDelivered(answer: Relayed): Relayed {
   const { body, headers, status } = answer;
   if (status < 400) return answer;
   const { 'content-type': _, ...receipt } = headers;
-  throw errors.deepgram.upstreamRefused(status, messageOf(body), receipt);
+  throw deepgramErrors.upstreamRefused(status, messageOf(body), receipt);
 }
 
 /** Returns the message in an upstream's refusal, in any of the known shapes. */

@@ -4,7 +4,6 @@ import { SOUND_CODINGS, type SoundCoding } from '../../../../media/coding.ts';
 import { wavHeader } from '../../../../media/wav.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
 import { type Clock, isoTime } from '../../../kernel/clock.ts';
-import { errors } from '../../../kernel/errors.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
@@ -15,6 +14,7 @@ import type { Buyer } from '../../../models/purchase/buyer.ts';
 import { spokenModel } from '../../../models/transcription/listen-options.ts';
 import type { Transcriptions } from '../../../models/transcription/transcribe.ts';
 import { isContainer, soundName } from '../container.ts';
+import { deepgramErrors } from '../errors.ts';
 import { fullModelId } from '../model-name.ts';
 import { Flag, notDone, valuesOf } from '../query-shape.ts';
 import { requireDelivered } from '../require-delivered.ts';
@@ -179,5 +179,5 @@ export function remoteRefusal(error: unknown): unknown {
   const [detail] = (error.fields.details ?? []) as readonly { readonly message?: string }[];
   const isAboutFile = detail !== undefined || error.status === 502 || error.status === 413;
   if (!isAboutFile) return error;
-  return errors.deepgram.remoteContent(detail?.message ?? String(error.fields.message));
+  return deepgramErrors.remoteContent(detail?.message ?? String(error.fields.message));
 }

@@ -1,7 +1,7 @@
-import { refusal } from '../refusal.ts';
+import { refusal } from '../../kernel/refusal.ts';
 
 /** Refusals of the routes of Deepgram's protocol, in addition to the gateway's refusals. */
-export const deepgram = {
+export const deepgramErrors = {
   /** Refusal of a file that the caller named by its URL and that cannot be fetched or is no sound. */
   remoteContent: (why: string) =>
     refusal(400, 'remote_content_error', `The file at this address cannot be used: ${why}`),
