@@ -1,5 +1,5 @@
-import { errors } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { mcpErrors } from './errors.ts';
 
 /** Limits the tool calls that one agent has in progress, over all its requests. */
 export function createToolSlots(most: number = LIMITS.mcp.callsPerAgent) {
@@ -8,7 +8,7 @@ export function createToolSlots(most: number = LIMITS.mcp.callsPerAgent) {
     /** Runs a call. Throws a 429 when the agent has the maximum number of calls in progress. */
     async take<T>(agentId: number, work: () => Promise<T>): Promise<T> {
       const taken = underWay.get(agentId) ?? 0;
-      if (taken >= most) throw errors.mcp.tooManyCalls(most);
+      if (taken >= most) throw mcpErrors.tooManyCalls(most);
       underWay.set(agentId, taken + 1);
       try {
         return await work();

@@ -2,7 +2,6 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { requestErrors } from '../http/route/errors.ts';
 import type { AskRoute } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { errors } from '../kernel/errors.ts';
 import { copyDigits } from '../kernel/json/digits.ts';
 import { isLongJson } from '../kernel/json/parse-json.ts';
 import type { Json } from '../kernel/json.ts';
@@ -10,6 +9,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
+import { mcpErrors } from './errors.ts';
 import type { ResultBudget } from './result-budget.ts';
 import { type RouteAnswer, readAnswer } from './route-answer.ts';
 import { type AskTool, RouteRefused, type Tool } from './tool.ts';
@@ -47,7 +47,7 @@ export async function callTool(clock: Clock, call: McpToolCall): Promise<CallToo
   // After the last result of a request, all results are written, which is long work as well.
   if (isLong) await turnForLongWork();
   if (fits) return result;
-  const refusal = errors.mcp.resultsTooLarge(LIMITS.mcp.resultBytes, call.key !== undefined);
+  const refusal = mcpErrors.resultsTooLarge(LIMITS.mcp.resultBytes, call.key !== undefined);
   const refused = thrownResult(refusal, call.log);
   return { ...refused, structuredContent: Object.assign({}, cost, refused.structuredContent) };
 }
@@ -76,7 +76,7 @@ async function makeCall(
     if (!(thrown instanceof RouteRefused)) return thrownResult(thrown, log);
     const hasLeft = thrown.answer.status === requestErrors.clientClosed().status;
     return isLate && hasLeft
-      ? thrownResult(errors.mcp.timedOut(callMs), log)
+      ? thrownResult(mcpErrors.timedOut(callMs), log)
       : refusedResult(thrown.answer);
   } finally {
     clock.clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { errors } from '../kernel/errors.ts';
+import { mcpErrors } from './errors.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -12,7 +12,7 @@ export function createCheckOrigin(publicOrigin: string | undefined) {
     if (origin === undefined) return;
     const url = URL.canParse(origin) ? new URL(origin) : undefined;
     if (url === undefined || !(url.origin === own || LOOPBACK.has(url.hostname))) {
-      throw errors.mcp.foreignOrigin();
+      throw mcpErrors.foreignOrigin();
     }
   };
 }

@@ -1,6 +1,6 @@
-import { errors } from '../kernel/errors.ts';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { mcpErrors } from './errors.ts';
 
 /**
  * Returns the messages of a body that need an answer. In a batch only the requests stay: no session exists for its
@@ -14,12 +14,12 @@ export function readMessages(body: unknown): unknown {
   }
   const most = LIMITS.mcp.batch;
   if (body.length === 0 || body.length > most) {
-    throw errors.mcp.invalidMessage(`A batch has 1 to ${most} messages.`);
+    throw mcpErrors.invalidMessage(`A batch has 1 to ${most} messages.`);
   }
   const requests = body.filter((message) => !isNotification(message));
   const ids = new Set(requests.map((message) => (isObject(message) ? message.id : undefined)));
   if (ids.size < requests.length) {
-    throw errors.mcp.invalidMessage('Each request of a batch has an id of its own.');
+    throw mcpErrors.invalidMessage('Each request of a batch has an id of its own.');
   }
   for (const message of requests) checkId(message);
   return requests.length === 0 ? undefined : requests;
@@ -31,6 +31,6 @@ const isNotification = (message: unknown): boolean =>
 function checkId(message: unknown): void {
   const id = isObject(message) ? message.id : undefined;
   if (typeof id === 'string' && id.length > LIMITS.mcp.idChars) {
-    throw errors.mcp.invalidMessage(`An id has at most ${LIMITS.mcp.idChars} characters.`);
+    throw mcpErrors.invalidMessage(`An id has at most ${LIMITS.mcp.idChars} characters.`);
   }
 }

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { requestErrors } from '../../../../src/http/route/errors.ts';
 import { type Envelope, renderError } from '../../../../src/http/route/render-error.ts';
-import { errors } from '../../../../src/kernel/errors.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { mcpErrors } from '../../../../src/mcp/errors.ts';
 
 const shown = (thrown: unknown, envelope: Envelope) => {
   const { body, status } = renderError(thrown, envelope, () => silentLog);
@@ -39,7 +39,7 @@ it('JSON-RPC has its own error codes for unreadable messages and for bugs, and s
   const codeOf = (thrown: unknown) =>
     (shown(thrown, 'jsonrpc') as unknown as { error: { code: number } }).error.code;
   expect(codeOf(requestErrors.parseError())).toBe(-32_700);
-  expect(codeOf(errors.mcp.invalidMessage('no'))).toBe(-32_600);
+  expect(codeOf(mcpErrors.invalidMessage('no'))).toBe(-32_600);
   expect(codeOf(new Error('the secret'))).toBe(-32_603);
   expect(JSON.stringify(shown(new Error('the secret'), 'jsonrpc'))).not.toContain('secret');
 });

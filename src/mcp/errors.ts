@@ -1,7 +1,7 @@
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 /** Refusals of the MCP server: of messages, and of tool calls that no route has refused. */
-export const mcp = {
+export const mcpErrors = {
   invalidMessage: (message: string) => refusal(400, 'invalid_message', message),
   foreignOrigin: () =>
     refusal(
