@@ -13,10 +13,10 @@ const modules: Record<string, Record<string, Make>>[] = await Promise.all(
     .map((path) => import(join(SRC, path))),
 );
 
-/** All refusals of the server: the families that each `errors.ts` exports, such as `phoneErrors`, by the first word of their names. */
+/** Families of refusals that the `errors.ts` files below `src` export, such as `phoneErrors`, by their first word. */
 export const refusalFamilies: readonly (readonly [string, Readonly<Record<string, Make>>])[] =
   modules.flatMap((module) =>
-    Object.entries(module.errors ?? module)
+    Object.entries(module)
       .filter(([, family]) => typeof family === 'object')
       .map(([name, family]) => [name.replace(/Errors$/, ''), family] as never),
   );

@@ -64,3 +64,5 @@ export const responseErrors = {
       `A connection is open for ${minutes} minutes at most; open another one.`,
     ),
 };
+
+const quoted = (id: string): string => JSON.stringify(id);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { errors as errorsOf } from '../../../../src/kernel/errors.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import type { ReconcileDeps } from '../../../../src/payments/reconcile/reconcile.ts';
 import { retryAwaited } from '../../../../src/payments/reconcile/retry-awaited.ts';
@@ -205,7 +205,7 @@ describe('a deposit that the wallet does not hold', () => {
     const { alarms, awaited, bookedRaw, chain, deps, errors, read } = world;
     invent(world, 5n);
     chain.transfer({ from: STRANGER, to: OTHER_OURS, valueRaw: 7n });
-    const dies = async () => Promise.reject(errorsOf.request.ledgerAway());
+    const dies = async () => Promise.reject(ledgerErrors.away());
     await expect(read({ ledger: { ...deps.ledger, credit: dies } })).rejects.toThrow();
     expect([awaited.rows.has(AGENT), bookedRaw(OTHER)]).toEqual([true, 0n]);
     expect(await read()).toMatchObject({ deposits: 1 });
