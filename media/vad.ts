@@ -3,6 +3,7 @@
  * turn lasts, a model evaluates windows and its probability arrives later. When the model does not answer in time, the gate
  * decides. There is no clock: time is the audio received.
  */
+import { CrowdWatch } from './crowd-watch.ts';
 import { HEARING_FRAME, HEARING_HZ, HEARING_WINDOW } from './hearing.ts';
 import { NoiseFloor } from './noise-floor.ts';
 import { energy } from './pcm.ts';
@@ -57,6 +58,13 @@ const ASK_AFTER_GATE_MS = 320;
 const ONSET_REACH_MS = 240;
 /** The gate hears every fourth of the frames that are too quiet for speech: enough to learn the noise of the line. */
 const QUIET_FRAMES_A_LESSON = 4;
+/**
+ * Milliseconds after which a turn on a crowded line ends in which no voice stands out of the crowd. The caller may have spoken,
+ * no louder than the crowd.
+ */
+const CROWD_TURN_MS = 3_000;
+/** Upper bound of the silence that ends a turn on a crowded line, in milliseconds. The last words may be of the crowd. */
+const CROWD_SILENCE_MS = 700;
 /** Time long before any sound. It is a whole number because V8 allocates a field that may hold fractions at every write. */
 const NEVER = -1_000_000_000;
 
@@ -65,6 +73,10 @@ export class TurnDetector {
   readonly #options: VadOptions;
   readonly #isModelAsked: boolean;
   readonly #floor = new NoiseFloor();
+  readonly #crowd = new CrowdWatch();
+  #startedMs = NEVER;
+  /** True when a voice has stood out of the crowd of the line in the current turn. */
+  #hasStoodOut = false;
   #nowMs = 0;
   #speaking = false;
   #isPausing = false;
@@ -115,6 +127,7 @@ export class TurnDetector {
     const wanted = this.wantsProbability;
     const loudness = energy(samples);
     const standsOut = this.#floor.standsOut(loudness);
+    this.#crowd.hear(loudness);
     const isLesson =
       !standsOut && loudness > 0 && ++this.#quietFrames % QUIET_FRAMES_A_LESSON === 0;
     const isSpeech = gate === undefined || ((standsOut || isLesson) && gate.isSpeech(samples));
@@ -146,7 +159,7 @@ export class TurnDetector {
     }
     this.#yesInARow++;
     if (this.#speaking) {
-      this.#lastVoiceMs = Math.max(this.#lastVoiceMs, endMs);
+      if (this.#isCaller()) this.#lastVoiceMs = Math.max(this.#lastVoiceMs, endMs);
       return undefined;
     }
     if (this.#yesInARow < ANSWERS_TO_START || endMs <= this.#lastEndMs) return undefined;
@@ -174,10 +187,10 @@ export class TurnDetector {
 
   #whileSpeaking(loud: boolean): VadEvent | undefined {
     const modelAnswers = this.#modelAnswers();
-    if (loud && !modelAnswers) this.#lastVoiceMs = this.#nowMs;
+    if (loud && !modelAnswers && this.#isCaller()) this.#lastVoiceMs = this.#nowMs;
     const { silenceDurationMs } = this.#options;
-    const silenceMs =
-      typeof silenceDurationMs === 'number' ? silenceDurationMs : silenceDurationMs();
+    const setMs = typeof silenceDurationMs === 'number' ? silenceDurationMs : silenceDurationMs();
+    const silenceMs = this.#crowd.isCrowded ? Math.min(setMs, CROWD_SILENCE_MS) : setMs;
     if (this.#nowMs - this.#lastVoiceMs < silenceMs) return this.#whilePausing();
     // A loud frame that the model has not evaluated yet may turn out to be speech.
     const judgedMs = this.#answeredMs - this.#lastVoiceMs;
@@ -203,9 +216,19 @@ export class TurnDetector {
   #start(onsetMs: number, voiceMs: number): VadEvent {
     this.#speaking = true;
     this.#isPausing = false;
+    this.#hasStoodOut = false;
+    this.#startedMs = voiceMs;
     this.#lastVoiceMs = voiceMs;
     const padded = Math.max(onsetMs, voiceMs - ONSET_REACH_MS) - this.#options.prefixPaddingMs;
     return { kind: 'speech_started', startMs: Math.max(this.#lastEndMs, padded, 0) };
+  }
+
+  /** Returns false when the sound that counts as speech is that of the crowd behind the caller. */
+  #isCaller(): boolean {
+    if (!this.#crowd.isCrowded) return true;
+    if (this.#crowd.isNear) this.#hasStoodOut = true;
+    else if (this.#hasStoodOut) return false;
+    return this.#crowd.isNear || this.#nowMs - this.#startedMs < CROWD_TURN_MS;
   }
 
   /** Returns true when the model keeps up: it answered, or the wait for its answer began, at most `answerWithinMs` ago. */
