@@ -8,8 +8,12 @@ const FRAMES = 150;
 const PAUSE = 0.1;
 /** Least share of pauses among the frames of speech: music has fewer pauses. */
 const PAUSES_OF_SPEECH = 0.2;
+/** Mean change in dB from frame to frame above which sound without pauses is a crowd of voices. Notes are steadier. */
+const CHANGE_OF_VOICES = 1.7;
+/** Mean square below which changes do not count. */
+const INAUDIBLE = 100;
 
-/** Distinguishes music from speech by the pauses between words and syllables, which music lacks. */
+/** Distinguishes music from speech by the pauses between words and syllables, which music lacks, and by its steadiness. */
 export class MusicWatch {
   readonly #energies = new Float64Array(FRAMES);
   #count = 0;
@@ -26,6 +30,16 @@ export class MusicWatch {
     const least = this.#energies.reduce((low, one) => Math.min(low, one));
     const pause = least + PAUSE * (sum / FRAMES - least);
     const pauses = this.#energies.reduce((count, one) => count + (one <= pause ? 1 : 0), 0);
-    return pauses < PAUSES_OF_SPEECH * FRAMES;
+    return pauses < PAUSES_OF_SPEECH * FRAMES && this.#meanChange() < CHANGE_OF_VOICES;
+  }
+
+  #meanChange(): number {
+    const level = (at: number) =>
+      10 * Math.log10(Math.max(this.#energies[at % FRAMES] as number, INAUDIBLE));
+    let sum = 0;
+    for (let i = 1; i < FRAMES; i++) {
+      sum += Math.abs(level(this.#count + i) - level(this.#count + i - 1));
+    }
+    return sum / (FRAMES - 1);
   }
 }

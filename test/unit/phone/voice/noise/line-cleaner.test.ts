@@ -3,6 +3,7 @@ import { decodeMulaw, encodeMulaw } from '../../../../../media/mulaw.ts';
 import { rms } from '../../../../../media/pcm.ts';
 import { loadNoiseSuppressors } from '../../../../../src/engines/noise/noise-suppressor.ts';
 import { LineCleaner } from '../../../../../src/phone/voice/noise/line-cleaner.ts';
+import { crowdOf } from '../../../../support/crowd.ts';
 import { LIBRIVOX, loadRecording, overTelephone } from '../../../../support/speech.ts';
 
 const HZ = 8_000;
@@ -58,6 +59,12 @@ describe('line cleaner', () => {
   it('LineCleaner does not take a reader who hardly pauses for music', () => {
     for (const { file } of LIBRIVOX) {
       expect(heard(withPause(overTelephone(loadRecording(file)))).isMusic, file).toBe(false);
+    }
+  });
+
+  it('LineCleaner does not take three readers at once for music', () => {
+    for (let second = 4; second <= 10; second++) {
+      expect(heard(crowdOf(second * HZ)).isMusic, `after ${second} s`).toBe(false);
     }
   });
 
