@@ -46,9 +46,15 @@ const PERHAPS_LEADING_ON = new Set('this that these those he she they we just'.s
 const PERHAPS_BEGUN = /^(?:i|we|you|he|she|they)'d$/;
 const BEGUN_WORDS = 3;
 
-/** A caller says a number of their own: words follow where a recogniser does not hear the digits. */
+/**
+ * A caller says a number of their own: words follow where a recogniser does not hear the digits. Recognisers hear "number is" as
+ * "numbers".
+ */
 const ANNOUNCES =
-  /\b(?:my|our) (?:[\w']+ ){0,2}?(?:number|code|zip|pin|postcode|extension)(?: [\w']+){1,11}$/;
+  /\b(?:my|our) (?:[\w']+ ){0,2}?(?:numbers?|code|zip|pin|postcode|extension)(?: [\w']+){1,11}$/;
+/** A turn that consists of the announcement alone. */
+const ANNOUNCES_ALONE =
+  /^(?:(?:and|so|um|uh|well|yes|okay|sure) )*(?:my|our) (?:[\w']+ ){0,2}?(?:numbers?|code|zip|pin|postcode|extension)$/;
 /** First words of a question, in which a number is asked about. */
 const ASKED = /^(?:can|could|do|does|did|is|are|will|would|should|may|have|has)\b/;
 /** Words at the end that are looked through for an announcement. */
@@ -114,6 +120,7 @@ function kindOf(said: string, { asked, isPunctuated: hasPunctuation }: TurnConte
 
 function announcesNumber(words: readonly string[]): boolean {
   const end = words.slice(-ANNOUNCED_WORDS).join(' ');
+  if (ANNOUNCES_ALONE.test(end)) return true;
   return ANNOUNCES.test(end) && !ASKS.test(end) && !ASKED.test(end);
 }
 

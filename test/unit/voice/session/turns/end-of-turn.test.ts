@@ -86,6 +86,9 @@ describe('the silence that ends a turn', () => {
     'my cell number it',
     'my cell number it you want to sign sign sign',
     'our zip code is nice',
+    // Heard of "my phone number is".
+    'my phone numbers',
+    'yes my number',
   ])(
     'the silence that ends a turn is the wait for a number when a number was announced and words came: %j',
     (words) => {
@@ -97,6 +100,7 @@ describe('the silence that ends a turn', () => {
     'what is my account number please',
     'can you change my phone number now',
     'the number is wrong',
+    'I lost my phone number',
   ])('the silence that ends a turn is shortest when the words are about a number: %j', (words) => {
     expect(wait(words)).toBe(minSilenceMs);
   });
