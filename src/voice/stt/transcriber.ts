@@ -1,5 +1,5 @@
-import { FrameDecoder } from '../../../media/frame-decoder.ts';
 import { HEARING_FRAME, lineHzOf } from '../../../media/hearing.ts';
+import { FrameDecoder } from '../../../media/line/frame-decoder.ts';
 import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { type Transcript, type TurnSign, UtteranceLost } from '../../engines/engine.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameDecoder } from '../../../../media/frame-decoder.ts';
 import { HEARING_FRAME, HEARING_HZ, lineHzOf } from '../../../../media/hearing.ts';
+import { FrameDecoder } from '../../../../media/line/frame-decoder.ts';
 import { encodeMulaw } from '../../../../media/mulaw.ts';
 import { clampSample } from '../../../../media/pcm.ts';
 import { RecentSound } from '../../../../media/recent-sound.ts';

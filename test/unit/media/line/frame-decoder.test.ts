@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameDecoder } from '../../../media/frame-decoder.ts';
-import { HEARING_FRAME } from '../../../media/hearing.ts';
-import { bytesOf, tone } from '../../support/voice-fakes.ts';
+import { HEARING_FRAME } from '../../../../media/hearing.ts';
+import { FrameDecoder } from '../../../../media/line/frame-decoder.ts';
+import { bytesOf, tone } from '../../../support/voice-fakes.ts';
 
 function framesOf(bytes: Uint8Array, cuts: readonly number[], sampleRateHz: number): number[][] {
   const frames: number[][] = [];

@@ -1,6 +1,6 @@
-import { type SoundCoding, SoundReader } from './coding.ts';
-import { frameSamples, lineHzOf } from './hearing.ts';
-import { Resampler } from './resample.ts';
+import { type SoundCoding, SoundReader } from '../coding.ts';
+import { frameSamples, lineHzOf } from '../hearing.ts';
+import { Resampler } from '../resample.ts';
 
 /**
  * Buffers that a stream uses during one call. All streams share them, since separate buffers would not stay in the processor's
