@@ -332,7 +332,10 @@ describe('the end of a client of /v1/listen', () => {
     const { client, world } = await open(`${LISTEN}alone`);
     await using _world = world;
     for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) client.say({ type: 'KeepAlive' });
-    expect(await client.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
+    const { code, reason } = await client.closed;
+    expect(code).toBe(1008);
+    // A machine that is busy with other work may find the work of the messages too much before their number.
+    expect(reason).toMatch(/^(?:rate_limit_exceeded$|messages take the server more than )/);
     await books(world, 0);
   });
 });
