@@ -140,7 +140,8 @@ describe.concurrent('a call', () => {
     const [passed] = await world.sql<{ seconds: number }[]>`
       select extract(epoch from ended_at - started_at)::float8 as seconds from calls where id = ${callId}`;
     expect(Number(ended?.durationSeconds)).toBeLessThanOrEqual(Math.ceil(passed?.seconds ?? 0));
-    expect(Number(ended?.durationSeconds)).toBeGreaterThanOrEqual((passed?.seconds ?? 0) - 1);
+    // The row ends when the call is settled: on a busy machine some seconds after the line.
+    expect(Number(ended?.durationSeconds)).toBeGreaterThanOrEqual((passed?.seconds ?? 0) - 5);
   }, 120_000);
 });
 
