@@ -12,6 +12,10 @@ import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
 import { withOwnCallIds } from '../chat/own-call-ids.ts';
 import { forThinker, mustShowThoughts, type ThinkingPreference } from '../chat/thoughts.ts';
+import { readChat } from '../dialects/chat-reader.ts';
+import { MessageWriter } from '../dialects/message-writer.ts';
+import { ResponseReader } from '../dialects/response-reader.ts';
+import { WrittenStream } from '../dialects/written-stream.ts';
 import { unfitOutcome } from '../providers/anthropic/unfit-request.ts';
 import type {
   ChatCompletion,
@@ -25,9 +29,7 @@ import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
 import { type CompletionReading, messageOfCompletion } from './from-chat/message-of-completion.ts';
-import { MessageStream } from './from-chat/message-stream.ts';
 import { completionOfResponse } from './from-responses/completion-of-response.ts';
-import { ResponseChunks } from './from-responses/response-chunks.ts';
 import type { MessagesRequest } from './messages-request.ts';
 import { withOwnToolIds } from './own-tool-ids.ts';
 import { cutNames } from './to-chat/cut-names.ts';
@@ -122,8 +124,8 @@ async function askForChat(
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return outcome;
-    const { stream } = outcome;
-    return { ...outcome, stream: new MessageStream(stream, reading, reckoningOf(measured)) };
+    const writer = new MessageWriter(reading, reckoningOf(measured));
+    return { ...outcome, stream: new WrittenStream(readChat(outcome.stream, rail), writer) };
   }
   const outcome = await rail.complete(call, signal);
   return outcome.kind === 'completed' ? wholeMessage(outcome, reading, measured) : outcome;
@@ -141,10 +143,8 @@ async function askForResponse(
   if (asked.stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return outcome;
-    const { stream } = outcome;
-    const reader = new ResponseChunks(stream);
-    const message = new MessageStream(stream, reading, reckoningOf(measured), reader);
-    return { ...outcome, stream: message };
+    const writer = new MessageWriter(reading, reckoningOf(measured));
+    return { ...outcome, stream: new WrittenStream(new ResponseReader(outcome.stream), writer) };
   }
   const outcome = await rail.respond(call, signal);
   if (outcome.kind !== 'completed') return outcome;

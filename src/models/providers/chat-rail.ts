@@ -119,8 +119,8 @@ export interface ChatRail {
 }
 
 /**
- * Chat answer that is still arriving, as events of the OpenAI dialect. `RelayedMessageStream` and `MessageStream` have events
- * of the Messages dialect.
+ * Chat answer that is still arriving, as events of the OpenAI dialect. A stream for a caller of the Messages dialect has the
+ * events of that dialect.
  */
 export interface ChatStream {
   /**

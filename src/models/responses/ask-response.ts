@@ -8,6 +8,7 @@ import { meterTokens } from '../chat/chat-usage.ts';
 import { withOwnCallIds, withOwnId } from '../chat/own-call-ids.ts';
 import { mayCarry } from '../chat/signed-call.ts';
 import { forThinker } from '../chat/thoughts.ts';
+import { readChat } from '../dialects/chat-reader.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
 import { withObjectArguments } from '../providers/fit/chat-arguments.ts';
 import { inStrictOrder } from '../providers/fit/strict-order.ts';
@@ -145,16 +146,17 @@ async function askForChat(
   const call = chatCall(asked, { body, servedAs: undefined });
   const model = asked.servedAs ?? asked.model;
   const estimate = (answerChars: number) => meterTokens(body, { usage: null, answerChars });
-  const translation = { head, model, newItemId, names, estimate, signsCalls };
+  const translation = { head, model, newItemId, names, estimate };
   if (stream === true) {
     const outcome = await rail.stream(call, signal);
     if (outcome.kind !== 'completed') return inItsMembers(outcome);
-    return { ...outcome, stream: new TranslatedResponse(outcome.stream, translation) };
+    const source = readChat(outcome.stream, rail);
+    return { ...outcome, stream: new TranslatedResponse(source, translation) };
   }
   const outcome = await rail.complete(call, signal);
   if (outcome.kind !== 'completed') return inItsMembers(outcome);
   const { headers, kind, paidRaw, status } = outcome;
-  const whole = await translateCompletion(outcome, translation);
+  const whole = await translateCompletion(outcome, { ...translation, signsCalls });
   if (whole === undefined) return failed('broken', 'not a completion', status);
   const { answerChars, echo, note, response, usage } = whole;
   return { kind, status, headers, paidRaw, response, echo, usage, answerChars, note };

@@ -2,7 +2,7 @@ import type { CutReason } from '../../../machines/voice-turn.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { type AnsweredCall, AnsweredCalls } from '../../models/chat/answered-calls.ts';
+import { type AnsweredCall, AnsweredCalls } from '../../models/dialects/answered-calls.ts';
 import { StreamBroken } from '../../models/providers/openai/answer-reader.ts';
 import { parseData } from '../../models/providers/openai/chat-tap.ts';
 import { SseEvents } from '../../models/providers/openai/sse-events.ts';

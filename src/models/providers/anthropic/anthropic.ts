@@ -3,20 +3,22 @@ import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
+import { ChatWriter } from '../../dialects/chat-writer.ts';
+import { MessageReader } from '../../dialects/message-reader.ts';
+import { WrittenStream } from '../../dialects/written-stream.ts';
 import type { ChatCall, ChatCompletion, ChatRail } from '../chat-rail.ts';
 import { writeSentJson } from '../fit/write-sent.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
 import { wantsUsage } from '../openai/openai.ts';
 import { readNote } from '../openai/read-note.ts';
 import { renameModel } from '../openai/rename-model.ts';
-import { openedStream } from '../opened-stream.ts';
+import { begun, openedStream } from '../opened-stream.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import { createUpstreamPool, type Upstream, type UpstreamLimits } from '../upstream-pool.ts';
 import { placeBreakpoints } from './place-breakpoints.ts';
 import { createMessagesRail } from './relay-messages.ts';
 import { translateAnswer, translateError } from './translate-answer.ts';
 import { translateRequest } from './translate-request.ts';
-import { translatedChat } from './translated-chat.ts';
 import { unfitOutcome } from './unfit-request.ts';
 
 /** Version of the Messages API that this folder's translations were written for. */
@@ -71,7 +73,10 @@ export function createAnthropicRail(deps: {
             const { servedAs } = call;
             const usage = wantsUsage(call);
             const options = { createdSec: nowSeconds(clock), servedAs, wantsUsage: usage };
-            return openedStream(answer, () => translatedChat(answer, options));
+            return openedStream(answer, async () => {
+              const source = await begun(new MessageReader(answer));
+              return new WrittenStream(source, new ChatWriter(options));
+            });
           },
         ),
       ),

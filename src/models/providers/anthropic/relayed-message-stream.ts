@@ -1,17 +1,11 @@
-import { isObject, type Json } from '../../../kernel/json.ts';
 import type { ChatStream } from '../chat-rail.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { readData } from '../openai/chat-tap.ts';
 import { EventReader } from '../openai/event-reader.ts';
 import { renameModel } from '../openai/rename-model.ts';
-import { reportedError } from './broken-message.ts';
-import { plainDeltaChars } from './plain-delta.ts';
-import { member, textMember } from './read-json.ts';
-import { StreamedUsage } from './streamed-usage.ts';
-
-/** Valid kinds of an event. The kind is written into a line of its own. */
-const KIND = /^[a-z_]{1,64}$/;
+import { MessageTap } from './message-tap.ts';
+import { readPlainDelta } from './plain-delta.ts';
 
 /** Depth for `renameModel` that selects the model within the member `message` of an event. */
 const WITHIN_ONE = -1;
@@ -23,12 +17,9 @@ const WITHIN_ONE = -1;
  */
 export class RelayedMessageStream implements ChatStream {
   readonly #events: EventReader;
-  readonly #usage = new StreamedUsage();
+  readonly #tap = new MessageTap();
   readonly #servedAs: string | undefined;
   #first: Uint8Array | undefined;
-  #hasBegun = false;
-  /** True when the upstream has sent the reason why the message ends, so that no content is missing. */
-  #hasReason = false;
   /** Error that `next` throws after the events before it were read. */
   #broken: StreamBroken | undefined;
 
@@ -54,7 +45,7 @@ export class RelayedMessageStream implements ChatStream {
       if (this.#events.isOver) return undefined;
       const events = await this.#events.read();
       if (events === undefined) {
-        if (!this.#hasReason) throw new StreamBroken('it ended before its end');
+        this.#tap.requireReason();
         return undefined;
       }
       const relayed = await this.#relay(events);
@@ -63,7 +54,7 @@ export class RelayedMessageStream implements ChatStream {
   }
 
   metered() {
-    return this.#usage.metered();
+    return this.#tap.usage.metered();
   }
 
   stop(): void {
@@ -73,75 +64,39 @@ export class RelayedMessageStream implements ChatStream {
   /** Returns the bytes of the events to relay. When an event breaks the stream, those before it are still relayed. */
   async #relay(events: readonly Buffer[]): Promise<Buffer> {
     const relayed: Buffer[] = [];
-    for (const event of events) {
-      const chars = this.#hasBegun ? plainDeltaChars(event) : undefined;
-      if (chars !== undefined) {
-        this.#usage.wrote(chars);
-        relayed.push(DELTA_NAME, event);
-        continue;
+    try {
+      for (const event of events) {
+        const delta = this.#tap.hasBegun ? readPlainDelta(event) : undefined;
+        if (delta !== undefined) {
+          this.#tap.usage.wrote(delta.chars);
+          relayed.push(DELTA_NAME, event);
+        } else if (event[0] === COMMENT) {
+          if (this.#tap.hasBegun) relayed.push(event);
+        } else if (!this.#take(await readData(event), event, relayed)) {
+          this.#events.finish();
+          break;
+        }
       }
-      const fate = event[0] === COMMENT ? 'comment' : this.#look(await readData(event));
-      if (fate === 'over') {
-        this.#events.finish();
-        break;
-      }
-      if (fate instanceof StreamBroken) {
-        this.#broken = fate;
-        this.stop();
-        break;
-      }
-      // Events before the first content are dropped, because another source may still be attempted then.
-      if (!this.#hasBegun) continue;
-      if (fate === 'comment') relayed.push(event);
-      else relayed.push(Buffer.from(`event: ${fate.kind}\n`), this.#named(event, fate.kind));
+    } catch (cause) {
+      this.#broken = cause as StreamBroken;
+      this.stop();
     }
     return Buffer.concat(relayed);
   }
 
-  #named(event: Buffer, kind: string): Buffer {
-    return kind === 'message_start' ? renameModel(event, this.#servedAs, WITHIN_ONE) : event;
-  }
-
-  /** Returns the kind of an event to relay, `over` at the end of the stream, or the error that breaks it. */
-  #look(data: unknown): { readonly kind: string } | 'over' | StreamBroken {
-    if (!isObject(data)) return new StreamBroken('an event is not a JSON object');
-    const kind = KIND.exec(textMember(data, 'type'))?.[0];
-    if (kind === undefined) return new StreamBroken('an event has no type');
-    if (kind === 'error') return reportedError(data.error);
-    if (kind === 'message_start') {
-      if (this.#hasBegun) return new StreamBroken('it began twice');
-      this.#hasBegun = true;
-      const message = member(data, 'message');
-      this.#usage.beganBy(message.model);
-      this.#usage.count(message.usage);
-    } else if (!this.#hasBegun) {
-      if (kind !== 'ping') return new StreamBroken('it did not begin with a message');
-    } else if (kind === 'message_stop') {
-      return this.#hasReason ? 'over' : new StreamBroken('it ended before its end');
-    } else if (kind === 'message_delta') {
-      this.#usage.countEnd(data.usage);
-      const { stop_reason: reason } = member(data, 'delta');
-      this.#usage.endedFor(reason);
-      this.#hasReason ||= typeof reason === 'string';
-    } else {
-      this.#usage.wrote(writtenIn(data));
-    }
-    return { kind };
+  /** Adds the bytes of an event to `relayed`. Returns false at the end of the stream. */
+  #take(data: unknown, event: Buffer, relayed: Buffer[]): boolean {
+    const looked = this.#tap.look(data);
+    if (looked === undefined) return false;
+    const { type } = looked;
+    // Events before the first content are dropped, because another source may still be attempted then.
+    if (!this.#tap.hasBegun) return true;
+    const isStart = type === 'message_start';
+    const named = isStart ? renameModel(event, this.#servedAs, WITHIN_ONE) : event;
+    relayed.push(Buffer.from(`event: ${type}\n`), named);
+    return true;
   }
 }
 
 const COMMENT = 0x3a;
 const DELTA_NAME = Buffer.from('event: content_block_delta\n');
-
-/** Number of characters that an event adds to text, thoughts and arguments. */
-function writtenIn(event: Json): number {
-  const delta = member(event, 'delta');
-  const block = member(event, 'content_block');
-  return (
-    textMember(delta, 'text').length +
-    textMember(delta, 'thinking').length +
-    textMember(delta, 'partial_json').length +
-    textMember(block, 'text').length +
-    textMember(block, 'name').length
-  );
-}

@@ -7,6 +7,8 @@ export type PlainDelta = {
   readonly sequence: number;
   /** Number of characters of the text. */
   readonly chars: number;
+  /** Index of the first byte of the text in the event. */
+  readonly start: number;
 };
 
 const PREFIX = 'data: {"type":"';
@@ -42,7 +44,7 @@ export function readPlainDelta(event: Buffer): PlainDelta | undefined {
     event.indexOf(deltaKey, end) === -1 &&
     event.indexOf(sequenceKey, sequenceAt + SEQUENCE.length) === -1 &&
     event.indexOf(responseKey, typeEnd) === -1;
-  return isPlain ? { type, sequence, chars: end - start } : undefined;
+  return isPlain ? { type, sequence, chars: end - start, start } : undefined;
 }
 
 /** Reads a whole number of up to nine digits before a comma or the end of the object. Undefined for any other text. */

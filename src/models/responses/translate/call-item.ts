@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { AnsweredCall } from '../../chat/answered-calls.ts';
+import type { AnsweredCall } from '../../dialects/answered-calls.ts';
 import { CustomInput } from './custom-tool.ts';
 import { ItemEvents, type ItemPlace, type ItemStatus, type OutputItem } from './output-items.ts';
 import type { CalledTool } from './tool-names.ts';

@@ -1,9 +1,12 @@
 import { withMembers } from '../../../kernel/json/write-json.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { type AnsweredCall, AnsweredCalls, type HeardCall } from '../../chat/answered-calls.ts';
 import { signedId } from '../../chat/signed-call.ts';
+import type { AnswerEvent, AnswerWriter } from '../../dialects/answer-event.ts';
+import type { AnsweredCall } from '../../dialects/answered-calls.ts';
+import { ReportedError } from '../../providers/reported-error.ts';
 import { writeEvent } from '../../providers/responses/response-event.ts';
+import { responseUsage } from '../../providers/responses/response-usage.ts';
 import type { ResponseHead } from '../response-head.ts';
 import { CALL_PREFIXES, CallItem } from './call-item.ts';
 import {
@@ -28,11 +31,11 @@ type WrittenEvent = Parameters<typeof writeEvent>[0];
 const { outputParts } = LIMITS.responses;
 
 /**
- * Builds a response and its events from a chat answer, in the answer's order. Thoughts, words, refusals and calls become items,
+ * Writes a response and its events, in the order of the answer. Thoughts, words, refusals and calls become items,
  * each of which ends before the next begins. Only a call with incomplete arguments stays open, since some upstreams interleave
  * calls.
  */
-export class ResponseWriter {
+export class ResponseWriter implements AnswerWriter {
   /** JSON of the response's members that repeat its request, without braces. */
   readonly echo: string;
   readonly #head: ResponseHead;
@@ -41,15 +44,15 @@ export class ResponseWriter {
   readonly #names: ToolNames;
   readonly #isStream: boolean;
   readonly #items: OutputItem[] = [];
-  /** Tool calls of the answer. Undefined before the first call, because most answers have none. */
-  #calls: AnsweredCalls | undefined;
+  /** Undefined before the first call, because most answers have none. */
   #callItems: Map<AnsweredCall, CallItem> | undefined;
-  readonly #signsCalls: boolean;
   /** Events that were not taken yet. Deltas are stored as text; other events are serialised when they are taken. */
   #events: (string | WrittenEvent)[] = [];
   #sequence = 0;
   #status: ItemStatus = 'in_progress';
   #incomplete: Json | null = null;
+  #reason: string | undefined;
+  #usage: Json | undefined;
 
   constructor(options: {
     readonly head: ResponseHead;
@@ -57,8 +60,6 @@ export class ResponseWriter {
     readonly newItemId: (prefix: string) => string;
     readonly names: ToolNames;
     readonly isStream: boolean;
-    /** True when the upstream signs its calls, so that their ids carry the signatures. */
-    readonly signsCalls?: boolean | undefined;
   }) {
     this.#head = options.head;
     this.echo = options.head.echo();
@@ -66,7 +67,6 @@ export class ResponseWriter {
     this.#newItemId = options.newItemId;
     this.#names = options.names;
     this.#isStream = options.isStream;
-    this.#signsCalls = options.signsCalls === true;
     if (!this.#isStream) return;
     const written = withMembers(JSON.stringify(this.response()), this.echo);
     this.#emitWritten('response.created', `"response":${written}`);
@@ -98,33 +98,44 @@ export class ResponseWriter {
     return this.#sequence;
   }
 
-  think(text: string): void {
-    if (text === '') return;
-    this.#release();
-    const open = this.#openItem();
-    const item = open instanceof ReasoningItem ? open : this.#begin(ReasoningItem, 'rs_');
-    item.say(text);
+  /** Usage that the upstream has reported. Undefined: none. */
+  get usage(): Json | undefined {
+    return this.#usage;
   }
 
-  say(text: string, logprobs: readonly unknown[] = []): void {
-    if (text !== '') this.#message().say(text, logprobs);
-  }
-
-  refuse(text: string): void {
-    if (text !== '') this.#message().refuse(text);
-  }
-
-  /** Adds the pieces of calls in a delta. Throws when the answer has too many calls, or a call continues after its end. */
-  call(pieces: unknown): void {
-    if (!Array.isArray(pieces)) return;
-    this.#calls ??= new AnsweredCalls({ waitsForSignature: this.#signsCalls });
-    this.#tell(this.#calls.hear(pieces));
+  /** Throws when the event reports an error, the answer has too many items, or a call continues after its end. */
+  write(event: AnswerEvent): void {
+    switch (event.kind) {
+      case 'text':
+        this.#message().say(event.text, event.logprobs ?? []);
+        break;
+      case 'refusal':
+        this.#message().refuse(event.text);
+        break;
+      case 'thought':
+        this.#thoughts().say(event.text);
+        break;
+      case 'call':
+        (this.#callItems?.get(event.call) ?? this.#beginCall(event.call)).add(event.text);
+        break;
+      case 'usage':
+        this.#usage = responseUsage(event.usage, event.reasoningTokens);
+        break;
+      case 'end':
+        this.#reason = event.reason;
+        break;
+      case 'alive':
+        this.#events.push(':\n\n');
+        break;
+      case 'error':
+        throw new ReportedError(event.error);
+      case 'begin':
+    }
   }
 
   /** Closes the items at the end of the answer. The writer of the stream writes the last event. */
-  finish(reason: unknown): void {
-    this.#release();
-    const why = INCOMPLETE[String(reason)];
+  finish(): void {
+    const why = INCOMPLETE[String(this.#reason)];
     if (this.#items.length === 0 && why === undefined) this.#message();
     const status = why === undefined ? 'completed' : 'incomplete';
     for (const item of this.#items) item.close(status);
@@ -150,8 +161,12 @@ export class ResponseWriter {
     };
   }
 
+  #thoughts(): ReasoningItem {
+    const open = this.#openItem();
+    return open instanceof ReasoningItem ? open : this.#begin(ReasoningItem, 'rs_');
+  }
+
   #message(): MessageItem {
-    this.#release();
     const open = this.#openItem();
     return open instanceof MessageItem ? open : this.#begin(MessageItem, 'msg_');
   }
@@ -168,21 +183,10 @@ export class ResponseWriter {
     return item;
   }
 
-  #release(): void {
-    if (this.#calls !== undefined) this.#tell(this.#calls.release());
-  }
-
-  #tell(heard: Iterable<HeardCall>): void {
-    for (const { call, text } of heard) {
-      const item = this.#callItems?.get(call) ?? this.#beginCall(call);
-      item.add(text);
-    }
-  }
-
   #beginCall(call: AnsweredCall): CallItem {
     const { id, name, signature } = call;
     const own = id === '' ? this.#newItemId('call_') : id;
-    const callId = this.#signsCalls ? signedId(own, signature) : own;
+    const callId = signedId(own, signature);
     const tool = this.#names.get(name) ?? { kind: 'function', name };
     const item = new CallItem(this.#nextPlace(CALL_PREFIXES[tool.kind]), { ...tool, callId }, call);
     this.#items.push(item);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/kernel/json.ts';
+import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
+import { ResponseReader } from '../../../../src/models/dialects/response-reader.ts';
+import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
 import { messageOfCompletion } from '../../../../src/models/messages/from-chat/message-of-completion.ts';
-import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
 import { completionOfResponse } from '../../../../src/models/messages/from-responses/completion-of-response.ts';
-import { ResponseChunks } from '../../../../src/models/messages/from-responses/response-chunks.ts';
 import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
 import { translateToChat } from '../../../../src/models/messages/to-chat/translate-request.ts';
 import {
@@ -37,8 +38,8 @@ async function streamOf(events: readonly object[], response: Json = { status: 'c
     response: () => response,
   };
   const reckoning = { promptTokens: 1, tokensOf: () => usage };
-  const reader = new ResponseChunks(upstream);
-  const stream = new MessageStream(upstream, reading, reckoning, reader);
+  const writer = new MessageWriter(reading, reckoning);
+  const stream = new WrittenStream(new ResponseReader(upstream), writer);
   let text = '';
   for (let piece = await stream.next(); piece !== undefined; piece = await stream.next()) {
     text += Buffer.from(piece).toString();

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { isObject, type Json } from '../../../../src/kernel/json.ts';
 import type { Model } from '../../../../src/models/catalogue/catalogue.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
+import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
+import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
+import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
 import { messageOfCompletion } from '../../../../src/models/messages/from-chat/message-of-completion.ts';
-import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
 import { messageUsage } from '../../../../src/models/messages/from-chat/message-usage.ts';
 import { measureMessages } from '../../../../src/models/messages/measure-messages.ts';
 import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
@@ -299,10 +301,8 @@ describe('an answer of the OpenAI dialect', () => {
       fc.asyncProperty(answer, usage, async (given, used) => {
         const body = Buffer.from(JSON.stringify(completionOf(given)));
         const whole = { body, contentType: 'application/json', usage: used, answerChars: 1 };
-        const stream = new MessageStream(streamOfWhole(whole, {}), READING, {
-          promptTokens: 1,
-          tokensOf: () => used,
-        });
+        const writer = new MessageWriter(READING, { promptTokens: 1, tokensOf: () => used });
+        const stream = new WrittenStream(readChat(streamOfWhole(whole, {})), writer);
         const message = await messageOfCompletion({ body }, READING, used);
         expect(await gathered(stream)).toEqual(message);
       }),

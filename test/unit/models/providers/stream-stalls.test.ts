@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { PriceInChatStream } from '../../../../src/models/chat/price-in-chat-stream.ts';
-import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
+import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
+import { ChatWriter } from '../../../../src/models/dialects/chat-writer.ts';
+import { MessageReader } from '../../../../src/models/dialects/message-reader.ts';
+import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
+import { ResponseReader } from '../../../../src/models/dialects/response-reader.ts';
+import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
 import { PriceInMessageStream } from '../../../../src/models/messages/price-in-message-stream.ts';
 import { RelayedMessageStream } from '../../../../src/models/providers/anthropic/relayed-message-stream.ts';
-import { translatedChat } from '../../../../src/models/providers/anthropic/translated-chat.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { RelayedChat } from '../../../../src/models/providers/openai/chat-stream.ts';
 import { RelayedResponse } from '../../../../src/models/providers/responses/relayed-response.ts';
@@ -39,18 +43,16 @@ const answerOf = (text: string) => openedAnswer(...piecesOf(text)).answer;
 const chat = (text: string) =>
   new RelayedChat(answerOf(text), { servedAs: 'acme/chat', wantsUsage: true });
 const tokensOf = (outputTokens: number) => ({ inputTokens: 1, cachedTokens: 0, outputTokens });
+const response = (text: string) => new RelayedResponse(answerOf(text), (given) => given);
+const messageWriter = () =>
+  new MessageWriter({ wantsThoughts: true, spareId: 'msg_1' }, { promptTokens: 1, tokensOf });
 
 const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream>>> = {
   'a chat': chat,
   'a chat with its price': (text) => new PriceInChatStream(chat(text)),
-  'a chat as a message': (text) =>
-    new MessageStream(
-      chat(text),
-      { wantsThoughts: true, spareId: 'msg_1' },
-      { promptTokens: 1, tokensOf },
-    ),
+  'a chat as a message': (text) => new WrittenStream(readChat(chat(text)), messageWriter()),
   'a chat as a response': (text) =>
-    new TranslatedResponse(chat(text), {
+    new TranslatedResponse(readChat(chat(text)), {
       head: BARE_HEAD,
       model: 'm',
       names: new Map(),
@@ -60,8 +62,13 @@ const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream
   'a message': (text) =>
     new PriceInMessageStream(new RelayedMessageStream(answerOf(text), 'acme/claude')),
   'a message as a chat': (text) =>
-    translatedChat(answerOf(text), { createdSec: 1, servedAs: 'acme/claude', wantsUsage: true }),
-  'a response': (text) => new RelayedResponse(answerOf(text), (response) => response),
+    new WrittenStream(
+      new MessageReader(answerOf(text)),
+      new ChatWriter({ createdSec: 1, servedAs: 'acme/claude', wantsUsage: true }),
+    ),
+  'a response': response,
+  'a response as a message': (text) =>
+    new WrittenStream(new ResponseReader(response(text)), messageWriter()),
 };
 
 const fill = (part: string, bytes: number) => part.repeat(bytes / part.length);
@@ -113,6 +120,7 @@ const OWN: Readonly<Record<keyof typeof READERS, string>> = {
   'a message': MESSAGE,
   'a message as a chat': MESSAGE,
   'a response': RESPONSE,
+  'a response as a message': RESPONSE,
 };
 
 type Make = (text: string) => Stream | Promise<Stream>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainDeltaChars } from '../../../../../src/models/providers/anthropic/plain-delta.ts';
+import { readPlainDelta } from '../../../../../src/models/providers/anthropic/plain-delta.ts';
 
 const eventOf = (data: object | string, end = '\n\n') =>
   Buffer.from(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}${end}`);
@@ -12,13 +12,18 @@ describe('a delta of a message that is read off its bytes', () => {
     ['thinking_delta', 'thinking'],
     ['input_json_delta', 'partial_json'],
   ])(
-    'a plain Anthropic delta’s length read from its bytes equals the parsed length: %s',
+    'a plain Anthropic delta’s text and block read from its bytes equal the parsed ones: %s',
     (type, name) => {
       fc.assert(
         fc.property(fc.string(), fc.nat(1_000), (text, index) => {
           const isPlain = /^[ !#-[\]-\x7f]*$/.test(text);
           const event = eventOf(deltaOf({ type, [name]: text }, index));
-          expect(plainDeltaChars(event)).toBe(isPlain ? text.length : undefined);
+          const read = readPlainDelta(event);
+          expect(read?.chars).toBe(isPlain ? text.length : undefined);
+          if (read === undefined) return;
+          const { chars, start } = read;
+          expect(event.toString('latin1', start, start + chars)).toBe(text);
+          expect(read).toMatchObject({ type, index });
         }),
       );
     },
@@ -35,11 +40,11 @@ describe('a delta of a message that is read off its bytes', () => {
       '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a',
     ],
   ])('an Anthropic event %s is not read as a plain delta', (_, data) =>
-    expect(plainDeltaChars(eventOf(data))).toBeUndefined(),
+    expect(readPlainDelta(eventOf(data))).toBeUndefined(),
   );
 
   it('an Anthropic delta with carriage returns is left to the parser', () => {
     const event = eventOf(deltaOf({ type: 'text_delta', text: 'a' }), '\r\n\r\n');
-    expect(plainDeltaChars(event)).toBeUndefined();
+    expect(readPlainDelta(event)).toBeUndefined();
   });
 });

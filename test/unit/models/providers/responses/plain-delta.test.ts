@@ -15,12 +15,13 @@ describe('a delta that is read off its bytes', () => {
         const read = readPlainDelta(eventOf({ type: TYPE, ...within, ...more }));
         const isPlain = /^[ !#-[\]-\x7f]*$/.test(delta);
         const told = { type: TYPE, sequence: sequence_number, chars: delta.length };
-        expect(read).toEqual(isPlain ? told : undefined);
+        expect(read).toEqual(isPlain ? { ...told, start: expect.any(Number) } : undefined);
+        if (read === undefined) return;
       }),
     );
     expect(
       readPlainDelta(eventOf({ type: TYPE, sequence_number: 7, delta: 'ab' }, '\r\n\r\n')),
-    ).toEqual({ type: TYPE, sequence: 7, chars: 2 });
+    ).toEqual({ type: TYPE, sequence: 7, chars: 2, start: 72 });
   });
 
   it.each([

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../../src/kernel/json.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { readChat } from '../../../../../src/models/dialects/chat-reader.ts';
+import type { ChatStream } from '../../../../../src/models/providers/chat-rail.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import type { CalledTool } from '../../../../../src/models/responses/translate/tool-names.ts';
 import {
@@ -36,6 +38,8 @@ const translation = () => {
     }),
   };
 };
+
+const translated = (chat: ChatStream) => new TranslatedResponse(readChat(chat), translation());
 
 type Call = {
   readonly id: string;
@@ -161,10 +165,7 @@ describe('a chat stream as a response', () => {
   it('a chat stream translated to Responses keeps texts, calls, order and usage, and numbers its events', async () => {
     await fc.assert(
       fc.asyncProperty(answers, fc.boolean(), async (answer, sideBySide) => {
-        const stream = new TranslatedResponse(
-          chatStreamOf(chunksOf(answer, sideBySide)),
-          translation(),
-        );
+        const stream = translated(chatStreamOf(chunksOf(answer, sideBySide)));
         const events = await eventsOf(stream);
         const response = stream.response();
         const output = response.output as Json[];
@@ -233,7 +234,7 @@ describe('a chat stream as a response', () => {
     const call = (at: number, text: string) => callEvent(at, { arguments: text });
     const open = (at: number) => callEvent(at, { name: 'a', arguments: '' }, { id: `call_${at}` });
     const kinds = async (chunks: readonly string[]) => {
-      const events = await eventsOf(new TranslatedResponse(chatStreamOf(chunks), translation()));
+      const events = await eventsOf(translated(chatStreamOf(chunks)));
       return events
         .filter(({ type }) => type.startsWith('response.output_item'))
         .map(({ output_index: at, type }) => `${at} ${type.split('.').at(-1)}`);
@@ -247,14 +248,14 @@ describe('a chat stream as a response', () => {
   it('a chat stream translated to Responses tells calls with one number apart by their ids', async () => {
     const whole = (id: string) => callEvent(0, { name: 'a', arguments: '{}' }, { id });
     const chunks = [whole('x'), whole('y'), finishEvent('tool_calls')];
-    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    const stream = translated(chatStreamOf(chunks));
     await eventsOf(stream);
     expect(stream.response().output).toMatchObject([{ call_id: 'x' }, { call_id: 'y' }]);
   });
 
   it('a chat stream translated to Responses restores the name and the namespace of a function', async () => {
     const chunks = [callEvent(0, { name: 'crm__find', arguments: '{}' }, { id: 'x' })];
-    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    const stream = translated(chatStreamOf(chunks));
     await eventsOf(stream);
     expect(stream.response().output).toMatchObject([{ name: 'find', namespace: 'crm' }]);
   });
@@ -269,7 +270,7 @@ describe('a chat stream as a response', () => {
       of('\\ude00 a'),
       finishEvent('length'),
     ];
-    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    const stream = translated(chatStreamOf(chunks));
     const events = await eventsOf(stream);
     const deltas = events.filter(({ type }) => type === 'response.custom_tool_call_input.delta');
     expect(deltas.map(({ delta }) => delta)).toEqual(['*** Be', 'gin', '\n+', '\u{1f600} a']);
@@ -283,10 +284,7 @@ describe('a chat stream as a response', () => {
   it('a chat stream translated to Responses estimates missing or invalid usage', async () => {
     for (const usage of [undefined, { prompt_tokens: -1, completion_tokens: 1e99 }]) {
       const chunks = [deltaEvent({ content: 'Hi' }), ...(usage ? [usageEvent(usage)] : [])];
-      const stream = new TranslatedResponse(
-        chatStreamOf(chunks, { answerChars: 2 }),
-        translation(),
-      );
+      const stream = translated(chatStreamOf(chunks, { answerChars: 2 }));
       await eventsOf(stream);
       expect(stream.response().usage).toMatchObject({ input_tokens: 7, output_tokens: 2 });
     }
@@ -303,7 +301,7 @@ describe('a chat stream as a response', () => {
       callEvent(at, { name: 'a' }, { id: `${at}` }),
     );
     for (const chunks of [late, error, many]) {
-      const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+      const stream = translated(chatStreamOf(chunks));
       await expect(eventsOf(stream)).rejects.toBeInstanceOf(StreamBroken);
     }
   });
@@ -320,7 +318,7 @@ describe('a chat stream as a response', () => {
     'a chat stream translated to Responses delivers a whole piece before its upstream %s',
     async (_, breaking) => {
       const piece = [...['Hi', ' you'].map((content) => deltaEvent({ content })), ...breaking];
-      const stream = new TranslatedResponse(chatStreamOf([piece.join('')]), translation());
+      const stream = translated(chatStreamOf([piece.join('')]));
       const events: Event[] = [];
       await expect(eventsOf(stream, events)).rejects.toBeInstanceOf(StreamBroken);
       expect(events.slice(0, 2)).toMatchObject([
@@ -343,10 +341,8 @@ describe('a chat stream as a response', () => {
     let stops = 0;
     const chat = chatStreamOf(turns.slice(0, LIMITS.responses.outputParts + 1));
     const counted = { ...chat, stop: () => stops++ };
-    const events = eventsOf(new TranslatedResponse(counted, translation()));
-    await expect(events).rejects.toThrow(
-      new StreamBroken('a delta cannot be added to the response'),
-    );
+    const events = eventsOf(translated(counted));
+    await expect(events).rejects.toThrow(new StreamBroken('a delta cannot be added to the answer'));
     expect(stops).toBe(1);
   });
 
@@ -356,7 +352,7 @@ describe('a chat stream as a response', () => {
       callEvent(1, { name: 'a', arguments: '{}' }, { id: 'y' }),
       callEvent(0, { arguments: ',2]' }),
     ];
-    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    const stream = translated(chatStreamOf(chunks));
     await eventsOf(stream);
     expect(stream.response().output).toMatchObject([
       { arguments: '[{"n":1},2]', status: 'completed' },
@@ -378,7 +374,7 @@ describe('a chat stream as a response', () => {
       chunkEvent([{ index: 1, delta: { content: 'no' }, finish_reason: null }]),
       ...['Hi', ' you'].map((content) => deltaEvent({ content })),
     ];
-    const stream = new TranslatedResponse(chatStreamOf(chunks), translation());
+    const stream = translated(chatStreamOf(chunks));
     await eventsOf(stream);
     expect(stream.response().output).toMatchObject([{ content: [{ text: 'Hi you' }] }]);
   });

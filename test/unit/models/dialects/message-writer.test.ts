@@ -1,19 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { messageIdOf, toolIdOf } from '../../../../../src/models/messages/from-chat/chat-words.ts';
-import { messageOfCompletion } from '../../../../../src/models/messages/from-chat/message-of-completion.ts';
-import { MessageStream } from '../../../../../src/models/messages/from-chat/message-stream.ts';
-import { MessageWriter } from '../../../../../src/models/messages/from-chat/message-writer.ts';
-import { readArguments } from '../../../../../src/models/messages/from-chat/read-arguments.ts';
-import { stopReasonOf } from '../../../../../src/models/messages/from-chat/stop-reason.ts';
-import type { TokenUsage } from '../../../../../src/models/providers/chat-rail.ts';
-import {
-  callEvent,
-  deltaEvent,
-  finishEvent,
-  textEvent,
-} from '../../../../support/stream-upstream.ts';
+import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
+import { MessageBlocks } from '../../../../src/models/dialects/message-blocks.ts';
+import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
+import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
+import { messageIdOf, toolIdOf } from '../../../../src/models/messages/from-chat/chat-words.ts';
+import { messageOfCompletion } from '../../../../src/models/messages/from-chat/message-of-completion.ts';
+import { readArguments } from '../../../../src/models/messages/from-chat/read-arguments.ts';
+import { stopReasonOf } from '../../../../src/models/messages/from-chat/stop-reason.ts';
+import type { TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
+import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
 
 const USED: TokenUsage = { inputTokens: 9, cachedTokens: 0, outputTokens: 3 };
 const READING = { spareId: 'spare', wantsThoughts: false };
@@ -22,18 +19,16 @@ const READING = { spareId: 'spare', wantsThoughts: false };
 async function read(chunks: readonly string[], usage: TokenUsage | null = USED) {
   const left = chunks.map((chunk) => Buffer.from(chunk));
   let stopped = 0;
-  const stream = new MessageStream(
-    {
-      next: async () => left.shift(),
-      stop: () => void stopped++,
-      metered: () => ({ usage, answerChars: 8 }),
-    },
-    READING,
-    {
-      promptTokens: 5,
-      tokensOf: (chars) => ({ inputTokens: 5, cachedTokens: 0, outputTokens: chars }),
-    },
-  );
+  const chat = {
+    next: async () => left.shift(),
+    stop: () => void stopped++,
+    metered: () => ({ usage, answerChars: 8 }),
+  };
+  const writer = new MessageWriter(READING, {
+    promptTokens: 5,
+    tokensOf: (chars) => ({ inputTokens: 5, cachedTokens: 0, outputTokens: chars }),
+  });
+  const stream = new WrittenStream(readChat(chat), writer);
   let text = '';
   try {
     for (let piece = await stream.next(); piece; piece = await stream.next()) {
@@ -274,15 +269,15 @@ it('a completion’s ids, arguments and finish reasons become those of the Messa
 });
 
 it('the Messages stream writer has one block open at a time', () => {
-  const writer = new MessageWriter();
+  const writer = new MessageBlocks();
   writer.text('');
   writer.stop();
-  expect(writer.taken()).toBe('');
+  expect(writer.take()).toBe('');
   writer.thoughts('a');
   writer.text('b');
   writer.text('c');
   writer.stop();
-  const text = writer.taken();
+  const text = writer.take();
   expect(kinds(text)).toEqual([
     'content_block_start',
     'content_block_delta',
@@ -293,5 +288,5 @@ it('the Messages stream writer has one block open at a time', () => {
     'content_block_stop',
   ]);
   expect(text.match(/"index":1/g)).toHaveLength(4);
-  expect(writer.taken()).toBe('');
+  expect(writer.take()).toBe('');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ObjectEnd } from '../../../../src/models/chat/object-end.ts';
+import { ObjectEnd } from '../../../../src/models/dialects/object-end.ts';
 
 /** Whether a text is whole behind each of its characters, as they come one by one. */
 function wholeAt(text: string): number[] {

@@ -1,8 +1,8 @@
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { argumentsText } from '../chat/read-answer.ts';
+import { signatureOf } from '../chat/signed-call.ts';
 import { ObjectEnd } from './object-end.ts';
-import { argumentsText } from './read-answer.ts';
-import { signatureOf } from './signed-call.ts';
 
 /** Fields of a call in one delta of an upstream. */
 type Piece = {
@@ -25,14 +25,14 @@ export class AnsweredCall {
   id = '';
   name = '';
   signature = '';
-  /** True when the reader has written the end of the call. Set by the reader. */
+  /** True when the writer of the answer has written the end of the call. Set by the writer. */
   isOver = false;
   /**
    * True when the upstream repeated the call's name after its end, so that the next arguments belong to another call of that
    * name.
    */
   isNamedAgain = false;
-  /** True when `hear` has yielded the call to the reader. */
+  /** True when `hear` has yielded the call. */
   isTold = false;
   /** Arguments that came before `hear` yielded the call. */
   held = '';
@@ -75,7 +75,10 @@ export class AnsweredCalls {
   /** Signature that came before its call. */
   #signature = '';
 
-  /** `waitsForSignature`: `hear` yields the first call only after its signature has come, or a further call or `release`. */
+  /**
+   * `waitsForSignature`: the upstream signs its calls. `hear` yields the first call only after its signature has come, or a
+   * further call or `release`. Otherwise signatures are not read.
+   */
   constructor({ waitsForSignature = false }: { readonly waitsForSignature?: boolean } = {}) {
     this.#waitsForSignature = waitsForSignature;
   }
@@ -87,7 +90,7 @@ export class AnsweredCalls {
   *hear(pieces: unknown): Generator<HeardCall> {
     if (!Array.isArray(pieces)) return;
     for (const [at, given] of (pieces as unknown[]).entries()) {
-      const piece = readPiece(given, pieces.length > 1 ? at : undefined);
+      const piece = this.#read(given, pieces.length > 1 ? at : undefined);
       if (piece !== undefined) yield* this.#take(piece);
     }
   }
@@ -125,6 +128,21 @@ export class AnsweredCalls {
     this.#last = call;
     if (call.isTold) yield { call, text };
     else yield* this.#hold(call, text);
+  }
+
+  #read(given: unknown, at: number | undefined): Piece | undefined {
+    if (!isObject(given)) return undefined;
+    const called = isObject(given.function) ? given.function : {};
+    const text = argumentsText(called.arguments);
+    return {
+      index: typeof given.index === 'number' ? given.index : undefined,
+      at,
+      id: textOf(given.id),
+      name: textOf(called.name),
+      text,
+      signature: this.#waitsForSignature ? signatureOf(given) : '',
+      isBlank: text.trim() === '',
+    };
   }
 
   /** Returns the call of the previous delta with this `index`, or with this position in the chunk. */
@@ -176,21 +194,6 @@ export class AnsweredCalls {
     call.held = '';
     yield { call, text };
   }
-}
-
-function readPiece(given: unknown, at: number | undefined): Piece | undefined {
-  if (!isObject(given)) return undefined;
-  const called = isObject(given.function) ? given.function : {};
-  const text = argumentsText(called.arguments);
-  return {
-    index: typeof given.index === 'number' ? given.index : undefined,
-    at,
-    id: textOf(given.id),
-    name: textOf(called.name),
-    text,
-    signature: signatureOf(given),
-    isBlank: text.trim() === '',
-  };
 }
 
 const NONE: readonly HeardCall[] = [];

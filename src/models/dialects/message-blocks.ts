@@ -1,16 +1,16 @@
-import type { Json } from '../../../kernel/json.ts';
-import { messageEvent } from '../message-events.ts';
+import type { Json } from '../../kernel/json.ts';
+import { messageEvent } from '../messages/message-events.ts';
 
 type Kind = 'text' | 'thinking' | 'tool_use';
 
 /** Writes the blocks of one message as events. One block is open at a time, and the indexes rise by one. */
-export class MessageWriter {
+export class MessageBlocks {
   #events = '';
   #index = -1;
   #open: Kind | undefined;
 
-  /** Returns the events written since the previous call. */
-  taken(): string {
+  /** Removes and returns the events written since the previous call. */
+  take(): string {
     const events = this.#events;
     this.#events = '';
     return events;

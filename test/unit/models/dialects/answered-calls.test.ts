@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { AnsweredCalls, type HeardCall } from '../../../../src/models/chat/answered-calls.ts';
-import { MessageStream } from '../../../../src/models/messages/from-chat/message-stream.ts';
+import { AnsweredCalls, type HeardCall } from '../../../../src/models/dialects/answered-calls.ts';
+import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
+import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
+import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
 import { TranslatedResponse } from '../../../../src/models/responses/translate/translated-response.ts';
 import { ChatPieces } from '../../../../src/voice/cascade/chat-pieces.ts';
 import { BARE_HEAD, chatStreamOf } from '../../../support/chat-answer.ts';
@@ -211,7 +213,8 @@ async function textOf(stream: { next(): Promise<Uint8Array | undefined> }): Prom
 async function inMessages(events: readonly string[]): Promise<Told[]> {
   const tokensOf = () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 });
   const reading = { spareId: 'spare', wantsThoughts: false };
-  const stream = new MessageStream(chatStreamOf(events), reading, { promptTokens: 1, tokensOf });
+  const writer = new MessageWriter(reading, { promptTokens: 1, tokensOf });
+  const stream = new WrittenStream(readChat(chatStreamOf(events)), writer);
   const calls: Told[] = [];
   for (const [, json = ''] of (await textOf(stream)).matchAll(/^data: (.*)$/gm)) {
     const { content_block: block, delta } = JSON.parse(json);
@@ -224,7 +227,7 @@ async function inMessages(events: readonly string[]): Promise<Told[]> {
 
 async function inResponses(events: readonly string[]): Promise<Told[]> {
   let made = 0;
-  const stream = new TranslatedResponse(chatStreamOf(events), {
+  const stream = new TranslatedResponse(readChat(chatStreamOf(events)), {
     head: BARE_HEAD,
     model: 'm',
     names: new Map(),
