@@ -8,7 +8,7 @@ import { PcmByteReader, writePcmBytes } from '../media/pcm.ts';
 import { Resampler } from '../media/resample.ts';
 import { TurnDetector } from '../media/vad.ts';
 import { parseWav, wavSamples } from '../media/wav.ts';
-import { loadNoiseSuppressors } from '../src/engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors } from '../src/engines/noise-suppressor.ts';
 import { createEngineFiles } from '../src/engines/threads/engine-files.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import { loadSilero } from '../src/engines/vad/silero.ts';

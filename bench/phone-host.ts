@@ -1,5 +1,5 @@
 import { createLocalEngines } from '../src/engines/local-engines.ts';
-import { loadNoiseSuppressors } from '../src/engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors } from '../src/engines/noise-suppressor.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import type { CarrierSocket } from '../src/http/route/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';

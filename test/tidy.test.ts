@@ -162,11 +162,17 @@ function fileRings(graph: Graph): string[][] {
   return rings;
 }
 
-const crowdedFolders = (paths: readonly string[]): string[] => {
-  const files = new Map<string, number>();
-  for (const path of paths) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
-  return [...files].filter(([, n]) => n > MAX_FILES_IN_A_FOLDER).map(([folder]) => folder);
-};
+const crowdedFolders = (paths: readonly string[]): string[] =>
+  paths.map(dirname).filter((folder, i, all) => {
+    return all.slice(0, i).filter((other) => other === folder).length === MAX_FILES_IN_A_FOLDER;
+  });
+
+/** Folders that hold one file and nothing else. Below `src/routes` the URL asks for them. */
+const lonelyFolders = (paths: readonly string[]): string[] =>
+  paths.map(dirname).filter((folder) => {
+    const held = paths.filter((path) => path.startsWith(`${folder}/`));
+    return held.length === 1 && !folder.startsWith('src/routes/');
+  });
 
 function importsOf(path: string): string[] {
   return [...read(path).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) =>
@@ -223,8 +229,10 @@ describe('the source tree', () => {
     expect(foreignStores(new Map([['src/accounts/a.ts', [store]]]))).toEqual([]);
   });
 
-  it('source folders stay small enough to be read at a glance', () => {
+  it('source folders hold 25 files at most, and more than one unless a URL asks for it', () => {
     expect(crowdedFolders(SOURCES)).toEqual([]);
+    expect(lonelyFolders(SOURCES)).toEqual([]);
+    expect(lonelyFolders(['src/a/b/c.ts', 'src/a/d.ts', 'src/routes/e/f.ts'])).toEqual(['src/a/b']);
     const crowd = Array.from({ length: MAX_FILES_IN_A_FOLDER + 1 }, (_, i) => `src/a/${i}.ts`);
     expect(crowdedFolders(crowd)).toEqual(['src/a']);
   });
@@ -380,13 +388,12 @@ function reachedByTests(tests: readonly string[]): Set<string> {
     if (at > PARTS_DEEP) return;
     const isTest = path.startsWith('test/');
     for (const target of importsOf(path)) {
-      if (statSafe(target)) walk(target, isTest && target.startsWith('test/') ? 0 : at + 1);
+      if (isFile(target)) walk(target, isTest && target.startsWith('test/') ? 0 : at + 1);
     }
   };
   for (const test of tests) walk(test, 0);
   return new Set(depth.keys());
 }
 
-function statSafe(path: string): boolean {
-  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.isFile() ?? false;
-}
+const isFile = (path: string): boolean =>
+  statSync(join(ROOT, path), { throwIfNoEntry: false })?.isFile() ?? false;

@@ -1,4 +1,4 @@
-import { loadNoiseSuppressors, type NoiseSuppressors } from '../engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors, type NoiseSuppressors } from '../engines/noise-suppressor.ts';
 import { soon } from '../kernel/clock.ts';
 import { silentLog } from '../kernel/log.ts';
 import { noMetrics } from '../kernel/metrics.ts';

@@ -2,7 +2,7 @@ import { readCallerFacts } from '../../accounts/agents/caller-facts-store.ts';
 import type { LocalEngines } from '../../engines/engine.ts';
 import { EngineMissing } from '../../engines/engine.ts';
 import { createLocalEngines } from '../../engines/local-engines.ts';
-import { loadNoiseSuppressors } from '../../engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors } from '../../engines/noise-suppressor.ts';
 import { loadSpeechGates } from '../../engines/vad/fvad-gate.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { BETWEEN_MESSAGES } from '../messages/from-responses/completion-of-response.ts';
-import { finishReasonOf } from '../messages/from-responses/finish-reason.ts';
+import { BETWEEN_MESSAGES } from '../messages/responses/completion-of-response.ts';
+import { finishReasonOf } from '../messages/responses/finish-reason.ts';
 import { textMember } from '../providers/anthropic/read-json.ts';
 import { readData } from '../providers/openai/chat-tap.ts';
 import { dataLines } from '../providers/openai/data-lines.ts';

@@ -29,12 +29,12 @@ import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
 import { type CompletionReading, messageOfCompletion } from './from-chat/message-of-completion.ts';
-import { completionOfResponse } from './from-responses/completion-of-response.ts';
 import type { MessagesRequest } from './messages-request.ts';
 import { withOwnToolIds } from './own-tool-ids.ts';
+import { completionOfResponse } from './responses/completion-of-response.ts';
+import { fitsResponses, translateToResponses } from './responses/translate-chat.ts';
 import { cutNames } from './to-chat/cut-names.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
-import { fitsResponses, translateToResponses } from './to-responses/translate-chat.ts';
 
 /** Request for a message, as rails of every kind take it. */
 export type AskedMessages = Pick<MessagesCall, 'headers'> &

@@ -1,5 +1,5 @@
 import type { CallerFacts, LocalEngines } from '../../engines/engine.ts';
-import type { NoiseSuppressors } from '../../engines/noise/noise-suppressor.ts';
+import type { NoiseSuppressors } from '../../engines/noise-suppressor.ts';
 import type { SpeechGates } from '../../engines/vad/fvad-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';

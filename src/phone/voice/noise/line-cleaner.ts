@@ -5,7 +5,7 @@ import {
   writeSound,
 } from '../../../../media/coding.ts';
 import { frameSamples } from '../../../../media/hearing.ts';
-import type { NoiseSuppressor, NoiseSuppressors } from '../../../engines/noise/noise-suppressor.ts';
+import type { NoiseSuppressor, NoiseSuppressors } from '../../../engines/noise-suppressor.ts';
 import { MusicWatch } from './music-watch.ts';
 
 /** Removes the noise of a telephone line, and distinguishes hold music from speech. */

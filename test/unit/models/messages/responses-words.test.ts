@@ -4,13 +4,13 @@ import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts
 import { ResponseReader } from '../../../../src/models/dialects/response-reader.ts';
 import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
 import { messageOfCompletion } from '../../../../src/models/messages/from-chat/message-of-completion.ts';
-import { completionOfResponse } from '../../../../src/models/messages/from-responses/completion-of-response.ts';
 import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
-import { translateToChat } from '../../../../src/models/messages/to-chat/translate-request.ts';
+import { completionOfResponse } from '../../../../src/models/messages/responses/completion-of-response.ts';
 import {
   fitsResponses,
   translateToResponses,
-} from '../../../../src/models/messages/to-responses/translate-chat.ts';
+} from '../../../../src/models/messages/responses/translate-chat.ts';
+import { translateToChat } from '../../../../src/models/messages/to-chat/translate-request.ts';
 
 const requestOf = (more: object) =>
   MessagesRequest.parse({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeMulaw, encodeMulaw } from '../../../../../media/mulaw.ts';
 import { rms } from '../../../../../media/pcm.ts';
-import { loadNoiseSuppressors } from '../../../../../src/engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors } from '../../../../../src/engines/noise-suppressor.ts';
 import { LineCleaner } from '../../../../../src/phone/voice/noise/line-cleaner.ts';
 import { crowdOf } from '../../../../support/crowd.ts';
 import { LIBRIVOX, loadRecording, overTelephone } from '../../../../support/speech.ts';

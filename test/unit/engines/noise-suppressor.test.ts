@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { rms } from '../../../../media/pcm.ts';
-import {
-  loadNoiseSuppressors,
-  type RnnoiseModule,
-} from '../../../../src/engines/noise/noise-suppressor.ts';
-import { loadRecording, overTelephone } from '../../../support/speech.ts';
+import { rms } from '../../../media/pcm.ts';
+import { loadNoiseSuppressors, type RnnoiseModule } from '../../../src/engines/noise-suppressor.ts';
+import { loadRecording, overTelephone } from '../../support/speech.ts';
 
 const FRAME = 160;
 

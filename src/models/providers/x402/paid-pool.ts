@@ -1,17 +1,17 @@
-import type { ApiError } from '../../kernel/api-error.ts';
-import { assert } from '../../kernel/assert.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
-import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
-import { readBounded } from '../../platform/egress/read-body.ts';
-import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
-import { reservationErrors } from '../../x402/errors.ts';
-import type { OpenedAnswer } from './open-answer.ts';
-import { StreamBroken } from './openai/answer-reader.ts';
-import type { CollectedAnswer } from './openai/collect-answer.ts';
-import { failed, type Outcome } from './outcome.ts';
-import type { PaidCalls, PaymentRef } from './paid-calls.ts';
+import type { ApiError } from '../../../kernel/api-error.ts';
+import { assert } from '../../../kernel/assert.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { LIMITS } from '../../../kernel/limits.ts';
+import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import type { GuardedAnswer } from '../../../platform/egress/exchange.ts';
+import { readBounded } from '../../../platform/egress/read-body.ts';
+import { BodyTooLarge, SendFailed } from '../../../platform/egress/send-failed.ts';
+import { reservationErrors } from '../../../x402/errors.ts';
+import type { OpenedAnswer } from '../open-answer.ts';
+import { StreamBroken } from '../openai/answer-reader.ts';
+import type { CollectedAnswer } from '../openai/collect-answer.ts';
+import { failed, type Outcome } from '../outcome.ts';
+import type { PaidCalls, PaymentRef } from '../paid-calls.ts';
 import {
   COMMON_HEADERS,
   isSuccess,
@@ -24,7 +24,7 @@ import {
   unservedOf,
   urlBelow,
   writeSent,
-} from './upstream-pool.ts';
+} from '../upstream-pool.ts';
 
 /**
  * Creates the pool for one address of an upstream that the caller's wallet pays for each request. After a payment was signed,

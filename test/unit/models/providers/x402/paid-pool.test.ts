@@ -1,25 +1,25 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
-import type { OpenedAnswer } from '../../../../src/models/providers/open-answer.ts';
-import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
+import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import type { OpenedAnswer } from '../../../../../src/models/providers/open-answer.ts';
+import { failed, type Outcome } from '../../../../../src/models/providers/outcome.ts';
 import type {
   PaidOutcome,
   PaidRequest,
   PaymentBudget,
-} from '../../../../src/models/providers/paid-calls.ts';
-import { createPaidPool } from '../../../../src/models/providers/paid-pool.ts';
+} from '../../../../../src/models/providers/paid-calls.ts';
 import {
   type SentRequest,
   UPSTREAM_LIMITS,
-} from '../../../../src/models/providers/upstream-pool.ts';
-import { proxyErrors } from '../../../../src/payments/errors.ts';
-import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
+} from '../../../../../src/models/providers/upstream-pool.ts';
+import { createPaidPool } from '../../../../../src/models/providers/x402/paid-pool.ts';
+import { proxyErrors } from '../../../../../src/payments/errors.ts';
+import { SendFailed } from '../../../../../src/platform/egress/send-failed.ts';
 import {
   type FakeAnswer,
   fakeAnswer,
   type ScriptedAnswer,
-} from '../../../support/fakes/scripted-client.ts';
+} from '../../../../support/fakes/scripted-client.ts';
 
 const BUDGET: PaymentBudget = {
   spender: { agentId: 1 },

@@ -2,11 +2,11 @@
  * RNNoise in WebAssembly: takes noise out of 20 ms of sound in line. It works on 10 ms at 48 kHz, so sound of a line is
  * resampled there and back. Its weights are inside the package.
  */
-import { frameSamples } from '../../../media/hearing.ts';
-import { clampSample } from '../../../media/pcm.ts';
-import { Resampler } from '../../../media/resample.ts';
-import { EngineMissing } from '../engine.ts';
-import { isTrap } from '../threads/web-assembly.ts';
+import { frameSamples } from '../../media/hearing.ts';
+import { clampSample } from '../../media/pcm.ts';
+import { Resampler } from '../../media/resample.ts';
+import { EngineMissing } from './engine.ts';
+import { isTrap } from './threads/web-assembly.ts';
 
 const SUPPRESSOR_HZ = 48_000;
 /** 10 ms. */
