@@ -1,4 +1,4 @@
-import { ari } from './ari.mjs';
+import { APP, ari } from './ari.mjs';
 import { calls, end, failing, newCall, obey, referred, report } from './call.mjs';
 import { MachineDetection } from './machine.mjs';
 import { hook } from './settings.mjs';
@@ -78,10 +78,25 @@ function destroyed(call, cause) {
   return end(call, STATUS_OF_CAUSE.get(cause) ?? (ranOut ? 'no-answer' : 'failed'));
 }
 
-/** Ends the calls whose channels are gone, of which no event told while the bridge heard none. */
+/** Time for the begin of a channel to arrive that is in the list of channels already. */
+const BEGIN_MS = 2_000;
+
+/**
+ * Called with each new connection to Asterisk's events. Ends the calls whose channels are gone without an event. Hangs up the
+ * channels of a bridge that died: their callers would hear silence until they hang up.
+ */
 export async function forgetLost() {
-  const living = await ari('GET', '/channels');
-  const ids = new Set(JSON.parse(living ?? '[]').map(({ id }) => id));
+  const living = JSON.parse((await ari('GET', '/channels')) ?? '[]');
+  const ids = new Set(living.map(({ id }) => id));
   for (const call of calls.values())
     if (!call.isOver && !ids.has(call.channel)) void destroyed(call, 0);
+  const talking = living.filter(({ dialplan }) =>
+    ['in', 'out'].some((kind) => dialplan?.app_data?.startsWith(`${APP},${kind},`)),
+  );
+  await new Promise((resolve) => setTimeout(resolve, BEGIN_MS));
+  for (const { id } of talking) {
+    if (callOf(id) !== undefined) continue;
+    const wasThere = await ari('DELETE', `/channels/${id}`);
+    if (wasThere !== undefined) console.error(`channel ${id} had no call, and was hung up`);
+  }
 }

@@ -28,12 +28,17 @@ export class FakeAsterisk {
     const known = ask.method !== 'DELETE' || this.#living.has(idOf(ask.path)) || isBridge(ask);
     response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
     response.end(
-      ask.method === 'GET' ? JSON.stringify([...this.#living].map((id) => ({ id }))) : '{}',
+      ask.method === 'GET'
+        ? JSON.stringify(
+            [...this.#living].map(([id, app_data]) => ({ id, dialplan: { app_data } })),
+          )
+        : '{}',
     );
     queueMicrotask(() => this.#obey(ask));
   });
   readonly #events = new WebSocketServer({ server: this.#server, path: '/ari/events' });
-  readonly #living = new Set<string>();
+  /** What the dialplan gave each channel to do, by the channel's id. */
+  readonly #living = new Map<string, string>();
   readonly #peers = new Map<string, AsteriskPeer>();
   #callers = 0;
 
@@ -55,10 +60,22 @@ export class FakeAsterisk {
 
   /** A caller rings. Answers the id of their channel. */
   ring(from: string, to: string): string {
-    const id = `trunk-${++this.#callers}`;
-    this.#living.add(id);
+    const id = this.leave(`bridge,in,${to}`);
     this.#tell('StasisStart', id, { args: ['in', to], from });
     return id;
+  }
+
+  /** Adds a channel of which the bridge hears no event, as one of a bridge before it. Returns its id. */
+  leave(appData: string): string {
+    const id = `trunk-${++this.#callers}`;
+    this.#living.set(id, appData);
+    return id;
+  }
+
+  /** Cuts the connection to the events, and drops a channel meanwhile. The bridge connects again. */
+  loseEvents(id: string): void {
+    for (const client of this.#events.clients) client.terminate();
+    this.#living.delete(id);
   }
 
   /** The far side of a channel is gone. */
@@ -107,7 +124,7 @@ export class FakeAsterisk {
     const id = String(query.get('channelId'));
     const endpoint = String(query.get('endpoint'));
     const args = String(query.get('appArgs')).split(',');
-    this.#living.add(id);
+    this.#living.set(id, `bridge,${args}`);
     if (endpoint.startsWith('WebSocket/')) {
       const peer = new AsteriskPeer(this.bridgePort, { call: args[1] ?? '' });
       this.peers.push(peer);

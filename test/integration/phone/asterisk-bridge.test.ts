@@ -303,6 +303,22 @@ describe('the bridge to Asterisk', () => {
     expect(edge.failsStatuses).toBe(0);
   });
 
+  it('the bridge to Asterisk that reconnects to the events ends calls without a channel, and hangs up channels without a call', async () => {
+    const gone = await answered();
+    const kept = await answered();
+    const stray = asterisk.leave(`bridge,in,${OURS}`);
+    const foreign = asterisk.leave('voicemail,in,1');
+    onTestFinished(() => asterisk.hangUp(foreign));
+    asterisk.loseEvents(gone.channel);
+    await soon(() => edge.events.at(-1)).toMatchObject({
+      carrierCallId: gone.carrierCallId,
+      status: 'completed',
+    });
+    await soon(() => asterisk.causes.has(stray)).toBe(true);
+    expect([kept.channel, foreign].filter((id) => asterisk.causes.has(id))).toEqual([]);
+    expect(kept.peer.isOver).toBe(false);
+  });
+
   it('the bridge to Asterisk finds a number outside the United States when the search names that number', async () => {
     const found = await carrier.numbers.search({ phoneNumber: ABROAD, limit: 5 });
     expect(found.map(({ phoneNumber }) => phoneNumber)).toEqual([ABROAD]);
