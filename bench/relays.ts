@@ -1,13 +1,13 @@
 import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';
-import { MessageQueue } from '../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
 import type { ModelEntry, ProviderEntry } from '../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../src/models/catalogue/builtin/local.ts';
 import type { Dialect } from '../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../src/models/providers/circuit-breaker.ts';
+import { MessageQueue } from '../src/platform/messages/message-queue.ts';
 import { createListenRails, createRealtimeRails } from '../src/protocols/realtime-rails.ts';
 import { fakeCredentials } from '../test/support/edge.ts';
 import { TIME_RATES, TOKEN_RATES } from '../test/support/relay-world.ts';

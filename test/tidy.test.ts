@@ -17,6 +17,7 @@ const DOMAINS: readonly string[] = [
   'media',
   'src/x402',
   'src/platform/postgres',
+  'src/platform/messages',
   'src/platform/egress',
   'src/platform/chain',
   'src/platform/tracing',

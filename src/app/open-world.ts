@@ -1,12 +1,12 @@
 import { checkCertificate } from '../http/server/certificate.ts';
 import { createMetrics } from '../http/server/metrics.ts';
-import { MessageQueue } from '../kernel/messages/message-queue.ts';
 import type { Teardown } from '../kernel/teardown.ts';
 import { loadCatalogue } from '../models/catalogue/load-catalogue.ts';
 import { loadRateCard } from '../phone/load-rate-card.ts';
 import type { RateCard } from '../phone/rate-card.ts';
 import { loadChainCode } from '../platform/chain/account.ts';
 import { createFetch } from '../platform/egress/fetch.ts';
+import { MessageQueue } from '../platform/messages/message-queue.ts';
 import { type Database, openDatabase } from '../platform/postgres/database.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import type { ServerDeps, World } from './build/world.ts';

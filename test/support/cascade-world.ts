@@ -1,6 +1,5 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
@@ -18,6 +17,7 @@ import { createLocalSpeechRail } from '../../src/models/providers/local/local-sp
 import { createLocalTranscriptionRail } from '../../src/models/providers/local/local-transcription.ts';
 import { createSpeechRails } from '../../src/models/speech/speech-rails.ts';
 import { createTranscriptionRails } from '../../src/models/transcription/transcription-rails.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
 import { createTurnRails } from '../../src/protocols/realtime-rails.ts';
 import type { Cascades } from '../../src/voice/cascade/cascade-deps.ts';

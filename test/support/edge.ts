@@ -11,9 +11,9 @@ import {
 import { createMetrics, type MetricsRegistry } from '../../src/http/server/metrics.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { signatureErrors } from '../../src/platform/chain/errors.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 
 export const KEYS = {
   developer: 'svc_live_full',

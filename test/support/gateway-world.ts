@@ -8,7 +8,6 @@ import { createOutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Tracer } from '../../src/kernel/trace/span.ts';
@@ -21,6 +20,7 @@ import type {
 import type { ChatRail } from '../../src/models/providers/chat-rail.ts';
 import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts';
 import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
 import { speech } from '../../src/routes/audio/speech.ts';

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
@@ -12,6 +11,7 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { createTurnsSocket } from '../../src/protocols/deepgram/flux/turns-socket.ts';
 import { createListenSocket } from '../../src/protocols/deepgram/listen/listen-socket.ts';
 import { createListenRails } from '../../src/protocols/realtime-rails.ts';

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
@@ -10,6 +9,7 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { createLiveSocket } from '../../src/protocols/openai-live/live-socket.ts';
 import { createLiveRails } from '../../src/protocols/realtime-rails.ts';
 import { liveFront, storedKeysOf } from './live-front.ts';

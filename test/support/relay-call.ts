@@ -1,8 +1,8 @@
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Responder } from '../../src/phone/calls/call-deps.ts';
 import { openResponder } from '../../src/phone/voice/open-responder.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { phoneCall } from './phone-line.ts';
 import { startRelayApp } from './relay-app.ts';
 

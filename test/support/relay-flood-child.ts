@@ -1,9 +1,9 @@
 /** Three calls of one agent with an application of ConversationRelay, in a process that says for how long it was busy. */
 import { systemClock } from '../../src/kernel/clock.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createRelayLlm, type RelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { responderRequest } from './responder-request.ts';
 import { threadCpuMs } from './thread-cpu.ts';
 

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { MessageQueue } from '../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
@@ -12,6 +11,7 @@ import type {
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
+import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { createListenSocket } from '../../src/protocols/deepgram/listen/listen-socket.ts';
 import { createRealtimeSocket } from '../../src/protocols/openai-realtime/realtime-socket.ts';
 import { createRealtimeRails } from '../../src/protocols/realtime-rails.ts';

@@ -3,9 +3,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import { MessageBudget } from '../../kernel/messages/message-budget.ts';
-import type { MessageSource } from '../../kernel/messages/message-lane.ts';
-import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
+import { MessageBudget } from '../../platform/messages/message-budget.ts';
+import type { MessageSource } from '../../platform/messages/message-lane.ts';
+import type { MessageQueue } from '../../platform/messages/message-queue.ts';
 import type { SocketConnection, SocketHandler } from '../route/socket-route.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
 

@@ -7,9 +7,9 @@ import type {
 } from 'uWebSockets.js';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { MessageQueue } from '../../kernel/messages/message-queue.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../kernel/trace/span.ts';
+import type { MessageQueue } from '../../platform/messages/message-queue.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';

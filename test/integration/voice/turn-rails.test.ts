@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { MessageQueue } from '../../../src/kernel/messages/message-queue.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { createAssemblyAiRail } from '../../../src/models/providers/turns/assemblyai-turns.ts';
 import type { TurnCall, TurnRail } from '../../../src/models/providers/turns/turn-rail.ts';
+import { MessageQueue } from '../../../src/platform/messages/message-queue.ts';
 import { createFluxRail } from '../../../src/protocols/deepgram/flux/flux-rail.ts';
 import { assemblyUpstream, fluxUpstream, type TurnUpstream } from '../../support/turn-upstreams.ts';
 import { silence, tone } from '../../support/voice-fakes.ts';

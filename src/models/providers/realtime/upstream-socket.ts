@@ -1,9 +1,9 @@
 import type WebSocket from 'ws';
 import { type Clock, soon, type TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { MessageBudget } from '../../../kernel/messages/message-budget.ts';
-import type { MessageSource } from '../../../kernel/messages/message-lane.ts';
-import type { MessageQueue } from '../../../kernel/messages/message-queue.ts';
+import { MessageBudget } from '../../../platform/messages/message-budget.ts';
+import type { MessageSource } from '../../../platform/messages/message-lane.ts';
+import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
 import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
 const { ahead, link: most } = LIMITS.socketsWaiting;

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../../kernel/limits.ts';
-import type { MessageQueue } from '../../../kernel/messages/message-queue.ts';
 import { LiveUpstream } from '../../../models/providers/realtime/upstream-socket.ts';
 import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
+import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type WebSocket from 'ws';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
-import { MessageQueue } from '../../../../../src/kernel/messages/message-queue.ts';
 import { LiveUpstream } from '../../../../../src/models/providers/realtime/upstream-socket.ts';
+import { MessageQueue } from '../../../../../src/platform/messages/message-queue.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

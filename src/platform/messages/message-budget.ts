@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 
 export type MessageRates = {
   readonly bytes: { readonly burst: number; readonly perSecond: number };

@@ -1,5 +1,5 @@
-import { type Clock, soon } from '../clock.ts';
-import { LIMITS } from '../limits.ts';
+import { type Clock, soon } from '../../kernel/clock.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import { MessageLane, type MessageSource } from './message-lane.ts';
 
 /** Bytes of shared memory for messages that wait for a turn. A message that does not fit gets memory of its own. */

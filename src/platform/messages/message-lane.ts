@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 import { MessageBudget } from './message-budget.ts';
 
 /** A socket whose messages may have to wait for a later turn of the event loop. */
