@@ -1,11 +1,11 @@
 import type { RouteReply } from '../http/route/route.ts';
-import type { Span } from '../kernel/trace/span.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { refuseHold } from '../models/purchase/refuse-hold.ts';
 import { admitCall, viewAgent } from '../payments/proxy/admit-call.ts';
 import { type MarketDeps, noteMarketCall } from '../payments/proxy/call-marketplace.ts';
 import type { MarketAnswer, OnOver } from '../payments/proxy/marketplace.ts';
 import { marketHeaders } from '../payments/proxy/relay-headers.ts';
+import type { Span } from '../platform/tracing/span.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { DocumentJobs } from './documents/document-jobs.ts';
 import type { JobReading } from './documents/read-job.ts';

@@ -1,5 +1,5 @@
-import type { Span } from '../kernel/trace/span.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
+import type { Span } from '../platform/tracing/span.ts';
 
 /** Agent that owns the store, and the fields of its request that a purchase needs. */
 export type MemoryCaller = {

@@ -1,8 +1,8 @@
 import { loadNoiseSuppressors, type NoiseSuppressors } from '../engines/noise-suppressor.ts';
 import { soon } from '../kernel/clock.ts';
 import { silentLog } from '../kernel/log.ts';
-import { noMetrics } from '../kernel/metrics.ts';
 import { stageRecordedCall, type TapedPhoneCall } from '../phone/calls/recorded/open-live-call.ts';
+import { noMetrics } from '../platform/tracing/metrics.ts';
 import { createVoiceMetrics } from '../voice/live/voice-metrics.ts';
 import { createVoiceSessions } from '../voice/live/voice-sessions.ts';
 import { Player, type Replay } from '../voice/recording/player.ts';

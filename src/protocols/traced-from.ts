@@ -1,4 +1,4 @@
-import type { Span } from '../kernel/trace/span.ts';
+import type { Span } from '../platform/tracing/span.ts';
 import { SessionTrace } from '../voice/live/session-trace.ts';
 import type { VoiceDeps } from '../voice/live/voice-deps.ts';
 

@@ -8,9 +8,7 @@ import { createOutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Tracer } from '../../src/kernel/trace/span.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import type {
@@ -22,6 +20,8 @@ import type { EmbeddingRail } from '../../src/models/providers/embedding-rail.ts
 import type { UpstreamLimits } from '../../src/models/providers/upstream-pool.ts';
 import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
+import { noMetrics } from '../../src/platform/tracing/metrics.ts';
+import type { Tracer } from '../../src/platform/tracing/span.ts';
 import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
 import { speech } from '../../src/routes/audio/speech.ts';
 import { createTranscription } from '../../src/routes/audio/transcriptions.ts';

@@ -1,12 +1,12 @@
 import { silentLog } from '../../src/kernel/log.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Span } from '../../src/kernel/trace/span.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { createNumbers } from '../../src/phone/numbers/numbers.ts';
 import { renewNumbers } from '../../src/phone/numbers/renew-numbers.ts';
 import { RATE_CARD } from '../../src/phone/rate-card.ts';
+import type { Span } from '../../src/platform/tracing/span.ts';
 import { testDatabase } from './database.ts';
 import { seedAgents } from './ledger-world.ts';
 import { processOn } from './reaping-process.ts';

@@ -1,4 +1,4 @@
-import type { Attributes, Span, SpanEnd, SpanStart } from '../../src/kernel/trace/span.ts';
+import type { Attributes, Span, SpanEnd, SpanStart } from '../../src/platform/tracing/span.ts';
 
 /** A span that keeps what it is told. */
 export class RecordedSpan implements Span {

@@ -1,9 +1,9 @@
 import { assert } from '../../src/kernel/assert.ts';
 import { ManualClock } from '../../src/kernel/manual-clock.ts';
-import type { Span } from '../../src/kernel/trace/span.ts';
 import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
+import type { Span } from '../../src/platform/tracing/span.ts';
 import {
   REALTIME_RELAY,
   RelaySession,

@@ -1,13 +1,13 @@
 import { createMemoryModels } from '../../src/app/build/memory-models.ts';
 import { createIdempotencyKeys } from '../../src/idempotency/idempotency-store.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
-import type { Tracer } from '../../src/kernel/trace/span.ts';
 import { embeddersOf } from '../../src/memory/embedder.ts';
 import type { Models } from '../../src/memory/purchase/models.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import type { ModelEntry } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { findOwner } from '../../src/payments/reservations/reservation-store.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
+import type { Tracer } from '../../src/platform/tracing/span.ts';
 import { gatewayServices } from './gateway-services.ts';
 import { memoryProcess, memoryWorld, wordEmbedder } from './memory-world.ts';
 import { type OpenAiUpstream, openAiUpstream } from './openai-upstream.ts';

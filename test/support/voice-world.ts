@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { buildCatalogue } from '../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../src/models/catalogue/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../src/models/catalogue/builtin/providers.ts';
+import { noMetrics } from '../../src/platform/tracing/metrics.ts';
 import type { ClientSocket } from '../../src/protocols/openai-realtime/event-sender.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createVoiceMetrics } from '../../src/voice/live/voice-metrics.ts';

@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { noMetrics } from '../../src/kernel/metrics.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { insertEvents } from '../../src/ledger/store/agent-funds.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
 import { createGuardedClient } from '../../src/platform/egress/guarded-client.ts';
+import { noMetrics } from '../../src/platform/tracing/metrics.ts';
 import { EventDelivery } from '../../src/webhooks/delivery/deliver-events.ts';
 import { ensurePositions } from '../../src/webhooks/delivery/dispatch-store.ts';
 import { createOpenSecrets } from '../../src/webhooks/delivery/open-secrets.ts';

@@ -3,7 +3,6 @@ import type { MetricsRegistry } from '../../http/server/metrics.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
-import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import type { OnPaymentStep } from '../../payments/proxy/payment-steps.ts';
 import type { VendorTimes } from '../../payments/proxy/vendor-call.ts';
@@ -13,6 +12,7 @@ import type { Callee } from '../../phone/carriers/loopback/loopback-line.ts';
 import type { Fetch, FetchStream } from '../../platform/egress/fetch.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
 import type { DatabaseTarget, Sql } from '../../platform/postgres/sql.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import type { OnSessionStep } from '../../voice/live/session-steps.ts';
 import type { Settings } from '../local-secrets.ts';
 

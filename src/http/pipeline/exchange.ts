@@ -1,6 +1,6 @@
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { BodyReading } from '../body/body.ts';
 import type { BodyStream } from '../body/body-stream.ts';
 import type { AnyRoute } from '../route/route.ts';

@@ -8,7 +8,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { NO_RETRY } from '../../kernel/refusal.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Attributes, Span } from '../../kernel/trace/span.ts';
+import type { Attributes, Span } from '../../platform/tracing/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import { isProbe } from '../../rate-limit/server-shares.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';

@@ -3,7 +3,7 @@ import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { HeaderLine, HttpAnswer } from './answer.ts';
 import type { CallerOf, Credential } from './caller.ts';
 import type { Envelope } from './render-error.ts';

@@ -1,7 +1,7 @@
 import type { ZodType, z } from 'zod';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { HeaderLine } from './answer.ts';
 import type { AgentCaller } from './caller.ts';
 import type { Envelope } from './render-error.ts';

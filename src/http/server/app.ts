@@ -4,10 +4,10 @@ import { type Clock, sleep } from '../../kernel/clock.ts';
 import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Metrics } from '../../kernel/metrics.ts';
 import type { Random } from '../../kernel/random.ts';
-import type { Tracer } from '../../kernel/trace/span.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
+import type { Metrics } from '../../platform/tracing/metrics.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import {
   createRateGate,
   DEFAULT_RATE_LIMITS,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Tracer } from '../../kernel/trace/span.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import type { HeaderLine } from '../route/answer.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import type { Labels, Metrics } from '../../kernel/metrics.ts';
+import type { Labels, Metrics } from '../../platform/tracing/metrics.ts';
 
 export type MetricsRegistry = Metrics & {
   readonly contentType: string;

@@ -1,4 +1,4 @@
-import type { Span, Tracer } from '../../kernel/trace/span.ts';
+import type { Span, Tracer } from '../../platform/tracing/span.ts';
 import type { HeaderLine } from '../route/answer.ts';
 
 /** Begins the span of a request to a route, which continues the trace of its caller. */

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Log } from '../../kernel/log.ts';
-import type { Span } from '../../kernel/trace/span.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import { isProbe } from '../../rate-limit/server-shares.ts';
 import { type BodyReading, readBody } from '../body/body.ts';
 import type { BodyBudget } from '../body/body-budget.ts';

@@ -8,8 +8,8 @@ import type {
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';

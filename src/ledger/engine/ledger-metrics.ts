@@ -1,4 +1,4 @@
-import type { Metrics } from '../../kernel/metrics.ts';
+import type { Metrics } from '../../platform/tracing/metrics.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 
 const COUNTED: readonly (readonly [keyof LedgerCounters, string, string])[] = [

@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { newId } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import { termsOf } from '../metadata.ts';
 import { buyOnce, ClaimLost, findBought, PurchaseOpen, spentOn } from '../purchase/buy-once.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../purchase/codecs.ts';

@@ -1,7 +1,7 @@
 import type { Log } from '../../kernel/log.ts';
-import type { Counter } from '../../kernel/metrics.ts';
-import type { Tracer } from '../../kernel/trace/span.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Counter } from '../../platform/tracing/metrics.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import type { Embedders } from '../embedder.ts';
 import type { BuyOnceDeps } from '../purchase/buy-once.ts';
 import type { Models } from '../purchase/models.ts';

@@ -1,6 +1,6 @@
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 
 /** Spender of a purchase, and the fields that every purchase needs. */
 export type Purchase = {

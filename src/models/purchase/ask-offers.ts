@@ -1,6 +1,6 @@
-import type { Span } from '../../kernel/trace/span.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { Model, Source } from '../catalogue/catalogue.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { PaymentMethod } from '../providers/payment-method.ts';

@@ -4,8 +4,8 @@ import {
   readProviderKey,
 } from '../../accounts/provider-keys/provider-key-header.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import { gatewayErrors } from '../errors.ts';
 import { readSpender } from './read-spender.ts';
 

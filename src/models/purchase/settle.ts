@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { marginRaw, priceRaw } from '../../kernel/price.ts';
-import type { Attributes } from '../../kernel/trace/span.ts';
 import type { ChargeRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { SettleRequest } from '../../ledger/rules/requests.ts';
+import type { Attributes } from '../../platform/tracing/span.ts';
 import type { BudgetLeft, BudgetReports } from '../../spend/awareness/budget-left.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import type { Completed, Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';

@@ -1,5 +1,5 @@
 import type { Usage } from '../../kernel/price.ts';
-import type { Attributes, Span } from '../../kernel/trace/span.ts';
+import type { Attributes, Span } from '../../platform/tracing/span.ts';
 import type { Modality, Model, Source } from '../catalogue/catalogue.ts';
 import type { AnswerNote, TokenUsage } from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';

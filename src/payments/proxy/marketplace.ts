@@ -1,5 +1,5 @@
-import type { Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 
 /** A request below the address of the marketplace, and its payer. */

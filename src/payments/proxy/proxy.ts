@@ -1,6 +1,6 @@
 import { ApiError } from '../../kernel/api-error.ts';
-import type { Attributes, Span } from '../../kernel/trace/span.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import type { Attributes, Span } from '../../platform/tracing/span.ts';
 import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
 import { createCallSlots } from '../reservations/call-slots.ts';
 import { callMarketplace } from './call-marketplace.ts';

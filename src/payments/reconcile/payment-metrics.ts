@@ -1,5 +1,5 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
-import type { Metrics } from '../../kernel/metrics.ts';
+import type { Metrics } from '../../platform/tracing/metrics.ts';
 import type { PaymentStep } from '../proxy/payment-steps.ts';
 import type { PaymentAlarm } from './payment-alarm.ts';
 import type { Reconciled } from './reconcile.ts';

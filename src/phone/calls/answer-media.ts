@@ -1,6 +1,6 @@
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';

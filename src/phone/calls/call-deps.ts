@@ -1,6 +1,6 @@
-import type { Tracer } from '../../kernel/trace/span.ts';
 import type { TakeSession } from '../../ledger/engine/take-session.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Tracer } from '../../platform/tracing/span.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import type { Llm } from '../../voice/session/voice-pipeline.ts';

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../kernel/metrics.ts';
+import type { Metrics } from '../../platform/tracing/metrics.ts';
 import type { PriceVerdict } from './compare-price.ts';
 
 export type PriceMetrics = ReturnType<typeof createPriceMetrics>;

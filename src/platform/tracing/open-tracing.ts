@@ -1,6 +1,6 @@
 import type { Teardown } from '../../kernel/teardown.ts';
-import type { Tracer } from '../../kernel/trace/span.ts';
 import type { OtlpDeps } from './otlp-tracer.ts';
+import type { Tracer } from './span.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 /**

@@ -8,8 +8,8 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import type { Attributes, Span, SpanEnd, SpanStart } from '../../kernel/trace/span.ts';
-import { traceHeaders } from '../../kernel/trace/trace-context.ts';
+import type { Attributes, Span, SpanEnd, SpanStart } from './span.ts';
+import { traceHeaders } from './trace-context.ts';
 
 /** Values that all spans of one trace share. */
 export type TraceDeps = {

@@ -19,14 +19,10 @@ import {
 import { type Clock, within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Metrics } from '../../kernel/metrics.ts';
-import type { Tracer } from '../../kernel/trace/span.ts';
-import {
-  readTraceContext,
-  type TraceContext,
-  traceHeaders,
-} from '../../kernel/trace/trace-context.ts';
+import type { Metrics } from './metrics.ts';
 import { startSpan, UnrecordedSpan } from './otlp-span.ts';
+import type { Tracer } from './span.ts';
+import { readTraceContext, type TraceContext, traceHeaders } from './trace-context.ts';
 import type { SamplerSettings, TracingSettings } from './tracing-settings.ts';
 import { watchExports } from './watch-exports.ts';
 

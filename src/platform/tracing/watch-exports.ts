@@ -1,6 +1,6 @@
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../../kernel/log.ts';
-import type { Metrics } from '../../kernel/metrics.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Counts the spans that an exporter delivers and loses, and logs an outage once: when it begins. */
 export function watchExports(

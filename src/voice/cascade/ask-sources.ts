@@ -5,7 +5,6 @@ import { isObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
 import { paymentHoldId } from '../../ledger/rules/payment.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
@@ -26,6 +25,7 @@ import {
   type Offers,
 } from '../../models/routing/plan-offers.ts';
 import { refuseOutcome } from '../../models/routing/refuse-outcome.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import type { SessionTrace } from '../live/session-trace.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import type { ChargesOnHold, Holding } from './charges-by-hold.ts';

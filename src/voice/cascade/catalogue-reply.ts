@@ -2,12 +2,12 @@ import type { CutReason } from '../../../machines/voice-turn.ts';
 import { isLongJson } from '../../kernel/json/parse-json.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import type { Span } from '../../kernel/trace/span.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { meterChat } from '../../models/chat/chat-usage.ts';
 import type { ChatStream, TokenUsage } from '../../models/providers/chat-rail.ts';
 import { breakTypeOf } from '../../models/routing/attempt-span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 import {
   type LlmPiece,
   type LlmReply,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Span, SpanStart } from '../../kernel/trace/span.ts';
 import type { SessionSummary } from '../../ledger/rules/session-summary.ts';
 import { sessionAttributes } from '../../models/routing/attempt-span.ts';
+import type { Span, SpanStart } from '../../platform/tracing/span.ts';
 import type { SessionHoldOwner } from '../billing/session-hold.ts';
 import { type SpeechTimes, TurnTrace } from './turn-trace.ts';
 

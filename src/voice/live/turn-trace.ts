@@ -1,6 +1,6 @@
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Span } from '../../kernel/trace/span.ts';
+import type { Span } from '../../platform/tracing/span.ts';
 
 /** Times of the speech that a turn answers, in milliseconds of the monotonic clock. */
 export type SpeechTimes = {

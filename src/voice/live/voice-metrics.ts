@@ -1,5 +1,5 @@
-import type { Histogram, Metrics } from '../../kernel/metrics.ts';
 import type { Stage } from '../../ledger/rules/session-summary.ts';
+import type { Histogram, Metrics } from '../../platform/tracing/metrics.ts';
 
 /** Kinds of live session, as they are named in metrics. */
 export type VoiceKind = 'realtime' | 'relay' | 'transcription' | 'call';

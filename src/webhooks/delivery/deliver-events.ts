@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Counter, Metrics } from '../../kernel/metrics.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Counter, Metrics } from '../../platform/tracing/metrics.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import { dispatchEvents, ensurePositions } from './dispatch-store.ts';
 import type { OpenSecrets } from './open-secrets.ts';

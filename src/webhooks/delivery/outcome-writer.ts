@@ -1,8 +1,8 @@
 import { type Clock, sleep, type TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
-import type { Counter } from '../../kernel/metrics.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Counter } from '../../platform/tracing/metrics.ts';
 import { webhookDeactivated } from '../webhook-event.ts';
 import { type AttemptOutcome, recordOutcomes } from './queue-store.ts';
 

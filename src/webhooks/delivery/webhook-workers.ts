@@ -1,7 +1,7 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import type { Metrics } from '../../kernel/metrics.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Metrics } from '../../platform/tracing/metrics.ts';
 import type { EventDelivery } from './deliver-events.ts';
 import { pruneOld } from './dispatch-store.ts';
 import { failStranded, readBacklog } from './queue-store.ts';

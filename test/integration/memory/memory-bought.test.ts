@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import type { Tracer } from '../../../src/kernel/trace/span.ts';
 import { wakeAffordable } from '../../../src/memory/indexing/indexing-store.ts';
 import type { Models } from '../../../src/memory/purchase/models.ts';
+import type { Tracer } from '../../../src/platform/tracing/span.ts';
 import { RecordedSpan } from '../../support/recorded-span.ts';
 import { OTHER_VECTORS, sellingMemory, VECTORS } from '../../support/selling-memory.ts';
 

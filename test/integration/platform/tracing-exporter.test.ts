@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { noMetrics } from '../../../src/kernel/metrics.ts';
+import { noMetrics } from '../../../src/platform/tracing/metrics.ts';
 import { createOtlpTracer } from '../../../src/platform/tracing/otlp-tracer.ts';
 import { logLines } from '../../support/log-lines.ts';
 import { type OtlpCollector, otlpCollector } from '../../support/otlp-collector.ts';

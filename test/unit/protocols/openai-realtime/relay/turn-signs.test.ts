@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
-import { noMetrics } from '../../../../../src/kernel/metrics.ts';
+import { noMetrics } from '../../../../../src/platform/tracing/metrics.ts';
 import {
   isAppend,
   isSoundAlone,

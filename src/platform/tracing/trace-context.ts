@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 
 /** A span of another service, as the headers of its request name it (W3C Trace Context). */
 export type TraceContext = {
