@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { isStorable } from '../kernel/storable.ts';
+import { isStorable } from '../platform/postgres/storable.ts';
 import { documentsOf } from './app-knowledge.ts';
 
 const {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import { LIMITS } from '../kernel/limits.ts';
-import { isStorable } from '../kernel/storable.ts';
+import { isStorable } from '../platform/postgres/storable.ts';
 import type { ControlsScope } from '../spend/policies/change-controls.ts';
 import { RawAmount } from './raw-amount.ts';
 import { RowId } from './row-id.ts';

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { storableJson } from '../../platform/postgres/storable.ts';
 import {
   type ClaimedJob,
   failedVerdict,

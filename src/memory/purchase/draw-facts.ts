@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 
 const { chunkChars, factsPerItem, inferAnswerChars } = LIMITS.memory;
 

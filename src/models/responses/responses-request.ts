@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fewMembers } from '../../kernel/json/few-members.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 
 const { responses } = LIMITS;
 

@@ -1,6 +1,6 @@
 import type { CallEndReason } from '../../../machines/call.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { headOf } from '../../kernel/storable.ts';
+import { headOf } from '../../platform/postgres/storable.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallSummary, StoredTurn } from './call-summary.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAmountRaw } from '../../kernel/amount.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
 import { CALL_ACTIONS } from '../voice/call-actions.ts';
 import { requireWebhookUrl, type WebhookUrlDeps } from '../voice/webhook-url.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 import { type CallValues, type CallVoice, hasOwnResponder } from '../calls/call.ts';
 import { phoneErrors } from '../errors.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
 
 const { conversation: BOUNDS, voiceChars } = LIMITS.phone;

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
 import { readVoiceOverrides, type VoiceOverrides } from './conversation-settings.ts';
 import { VOICE_MODES, type VoiceMode, type VoiceSettings } from './voice-settings-store.ts';

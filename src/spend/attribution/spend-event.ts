@@ -4,7 +4,7 @@ import { parseUsd } from '../../kernel/amount.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { isStorable } from '../../kernel/storable.ts';
+import { isStorable } from '../../platform/postgres/storable.ts';
 
 /** Purchase that an agent made outside of this server. */
 export type SpendEvent = {

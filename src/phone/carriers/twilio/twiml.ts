@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../kernel/limits.ts';
-import { xmlText } from '../../../kernel/storable.ts';
+import { xmlText } from '../../../platform/postgres/storable.ts';
 import type { TransferOrder } from '../carrier.ts';
 import type { TwilioHooks } from './hooks.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../kernel/limits.ts';
-import { isStorable } from '../../../kernel/storable.ts';
+import { isStorable } from '../../../platform/postgres/storable.ts';
 
 const status = z.enum(['success', 'failure', 'partial', 'unknown']);
 
