@@ -1,9 +1,9 @@
 import { HEARING_HZ } from '../media/hearing.ts';
 import { Resampler } from '../media/resample.ts';
+import { favourMedia } from '../src/app/favour-media.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import type { AgentSocket } from '../src/http/route/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/protocols/openai-realtime/realtime-socket.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';

@@ -1,6 +1,6 @@
+import { favourMedia } from '../src/app/favour-media.ts';
 import type { Credentials } from '../src/http/auth/credentials.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { favourMedia } from '../src/kernel/favour-media.ts';
 import { buildCatalogue } from '../src/models/catalogue/build-catalogue.ts';
 import { createRealtimeSocket } from '../src/protocols/openai-realtime/realtime-socket.ts';
 import { railsOf } from '../test/support/cascade-world.ts';

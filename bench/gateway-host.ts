@@ -3,8 +3,8 @@
  * argument what to be; tells its parent where it listens, and when asked, how long commits of one row take from here.
  */
 
+import { favourMedia } from '../src/app/favour-media.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { favourMedia } from '../src/kernel/favour-media.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';

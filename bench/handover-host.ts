@@ -1,8 +1,8 @@
+import { favourMedia } from '../src/app/favour-media.ts';
 import { completeSettings } from '../src/app/local-secrets.ts';
 import { startServer } from '../src/app/server.ts';
 import { readConfig, readSecret } from '../src/config/config.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { favourMedia } from '../src/kernel/favour-media.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import type { HandoverHostOrder } from './handover.bench.ts';

@@ -1,9 +1,9 @@
+import { favourMedia } from '../src/app/favour-media.ts';
 import { createLocalEngines } from '../src/engines/local-engines.ts';
 import { loadNoiseSuppressors } from '../src/engines/noise-suppressor.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import type { CarrierSocket } from '../src/http/route/socket-route.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { favourMedia } from '../src/kernel/favour-media.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import { answerMedia } from '../src/phone/calls/answer-media.ts';

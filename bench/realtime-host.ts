@@ -1,7 +1,7 @@
 import WebSocket from 'ws';
+import { favourMedia } from '../src/app/favour-media.ts';
 import { loadUws } from '../src/http/server/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { favourMedia } from '../src/kernel/favour-media.ts';
 import { createRealtimeSocket } from '../src/protocols/openai-realtime/realtime-socket.ts';
 import { startEdge } from '../test/support/edge.ts';
 import { createVoiceWorld } from '../test/support/voice-world.ts';

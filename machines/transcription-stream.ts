@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
-import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
+import { DRAINING } from './draining.ts';
 
 /** End of a stream: an error event when `error` is set, then the close frame. */
 export type Ending = {

@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
-import { DRAINING } from '../src/kernel/draining.ts';
 import { LIMITS } from '../src/kernel/limits.ts';
+import { DRAINING } from './draining.ts';
 import type { Ending } from './transcription-stream.ts';
 
 export type VoiceSessionEvent =

@@ -1,9 +1,9 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { keyedHash } from '../accounts/keys/keyed-hash.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { keyedHash } from '../kernel/keyed-hash.ts';
 import { type Random, randomHex } from '../kernel/random.ts';
 
 const Kept = z

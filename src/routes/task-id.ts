@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
-import { normalTag } from '../kernel/tag.ts';
+import { normalTag } from '../spend/attribution/tag.ts';
 
 /** Task id in a request body, normalized like the task id in the request header. */
 export const TaskId = z

@@ -1,7 +1,7 @@
+import { DRAINING } from '../../machines/draining.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import type { CarrierSocket, SocketConnection, SocketHandler } from '../http/route/socket-route.ts';
 import type { Clock, TimerHandle } from '../kernel/clock.ts';
-import { DRAINING } from '../kernel/draining.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { CarrierHooks } from '../phone/calls/calls.ts';

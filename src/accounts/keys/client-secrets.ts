@@ -2,11 +2,11 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { BRAND, newId } from '../../kernel/ids.ts';
-import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { openSealed, seal } from '../../kernel/seal.ts';
 import { credentialErrors } from '../errors.ts';
+import { keyedHash } from './keyed-hash.ts';
 
 const PURPOSE = 'realtime client secret';
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { BRAND } from '../../kernel/ids.ts';
-import { keyedHash, sameSecret } from '../../kernel/keyed-hash.ts';
 import { isReservedAddress } from '../../platform/chain/reserved-address.ts';
 import type { WalletSignatures } from '../../platform/chain/wallet-signature.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -14,6 +13,7 @@ import type { ClientSecrets } from './client-secrets.ts';
 import { findDeveloperByDigest } from './developer-key-store.ts';
 import type { Notice } from './invalidation.ts';
 import type { KeyUse } from './key-use.ts';
+import { keyedHash, sameSecret } from './keyed-hash.ts';
 
 const DEVELOPER_KEY = new RegExp(`^${BRAND.developerKeyPrefix}[0-9A-Za-z]{40}$`);
 const AGENT_KEY = new RegExp(`^${BRAND.agentKeyPrefix}[0-9a-f]{64}$`);

@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { developerKeyPrefix, newDeveloperKey } from '../../kernel/ids.ts';
-import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
@@ -18,6 +17,7 @@ import type { Invalidation } from './invalidation.ts';
 import type { Invalidations } from './invalidations.ts';
 import type { DeveloperKey, Issued, KeyOwner, KeyRequest } from './key.ts';
 import type { KeyUse } from './key-use.ts';
+import { keyedHash } from './keyed-hash.ts';
 
 export type DeveloperKeys = ReturnType<typeof createDeveloperKeys>;
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { agentKeyPrefix, newAgentKey } from '../../kernel/ids.ts';
-import { keyedHash } from '../../kernel/keyed-hash.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
@@ -26,6 +25,7 @@ import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import type { AgentKey, Issued, Key, KeyOwner, KeyRequest, PromptCaching } from '../keys/key.ts';
 import type { KeyUse } from '../keys/key-use.ts';
+import { keyedHash } from '../keys/keyed-hash.ts';
 
 export type AgentKeyRequest = Omit<KeyRequest, 'expiresAt'> & {
   readonly promptCaching?: PromptCaching | undefined;

@@ -1,7 +1,7 @@
+import { DRAINING } from '../../../machines/draining.ts';
 import type { IdempotencyStore } from '../../idempotency/idempotency.ts';
 import { assert } from '../../kernel/assert.ts';
 import { type Clock, sleep } from '../../kernel/clock.ts';
-import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';

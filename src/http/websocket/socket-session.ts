@@ -1,6 +1,6 @@
 import type { HttpResponse, WebSocket } from 'uWebSockets.js';
+import { DRAINING } from '../../../machines/draining.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { MessageBudget } from '../../platform/messages/message-budget.ts';

@@ -1,5 +1,5 @@
 import { BRAND } from '../../kernel/ids.ts';
-import { normalTag } from '../../kernel/tag.ts';
+import { normalTag } from '../../spend/attribution/tag.ts';
 
 /** Task, action and customer that a call is for, as its headers say. */
 export type Attribution = {

@@ -1,5 +1,5 @@
 import { CALL_END_REASONS, type SessionEndReason } from '../../../machines/call.ts';
-import { DRAINING } from '../../kernel/draining.ts';
+import { DRAINING } from '../../../machines/draining.ts';
 
 /** Ending of a session whose call was never opened. */
 export const NOT_OPENED = 'not_opened';

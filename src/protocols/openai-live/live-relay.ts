@@ -1,7 +1,7 @@
+import { DRAINING } from '../../../machines/draining.ts';
 import type { RelayEffects } from '../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
-import { DRAINING } from '../../kernel/draining.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { RelayClient, SocketFrame } from '../../voice/live/downlink.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DRAINING } from '../../../machines/draining.ts';
 import {
   type SocketConnection,
   type SocketHandler,
@@ -6,7 +7,6 @@ import {
 } from '../../http/route/socket-route.ts';
 import { ApiError, type Fields } from '../../kernel/api-error.ts';
 import type { TimerHandle } from '../../kernel/clock.ts';
-import { DRAINING } from '../../kernel/draining.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';

@@ -1,5 +1,4 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
-import { normalTag } from '../../kernel/tag.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { attributionErrors } from '../errors.ts';
 import { type Action, findActions } from './action-store.ts';
@@ -7,6 +6,7 @@ import { type Charge, findRecentCharges } from './charge-store.ts';
 import { findGatewayUsage } from './gateway-usage-store.ts';
 import { type OutcomeReport, outcomeRecord } from './outcome.ts';
 import { saveOutcome } from './outcome-store.ts';
+import { normalTag } from './tag.ts';
 
 export type Attribution = ReturnType<typeof createAttribution>;
 

@@ -1,7 +1,7 @@
 import type { ValidationDetail } from '../../http/route/errors.ts';
 import { LIMITS } from '../../kernel/limits.ts';
-import { normalTag } from '../../kernel/tag.ts';
 import type { MatchKind, SpendWindow } from '../../policy/policy.ts';
+import { normalTag } from '../attribution/tag.ts';
 import type { NewPolicy, PolicyRequest, RequestedKind } from './policy-request.ts';
 
 export type Plan<T> =

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { keyedHash, sameSecret } from '../../../src/accounts/keys/keyed-hash.ts';
 import {
   agentKeyPrefix,
   developerKeyPrefix,
@@ -7,7 +8,6 @@ import {
   newDeveloperKey,
   uuidOf,
 } from '../../../src/kernel/ids.ts';
-import { keyedHash, sameSecret } from '../../../src/kernel/keyed-hash.ts';
 import { randomBase62, systemRandom } from '../../../src/kernel/random.ts';
 
 describe('ids', () => {

@@ -1,6 +1,6 @@
+import { DRAINING } from '../../../../machines/draining.ts';
 import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
-import { DRAINING } from '../../../kernel/draining.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';

@@ -1,4 +1,4 @@
-import { keyedHash } from '../../../kernel/keyed-hash.ts';
+import { keyedHash } from '../../../accounts/keys/keyed-hash.ts';
 
 /**
  * Returns the secret that signs this server's requests to an agent's developer about calls, in the form of Standard Webhooks.

@@ -1,6 +1,6 @@
+import { DRAINING } from '../../../../machines/draining.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
 import { type Clock, sleep, type TimerHandle } from '../../../kernel/clock.ts';
-import { DRAINING } from '../../../kernel/draining.ts';
 import { BRAND } from '../../../kernel/ids.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';

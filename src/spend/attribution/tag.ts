@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts';
+import { LIMITS } from '../../kernel/limits.ts';
 
 /**
  * Returns a task, action or customer id as it is kept and compared: trimmed, in lower case. Undefined when the id is empty, too

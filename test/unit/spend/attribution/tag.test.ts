@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalTag } from '../../../src/kernel/tag.ts';
+import { normalTag } from '../../../../src/spend/attribution/tag.ts';
 
 describe('a tag', () => {
   it('a tag is trimmed and lower-cased, and reads the same ever after', () => {
