@@ -1,6 +1,6 @@
-import { topMember } from '../../kernel/json/top-member.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Price } from './receipt.ts';
+import { topMember } from './top-member.ts';
 
 /**
  * Writes the price of an answer into its `usage`: `cost_raw`, and `cache_discount_raw` when a prompt cache was used. Both are

@@ -1,9 +1,9 @@
-import { hasMoreParts } from '../../kernel/json/has-more-parts.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import { responseErrors } from './errors.ts';
+import { hasMoreParts } from './has-more-parts.ts';
 import type { KeptResponses } from './kept/kept-responses.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { typeOf } from './translate/translate-items.ts';

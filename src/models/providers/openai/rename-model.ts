@@ -1,4 +1,4 @@
-import { topMember } from '../../../kernel/json/top-member.ts';
+import { topMember } from '../../purchase/top-member.ts';
 
 const QUOTE = 0x22;
 const KEY = Buffer.from('model');

@@ -1,4 +1,4 @@
-import { topMember } from '../../../../kernel/json/top-member.ts';
+import { topMember } from '../../../purchase/top-member.ts';
 
 const KEY = Buffer.from('usage');
 const USAGE = Buffer.from('"usage"');

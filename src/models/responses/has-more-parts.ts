@@ -1,5 +1,5 @@
-import type { Json } from '../json.ts';
-import type { JsonBounds } from './parse-json.ts';
+import type { JsonBounds } from '../../kernel/json/parse-json.ts';
+import type { Json } from '../../kernel/json.ts';
 
 /**
  * Returns true when plain data has more parts than `bounds` allow, by the same count as for a JSON text. Stops at the first

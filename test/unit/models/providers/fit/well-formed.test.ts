@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wellFormed } from '../../../src/kernel/json/well-formed.ts';
+import { wellFormed } from '../../../../../src/models/providers/fit/well-formed.ts';
 
 const written = (value: unknown) => JSON.parse(wellFormed(JSON.stringify(value)));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasMoreParts } from '../../../../src/kernel/json/has-more-parts.ts';
 import { checkJsonBounds } from '../../../../src/kernel/json/parse-json.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { hasMoreParts } from '../../../../src/models/responses/has-more-parts.ts';
 
 const SAMPLES: readonly unknown[] = [
   'text',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { topMember } from '../../../../src/kernel/json/top-member.ts';
+import { topMember } from '../../../../src/models/purchase/top-member.ts';
 
 const KEY = Buffer.from('usage');
 const find = (text: string, depth?: number): string | undefined => {

@@ -1,4 +1,4 @@
-import { TextEnds } from './parse-json.ts';
+import { TextEnds } from '../../kernel/json/parse-json.ts';
 
 const QUOTE = 0x22;
 const OPEN = 0x5b;
