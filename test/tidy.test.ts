@@ -275,7 +275,7 @@ const RESERVED: readonly { what: string; pattern: RegExp; allowed: RegExp }[] = 
   {
     what: 'timers',
     pattern: /(?<![.\w])(setTimeout|setInterval|setImmediate)\(/,
-    allowed: /kernel\/(manual-)?clock\.ts$/,
+    allowed: /kernel\/clock\.ts$/,
   },
   {
     what: 'chance',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { awaitServer } from '../../src/platform/postgres/await-server.ts';
 import { openDatabase } from '../../src/platform/postgres/database.ts';
 import type { DatabaseTarget } from '../../src/platform/postgres/sql.ts';
 import { testDatabase } from '../support/database.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { freePort } from '../support/server-process.ts';
 import { targetOn } from '../support/target-on.ts';
 

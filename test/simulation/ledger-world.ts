@@ -1,11 +1,11 @@
 import type { Clock } from '../../src/kernel/clock.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { createLedger, type LiveLedger } from '../../src/ledger/engine/ledger.ts';
 import type { AgentBatch } from '../../src/ledger/rules/change.ts';
 import type { Balance, BalanceStore } from '../../src/ledger/store/balances.ts';
 import { CallTimeout } from '../../src/platform/postgres/transient.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { PaymentBook } from './payment-book.ts';
 import { PolicyBook } from './policy-book.ts';
 import type { Chance } from './seeded.ts';

@@ -1,5 +1,4 @@
 import { isLive } from '../../machines/reservation.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { createLedger } from '../../src/ledger/engine/ledger.ts';
 import type { ChainCursor } from '../../src/payments/reconcile/chain-cursor-store.ts';
 import type { PaymentAlarm } from '../../src/payments/reconcile/payment-alarm.ts';
@@ -14,6 +13,7 @@ import { MemoryAudits } from '../support/fakes/memory-audits.ts';
 import { MemoryAwaited } from '../support/fakes/memory-awaited.ts';
 import { MemoryLedger } from '../support/fakes/memory-ledger.ts';
 import { logLines } from '../support/log-lines.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { reservationOf } from '../support/payments.ts';
 import type { Chance } from './seeded.ts';
 

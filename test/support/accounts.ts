@@ -18,7 +18,6 @@ import type { ManagedWallets } from '../../src/accounts/wallets/managed-wallets.
 import type { Credentials } from '../../src/http/auth/credentials.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type Log, silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import type { Payouts } from '../../src/payments/payouts/payouts.ts';
@@ -31,6 +30,7 @@ import { createLedgerSync } from '../../src/spend/attribution/ledger-sync.ts';
 import { createControls } from '../../src/spend/policies/controls.ts';
 import { createFakeLedger } from './fake-ledger.ts';
 import { standingsOfFunds } from './fakes/funds-standings.ts';
+import { ManualClock } from './manual-clock.ts';
 import { type TestWallet, testWallet } from './wallet.ts';
 
 export const ADMIN_KEY = 'admin-key-of-the-tests';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { AnyRoute } from '../../src/http/route/route.ts';
 import { createRouter } from '../../src/http/server/router.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { LiveLedger } from '../../src/ledger/engine/ledger.ts';
 import type { Hold } from '../../src/ledger/rules/requests.ts';
 import { decodeCounters } from '../../src/ledger/store/counter-codec.ts';
@@ -11,6 +10,7 @@ import { type Ask, accountsEdge } from './accounts-edge.ts';
 import { testDatabase } from './database.ts';
 import { bearer } from './edge.ts';
 import { liveLedger } from './ledger-load.ts';
+import { ManualClock } from './manual-clock.ts';
 
 /** What a spending is for; by default it matches no cap but those on everything. */
 export type Purpose = {

@@ -1,5 +1,4 @@
 import { assert } from '../../src/kernel/assert.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Source } from '../../src/models/catalogue/catalogue.ts';
 import type { DialectChoice } from '../../src/protocols/create-transcription.ts';
 import {
@@ -11,6 +10,7 @@ import { openSessionHold, sessionPrice } from '../../src/voice/billing/session-h
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import type { TranscriptionStream } from '../../src/voice/transcription/transcription-stream.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
+import { ManualClock } from './manual-clock.ts';
 import { bytesOf } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, settleAll } from './voice-world.ts';
 

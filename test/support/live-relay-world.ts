@@ -1,6 +1,5 @@
 import { assert } from '../../src/kernel/assert.ts';
 import type { Json } from '../../src/kernel/json.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
@@ -9,6 +8,7 @@ import { LIVE_RELAY } from '../../src/protocols/openai-live/open-live.ts';
 import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
+import { ManualClock } from './manual-clock.ts';
 import { TIME_RATES } from './relay-world.ts';
 import { AGENT, createVoiceWorld, settleAll } from './voice-world.ts';
 

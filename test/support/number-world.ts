@@ -1,5 +1,4 @@
 import { silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
@@ -9,6 +8,7 @@ import { RATE_CARD } from '../../src/phone/rate-card.ts';
 import type { Span } from '../../src/platform/tracing/span.ts';
 import { testDatabase } from './database.ts';
 import { seedAgents } from './ledger-world.ts';
+import { ManualClock } from './manual-clock.ts';
 import { processOn } from './reaping-process.ts';
 import { ScriptedCarrier } from './scripted-carrier.ts';
 

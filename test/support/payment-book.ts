@@ -1,6 +1,5 @@
 import { isLive, type ReservationState } from '../../machines/reservation.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { createLedger } from '../../src/ledger/engine/ledger.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
 import type { NewReservation } from '../../src/ledger/rules/payment.ts';
@@ -8,6 +7,7 @@ import type { HoldRequest, SettleRequest } from '../../src/ledger/rules/requests
 import type { Reservation } from '../../src/payments/reservations/reservation.ts';
 import { MemoryLedger } from './fakes/memory-ledger.ts';
 import type { PaymentRow } from './fakes/memory-payments.ts';
+import { ManualClock } from './manual-clock.ts';
 import { nonceOf, reservationOf } from './payments.ts';
 
 export const AGENT = 1;

@@ -1,7 +1,6 @@
 import { decodeMulaw, encodeMulaw } from '../../media/mulaw.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Responder } from '../../src/phone/calls/call-deps.ts';
 import { LiveCall } from '../../src/phone/calls/live-call.ts';
 import type { LiveCallOptions } from '../../src/phone/calls/live-call-options.ts';
@@ -14,6 +13,7 @@ import { createVoiceMetrics } from '../../src/voice/live/voice-metrics.ts';
 import { createScriptedLlm } from '../../src/voice/session/scripted-llm.ts';
 import { DEFAULT_CONFIG } from '../../src/voice/session/session-config.ts';
 import { SERVER_VAD } from '../../src/voice/session/turn-detection.ts';
+import { ManualClock } from './manual-clock.ts';
 import { openInputOn } from './realtime-session.ts';
 import { type FakeEngines, tone } from './voice-fakes.ts';
 import { settleAll } from './voice-world.ts';

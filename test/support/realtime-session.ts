@@ -2,7 +2,6 @@ import { assert } from '../../src/kernel/assert.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import { readSession } from '../../src/protocols/openai-realtime/read-session-config.ts';
 import { createRealtimeSession } from '../../src/protocols/openai-realtime/realtime-session.ts';
@@ -15,6 +14,7 @@ import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { createLocalPipeline } from '../../src/voice/session/local-pipeline.ts';
 import type { SessionConfig } from '../../src/voice/session/session-config.ts';
 import type { VoiceSessionInput } from '../../src/voice/session/voice-session-input.ts';
+import { ManualClock } from './manual-clock.ts';
 import { bytesOf, type FakeEngines } from './voice-fakes.ts';
 import { AGENT, createVoiceWorld, FakeSocket, type SentEvent, settleAll } from './voice-world.ts';
 

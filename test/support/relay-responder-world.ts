@@ -1,8 +1,8 @@
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { createRelayLlm } from '../../src/phone/voice/relay/relay-llm.ts';
 import { createDestinationGuard } from '../../src/platform/egress/destination-guard.ts';
 import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
+import { ManualClock } from './manual-clock.ts';
 import { startRelayApp } from './relay-app.ts';
 
 /** A call whose responder is an application on loopback. Time stands still until the test moves it. */

@@ -1,5 +1,4 @@
 import { assert } from '../../src/kernel/assert.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
@@ -12,6 +11,7 @@ import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
 import { SessionTrace } from '../../src/voice/live/session-trace.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
+import { ManualClock } from './manual-clock.ts';
 import { TOKEN_RATES } from './relay-world.ts';
 import { AGENT, createVoiceWorld } from './voice-world.ts';
 

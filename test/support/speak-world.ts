@@ -1,5 +1,4 @@
 import { silentLog } from '../../src/kernel/log.ts';
-import { ManualClock } from '../../src/kernel/manual-clock.ts';
 import type { StopSignal } from '../../src/kernel/stop-signal.ts';
 import type { SpeechSynthesis } from '../../src/models/speech/synthesize-speech.ts';
 import type {
@@ -7,6 +6,7 @@ import type {
   SpeakDialect,
 } from '../../src/protocols/deepgram/speak/speak-dialect.ts';
 import { SpeakSession } from '../../src/protocols/deepgram/speak/speak-session.ts';
+import { ManualClock } from './manual-clock.ts';
 
 type Said = Record<string, unknown> & { readonly type: string };
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createLedger } from '../../../src/ledger/engine/ledger.ts';
 import { createBalanceStore } from '../../../src/ledger/store/balances.ts';
 import { accountsWorld, agentWish } from '../../support/accounts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { DESTINATION } from '../../support/spending.ts';
 
 let db: TestDatabase;

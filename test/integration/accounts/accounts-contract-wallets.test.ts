@@ -19,12 +19,12 @@ import {
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createRpc } from '../../../src/platform/chain/rpc.ts';
 import { createUsdcBalances } from '../../../src/platform/chain/usdc-balances.ts';
 import { createWalletSignatures } from '../../../src/platform/chain/wallet-signature.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
 import { type Anvil, startAnvil } from '../../support/chain/anvil.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { testWallet } from '../../support/wallet.ts';
 
 const require = createRequire(import.meta.url);

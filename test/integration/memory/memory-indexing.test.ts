@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { IndexingStep } from '../../../src/memory/indexing/indexing-deps.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryWorld, wordEmbedder } from '../../support/memory-world.ts';
 
 const STEPS: readonly IndexingStep[] = ['claimed', 'embedded', 'completed'];

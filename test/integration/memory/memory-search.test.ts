@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
 import { spacesBounds } from '../../../src/memory/index/vector-index.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import {
   type Asked,
   indexInThisThread,

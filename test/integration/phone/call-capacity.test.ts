@@ -3,7 +3,6 @@ import { createListeningPlaces } from '../../../src/engines/asr/listening-places
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { advanceRow } from '../../../src/phone/calls/call-store.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
@@ -12,6 +11,7 @@ import { placeCall } from '../../../src/phone/calls/place-call.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
 import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
 import { startCallWorld } from '../../support/call-world.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const world = await startCallWorld();
 afterAll(() => world[Symbol.asyncDispose]());

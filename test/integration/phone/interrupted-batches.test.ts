@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { claimDueBatches } from '../../../src/phone/batches/run-store.ts';
 import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
 import type { DialPlace } from '../../../src/phone/dialling/dial-pacer.ts';
 import { createDialPacer } from '../../../src/phone/dialling/dial-pacer.ts';
 import { numbered, startBatchWorld } from '../../support/call-batches.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 type World = Awaited<ReturnType<typeof startBatchWorld>>;
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import { CarrierFailed } from '../../../src/phone/carriers/carrier.ts';
 import { createDialPacer } from '../../../src/phone/dialling/dial-pacer.ts';
 import { startCallWorld } from '../../support/call-world.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 type World = Awaited<ReturnType<typeof startCallWorld>>;
 

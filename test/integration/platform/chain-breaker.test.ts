@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createBreaker } from '../../../src/platform/chain/breaker.ts';
 import { createRpc } from '../../../src/platform/chain/rpc.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
@@ -9,6 +8,7 @@ import { type Chain, startChain } from '../../support/chain/chain.ts';
 import { USDC_DOMAIN } from '../../support/chain/eip3009.ts';
 import { PRICE_FEED, SEQUENCER_FEED } from '../../support/chain/feeds.ts';
 import { MULTICALL3 } from '../../support/chain/install.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { ask, startWorld } from '../../support/whole-world.ts';
 
 const HOUR = 3_600;

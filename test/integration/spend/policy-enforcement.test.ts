@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createLedger, type LiveLedger } from '../../../src/ledger/engine/ledger.ts';
 import type { HoldVerdict } from '../../../src/ledger/rules/ledger.ts';
 import type { Spender } from '../../../src/ledger/rules/requests.ts';
@@ -10,6 +9,7 @@ import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { liveLedger } from '../../support/ledger-load.ts';
 import { seedAgents } from '../../support/ledger-world.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { addPolicy, type PolicyWish } from '../../support/policies.ts';
 
 let database: TestDatabase;

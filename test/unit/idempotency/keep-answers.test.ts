@@ -7,9 +7,9 @@ import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
 import type { ApiError } from '../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { memoryKeys } from '../../support/fakes/memory-keys.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const agent = (agentId: number) => ({ kind: 'agent', agentId }) as AgentCaller;
 const developer = { kind: 'developer', accountId: '1' } as DeveloperCaller;

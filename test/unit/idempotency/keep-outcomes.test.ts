@@ -3,7 +3,7 @@ import type { KeyWork } from '../../../src/idempotency/idempotency-store.ts';
 import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const work = (n: number): KeyWork => ({ owner: 'agent:1', key: `k${n}`, workId: `work_${n}` });
 const LOST = Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' });

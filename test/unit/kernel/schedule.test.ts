@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { startWorkers } from '../../../src/kernel/schedule.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import { type RealtimeRelayEvent, realtimeRelayMachine } from '../../../machines/realtime-relay.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const spent = { code: 1008, reason: 'budget_exhausted' };
 const EVENTS: readonly RealtimeRelayEvent[] = [

@@ -6,7 +6,7 @@ import {
   transcriptionStreamMachine,
 } from '../../../machines/transcription-stream.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const unfinished = { code: 1011, reason: 'transcript_unfinished' };
 const unheld = { code: 1011, reason: 'ledger_unavailable' };

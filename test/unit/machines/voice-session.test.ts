@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import { type VoiceSessionEvent, voiceSessionMachine } from '../../../machines/voice-session.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { SESSION_EVENTS } from '../../support/session-events.ts';
 
 function start(...hearing: readonly boolean[]) {

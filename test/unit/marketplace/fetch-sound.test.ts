@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createBytesInFlight } from '../../../src/marketplace/bytes-in-flight.ts';
 import { createFileFetch } from '../../../src/marketplace/fetch-file.ts';
 import { createSoundFetch } from '../../../src/marketplace/fetch-sound.ts';
@@ -15,6 +14,7 @@ import {
   scriptedClient,
 } from '../../support/fakes/scripted-client.ts';
 import { askerNamed } from '../../support/guarded.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const WAV = encodeWav(new Int16Array(1_600), 8_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { requestErrors } from '../../../src/http/route/errors.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createMarketAddress } from '../../../src/marketplace/market-address.ts';
 import { createMarketplace } from '../../../src/marketplace/marketplace.ts';
 import type { MemoryAnswer } from '../../../src/memory/memory.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const BASE = 'https://m.example';
 

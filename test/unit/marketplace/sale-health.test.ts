@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createSaleHealth, type SoldLately } from '../../../src/marketplace/sale-health.ts';
 import { VendorRefused } from '../../../src/marketplace/vendor.ts';
 import { VendorFailed, VendorGaveUp } from '../../../src/models/providers/vendors/vendor-api.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 function health() {
   const noted: (readonly SoldLately[])[] = [];

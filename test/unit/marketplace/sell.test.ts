@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { type Sale, type SellDeps, sell } from '../../../src/marketplace/sell.ts';
 import { VendorFailed } from '../../../src/models/providers/vendors/vendor-api.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { RecordedSpan } from '../../support/recorded-span.ts';
 
 const PRICE_RAW = 70n;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { openVendorClient } from '../../../src/marketplace/vendor-client.ts';
 import type { FetchRequest } from '../../../src/platform/egress/fetch.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
 const account = { baseUrl: 'http://v/v1/', credentials: ['k'], opens: () => ({ key: 'k' }) };

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { requestErrors } from '../../../src/http/route/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createSeededRandom } from '../../../src/kernel/random.ts';
 import { createMarketSlots } from '../../../src/marketplace/market-slots.ts';
 import { soundOf } from '../../../src/marketplace/read-delivery.ts';
@@ -15,6 +14,7 @@ import {
 import { refusePayment } from '../../../src/payments/proxy/refuse-payment.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { askerNamed } from '../../support/guarded.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const PRICE = { usd: '10', per: 1_000_000, unit: 'character' } as const;
 

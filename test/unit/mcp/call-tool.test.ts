@@ -7,13 +7,13 @@ import { ok, type RouteCall, route } from '../../../src/http/route/route.ts';
 import { idempotencyErrors } from '../../../src/idempotency/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { callTool } from '../../../src/mcp/call-tool.ts';
 import { createResultBudget } from '../../../src/mcp/result-budget.ts';
 import { tool } from '../../../src/mcp/tool.ts';
 import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
 import { gatewayErrors } from '../../../src/models/errors.ts';
 import { rateErrors } from '../../../src/rate-limit/errors.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const target = route()({
   method: 'POST',

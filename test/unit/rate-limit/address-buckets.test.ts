@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { networkOf } from '../../../src/http/route/client-address.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { AddressBuckets } from '../../../src/rate-limit/address-buckets.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const A = '203.0.113.1';
 const taken = (buckets: AddressBuckets, network: string, tries: number) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { FairShares } from '../../../src/rate-limit/fair-shares.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** How many of `n` requests of a party pass. */
 const passed = (shares: FairShares, party: string, n: number) =>

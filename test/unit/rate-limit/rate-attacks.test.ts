@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCaller, Caller } from '../../../src/http/route/caller.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../src/rate-limit/rate-gate.ts';
 import { createRateLimiter } from '../../../src/rate-limit/rate-limit.ts';
 import { SignInNetworks } from '../../../src/rate-limit/sign-in-networks.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const SECONDS = 120;
 const NOBODY: Caller = { kind: 'none' };

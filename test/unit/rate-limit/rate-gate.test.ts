@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/http/route/caller.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../src/rate-limit/rate-gate.ts';
 import { createRateLimiter } from '../../../src/rate-limit/rate-limit.ts';
 import { SignInNetworks } from '../../../src/rate-limit/sign-in-networks.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('calls that a caller’s own provider key may pay for', () => {
   const caller: Caller = {

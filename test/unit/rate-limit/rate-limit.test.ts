@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import { type Allowance, createRateLimiter } from '../../../src/rate-limit/rate-limit.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('the rate limiter of one process', () => {
   it('the rate limiter admits exactly the limit in a window and is full again at the announced reset', () => {

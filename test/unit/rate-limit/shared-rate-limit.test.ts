@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { Allowance } from '../../../src/rate-limit/rate-limit.ts';
 import type { RateWindows, SharedWindow, TokenClaim } from '../../../src/rate-limit/rate-store.ts';
 import { createSharedRateLimiter } from '../../../src/rate-limit/shared-rate-limit.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 /** The shared windows in memory, in the time of the test. */
 class MemoryWindows implements RateWindows {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { SocketConnection, SocketHandler } from '../../../src/http/route/socket-route.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
 import type { CarrierHooks } from '../../../src/phone/calls/calls.ts';
 import { CallbackMalformed } from '../../../src/phone/carriers/carrier.ts';
 import { createCarrierMediaSocket } from '../../../src/sockets/carrier-media.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { phoneCall } from '../../support/phone-line.ts';
 import { settleAll } from '../../support/voice-world.ts';
 

@@ -1,7 +1,7 @@
 import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createSessions } from '../../../../src/accounts/developers/session.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const SECRET = 'a secret of at least thirty-two bytes';
 const WALLET = `0x${'ab'.repeat(20)}`;

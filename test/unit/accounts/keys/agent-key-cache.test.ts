@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAgentKeyCache } from '../../../../src/accounts/keys/agent-key-cache.ts';
 import type { KnownAgentKey } from '../../../../src/accounts/keys/agent-key-store.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** A cache over a store that answers at once, and how often the store was asked. */
 function cacheOver(keys: Record<string, Partial<KnownAgentKey>>) {

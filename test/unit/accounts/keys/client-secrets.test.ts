@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createClientSecrets } from '../../../../src/accounts/keys/client-secrets.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const HMAC = 'hmac secret of the tests';
 const wanted = {

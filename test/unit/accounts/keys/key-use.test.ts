@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyUse } from '../../../../src/accounts/keys/key-use.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** Writes what it is given into `written`, or refuses while `isAway`. */
 function fakeDatabase() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRememberedKeys } from '../../../../src/accounts/provider-keys/remembered-keys.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const PLACE = 'acct_a';
 

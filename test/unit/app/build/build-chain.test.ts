@@ -4,9 +4,9 @@ import type { World } from '../../../../src/app/build/world.ts';
 import { readConfig } from '../../../../src/config/config.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { Teardown } from '../../../../src/kernel/teardown.ts';
 import type { Fetch } from '../../../../src/platform/egress/fetch.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const FACILITATOR_PRIVATE_KEY = `0x${'1'.repeat(64)}`;
 const RPC_URL = 'http://node.example';

@@ -3,10 +3,10 @@ import { buildLedger } from '../../../../src/app/build/build-ledger.ts';
 import type { World } from '../../../../src/app/build/world.ts';
 import { createMetrics } from '../../../../src/http/server/metrics.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { Teardown } from '../../../../src/kernel/teardown.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('the ledger of a process', () => {
   it('the ledger of a process stops without waiting for a self-check that hangs', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { pushMonitoring } from '../../../../src/app/build/push-monitoring.ts';
 import { type Log, silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { startWorkers } from '../../../../src/kernel/schedule.ts';
 import type { FetchRequest } from '../../../../src/platform/egress/fetch.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function pushing(answer = { status: 200 }, log: Log = silentLog) {
   const clock = new ManualClock();

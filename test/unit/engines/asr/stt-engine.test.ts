@@ -3,8 +3,8 @@ import { createDecoderPool } from '../../../../src/engines/asr/decoder-pool.ts';
 import { createListeningPlaces } from '../../../../src/engines/asr/listening-places.ts';
 import type { SttContract } from '../../../../src/engines/asr/stt-contract.ts';
 import { createSttEngine } from '../../../../src/engines/asr/stt-engine.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { type Call, fakeWorkerClient } from '../../../support/fake-worker-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function world() {
   const client = fakeWorkerClient<SttContract>(() => null);

@@ -8,8 +8,8 @@ import type {
 import { SharedStream } from '../../../../src/engines/asr/stt-stream.ts';
 import { EngineCrashed, type Transcript } from '../../../../src/engines/engine.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { type Call, fakeWorkerClient } from '../../../support/fake-worker-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const LEARNED: HearingState = { adaptation: [1, 2], noiseFloor: 40, saidSamples: 0 };
 

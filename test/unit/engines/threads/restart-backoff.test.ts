@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRestartBackoff } from '../../../../src/engines/threads/restart-backoff.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('restart rest', () => {
   it('the restart backoff has no delay after the first crash, then doubles its delay up to a limit', () => {

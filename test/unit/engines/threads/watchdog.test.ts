@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createWatchdog } from '../../../../src/engines/threads/watchdog.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function world() {
   const clock = new ManualClock();

@@ -3,8 +3,8 @@ import { EngineMissing } from '../../../../src/engines/engine.ts';
 import { createVad } from '../../../../src/engines/vad/vad.ts';
 import type { VadContract } from '../../../../src/engines/vad/vad-worker.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { type Call, fakeWorkerClient } from '../../../support/fake-worker-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 type Judge = VadContract['judge']['in'];
 const judge = ({ argument }: Call) => argument as Judge;

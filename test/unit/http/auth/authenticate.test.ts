@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createAuthenticate, type Demand } from '../../../../src/http/auth/authenticate.ts';
 import type { Credential } from '../../../../src/http/route/caller.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { SignInNetworks } from '../../../../src/rate-limit/sign-in-networks.ts';
 import { bearer, fakeCredentials, KEYS } from '../../../support/edge.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { strangersOf } from '../../../support/strangers.ts';
 
 const authenticate = createAuthenticate({

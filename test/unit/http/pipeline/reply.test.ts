@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ReplyWriter } from '../../../../src/http/pipeline/reply.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const OPTIONS = { lead: [[['x-lead', '1'] as const]], headOnly: false, closeConnection: false };
 

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { describe, expect, it } from 'vitest';
 import { ConnectionGate, connectionCaps } from '../../../../src/http/server/connection-gate.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** Plays the library and the kernel: connections that open and close, and who is known to have them. */
 class Wire {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHealthChecks } from '../../../../src/http/server/health-checks.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const well = async () => {};
 const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5'));

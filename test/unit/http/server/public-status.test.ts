@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createHealthChecks } from '../../../../src/http/server/health-checks.ts';
 import { createStatusBoard } from '../../../../src/http/server/public-status.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { BreakerVerdict, EtherPrice } from '../../../../src/platform/chain/breaker.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const CLEAR: BreakerVerdict = { kind: 'clear', reason: 0, reasonText: 'none' };
 const well = async () => {};

@@ -15,7 +15,6 @@ import { createStrangerGate } from '../../../../src/http/server/stranger-gate.ts
 import { createUnknownRoute } from '../../../../src/http/server/unknown-route.ts';
 import type { IdempotencyStore } from '../../../../src/idempotency/idempotency.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { BodyTooLarge, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { createRateGate, DEFAULT_RATE_LIMITS } from '../../../../src/rate-limit/rate-gate.ts';
@@ -24,6 +23,7 @@ import { SignInNetworks } from '../../../../src/rate-limit/sign-in-networks.ts';
 import { bearer, fakeCredentials, KEYS } from '../../../support/edge.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
 import { logLines } from '../../../support/log-lines.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { strangersOf } from '../../../support/strangers.ts';
 
 const buy = route()({

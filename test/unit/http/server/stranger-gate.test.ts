@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { createStrangerGate } from '../../../../src/http/server/stranger-gate.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const asked = { route: {}, clientAddress: () => '203.0.113.1' };
 const gate = () =>

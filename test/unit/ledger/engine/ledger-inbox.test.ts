@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { LedgerInbox } from '../../../../src/ledger/engine/ledger-inbox.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { DESTINATION } from '../../../support/spending.ts';
 
 const never = () => new Promise<never>(() => {});

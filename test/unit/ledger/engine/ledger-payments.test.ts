@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
 import type { ReservationMove } from '../../../../src/ledger/rules/payment.ts';
 import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
 import { MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { moveOf, nonceOf, paidCharge, payoutOf, reservationOf } from '../../../support/payments.ts';
 import { DESTINATION, FACTS } from '../../../support/spending.ts';
 

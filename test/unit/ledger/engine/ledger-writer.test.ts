@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createLedgerCounters } from '../../../../src/ledger/engine/ledger-counters.ts';
 import {
   type BatchSource,
@@ -9,6 +8,7 @@ import {
 } from '../../../../src/ledger/engine/ledger-writer.ts';
 import { createRetry } from '../../../../src/ledger/engine/retry.ts';
 import type { AgentBatch, AgentBatchOutcome } from '../../../../src/ledger/rules/change.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const STATE = {
   version: 1n,

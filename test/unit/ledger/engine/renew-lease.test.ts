@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createLeaseKeeper } from '../../../../src/ledger/engine/renew-lease.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
 import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const NODE = { nodeId: 'n', leaseEpoch: 1 };
 

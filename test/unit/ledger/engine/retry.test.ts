@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createRetry, createRetryingRead } from '../../../../src/ledger/engine/retry.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const lost = () => Object.assign(new Error('lost'), { code: 'ECONNRESET' });
 const settleDown = async () => {

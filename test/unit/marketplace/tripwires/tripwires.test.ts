@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Deviation } from '../../../../src/marketplace/tripwires/deviation.ts';
 import { createTripwires } from '../../../../src/marketplace/tripwires/tripwires.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const DEPARTURE: Deviation = { tripwire: 'seconds', expected: '1 seconds', observed: '9 seconds' };
 

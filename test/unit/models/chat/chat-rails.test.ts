@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { Dialect, Rail } from '../../../../src/models/catalogue/catalogue.ts';
 import { createChatRails } from '../../../../src/models/chat/chat-rails.ts';
 import type { ChatRail } from '../../../../src/models/providers/chat-rail.ts';
 import type { PaidCalls } from '../../../../src/models/providers/paid-calls.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const localGuide: ChatRail = {
   complete: async () => ({ kind: 'aborted' }),

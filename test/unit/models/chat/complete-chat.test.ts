@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Random } from '../../../../src/kernel/random.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { ChatRails } from '../../../../src/models/chat/chat-rails.ts';
@@ -14,6 +13,7 @@ import { failed } from '../../../../src/models/providers/outcome.ts';
 import type { Span } from '../../../../src/platform/tracing/span.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 

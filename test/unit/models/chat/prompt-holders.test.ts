@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
 import { PromptBeginnings } from '../../../../src/models/chat/prompt-beginnings.ts';
@@ -8,6 +7,7 @@ import { planPromptCaching } from '../../../../src/models/chat/prompt-caching.ts
 import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
 import type { ModelSources } from '../../../../src/models/routing/keyed-sources.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { threadCpuMs } from '../../../support/thread-cpu.ts';
 
 const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;

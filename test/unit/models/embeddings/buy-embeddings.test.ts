@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { SourceEntry } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
@@ -11,6 +10,7 @@ import type { EmbeddingList, Misfit } from '../../../../src/models/providers/emb
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
 
 const AGENT = 7;

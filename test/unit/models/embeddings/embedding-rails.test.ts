@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type {
   ProviderEntry,
@@ -8,6 +7,7 @@ import type {
 import type { Modality, Rail } from '../../../../src/models/catalogue/catalogue.ts';
 import { createEmbeddingRails } from '../../../../src/models/embeddings/embedding-rails.ts';
 import type { EmbeddingRail } from '../../../../src/models/providers/embedding-rail.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const local: EmbeddingRail = {
   misfit: () => undefined,

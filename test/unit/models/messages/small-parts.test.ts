@@ -1,7 +1,6 @@
 import type { ErrorType } from '@anthropic-ai/sdk/resources/shared';
 import { describe, expect, it } from 'vitest';
 import { EngineBusy } from '../../../../src/engines/engine.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { countHere } from '../../../../src/models/messages/count-here.ts';
 import { inMessagesWords } from '../../../../src/models/messages/declined-words.ts';
 import { withoutForeignThoughts } from '../../../../src/models/messages/foreign-thoughts.ts';
@@ -16,6 +15,7 @@ import {
   translatedError,
 } from '../../../../src/models/providers/anthropic/broken-message.ts';
 import { readMessage } from '../../../../src/models/providers/anthropic/read-message.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const declined = (status: number, body: string) => ({
   kind: 'declined' as const,

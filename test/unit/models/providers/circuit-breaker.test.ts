@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const { min, max } = LIMITS.sourceRestMs;
 

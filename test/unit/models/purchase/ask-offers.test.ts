@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Rail } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { askOffers } from '../../../../src/models/purchase/ask-offers.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const SERVED = { kind: 'completed', status: 200 } as const;
 const BROKEN = failed('broken', 'status 500', 500);

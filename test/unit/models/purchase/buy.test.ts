@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Rail, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { requireOffers } from '../../../../src/models/catalogue/require-model.ts';
@@ -12,6 +11,7 @@ import type { PurchaseRequest } from '../../../../src/models/purchase/order.ts';
 import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 

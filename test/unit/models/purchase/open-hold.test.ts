@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { factsOf } from '../../../../src/ledger/rules/operation.ts';
 import type { HoldRequest } from '../../../../src/ledger/rules/requests.ts';
 import { openHold } from '../../../../src/models/purchase/open-hold.ts';
 import type { Order } from '../../../../src/models/purchase/order.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { policyOf } from '../../../support/spending.ts';
 
 const model = {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { PacedClient } from '../../../../src/models/purchase/paced-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const PACE = { unsentBytes: 1_000, stallMs: 30_000 };
 

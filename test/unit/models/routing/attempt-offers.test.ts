@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { traceHeadersNow } from '../../../../src/models/providers/upstream-trace.ts';
 import { attemptOffers } from '../../../../src/models/routing/attempt-offers.ts';
 import type { Offers } from '../../../../src/models/routing/plan-offers.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 
 const sourceOf = (provider: string): Source => ({

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkHeader } from '../../../../src/http/pipeline/output-headers.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { failed } from '../../../../src/models/providers/outcome.ts';
 import type { Attempts, AttemptsResult } from '../../../../src/models/routing/attempt-offers.ts';
@@ -9,6 +8,7 @@ import {
   createRateLimitAdvisory,
   type RateLimitAdvisory,
 } from '../../../../src/models/routing/rate-limit-advisory.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const clock = new ManualClock(Date.parse('2026-11-22T06:00:00Z'));
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
@@ -9,6 +8,7 @@ import type { Speech, SpeechCall } from '../../../../src/models/providers/speech
 import { createSpeechSynthesis } from '../../../../src/models/speech/synthesize-speech.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
 
 const AGENT = 7;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { SourceEntry } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
@@ -17,6 +16,7 @@ import type { Rails } from '../../../../src/models/routing/open-rails.ts';
 import { createTranscriptions } from '../../../../src/models/transcription/transcribe.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { plainBudgets } from '../../../support/plain-budgets.ts';
 import { adtsFile } from '../../../support/sound-files.ts';
 

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { ClaimedPayout } from '../../../../src/payments/payouts/payout.ts';
 import { createPayouts } from '../../../../src/payments/payouts/payouts.ts';
 import { usdcDomain } from '../../../../src/x402/authorization.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const payout = (n: number): ClaimedPayout => ({
   nonce: word(n),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { EventRow } from '../../../../src/ledger/rules/companion.ts';
 import { proxyErrors } from '../../../../src/payments/errors.ts';
 import { createCapHitReports } from '../../../../src/payments/proxy/report-cap-hits.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function world() {
   const clock = new ManualClock();

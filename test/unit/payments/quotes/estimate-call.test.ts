@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { requestErrors } from '../../../../src/http/route/errors.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
 import { marketplaceErrors } from '../../../../src/marketplace/errors.ts';
 import type { MarketPrice } from '../../../../src/payments/proxy/marketplace.ts';
@@ -9,6 +8,7 @@ import type { Quote, Quoted } from '../../../../src/payments/quotes/price-quotes
 import { aPolicy } from '../../../support/a-policy.ts';
 import { marketPrices } from '../../../support/fakes/market-prices.ts';
 import { scriptedClient } from '../../../support/fakes/scripted-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
 
 const URL_ = 'https://api.vendor.example/paid#part';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { MarketPrice } from '../../../../src/payments/proxy/marketplace.ts';
 import {
   type ForecastRequest,
@@ -14,6 +13,7 @@ import {
 import { aPolicy } from '../../../support/a-policy.ts';
 import { marketPrices } from '../../../support/fakes/market-prices.ts';
 import { placeOf, scriptedClient } from '../../../support/fakes/scripted-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { type StandingsWish, standingsReader, standingsWith } from '../../../support/standings.ts';
 
 const PAYEE = `0x${'aa'.repeat(20)}`;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { proxyErrors } from '../../../../src/payments/errors.ts';
 import { createPriceQuotes } from '../../../../src/payments/quotes/price-quotes.ts';
 import type { Probed } from '../../../../src/payments/quotes/probe-target.ts';
 import { parseChallenge } from '../../../../src/x402/challenge.ts';
 import { challengeV2, entryV2, PAYEE, TERMS, USDC } from '../../../support/challenges.ts';
 import { placeOf } from '../../../support/fakes/scripted-client.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const TARGET = placeOf('https://vendor.example/paid');
 

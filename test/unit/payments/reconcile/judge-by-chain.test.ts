@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import {
   type ChainView,
   createChainJudge,
@@ -13,6 +12,7 @@ import {
 import { RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { FakeChain, rpcOf, USDC } from '../../../support/fakes/fake-chain.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { letRun } from '../../../support/payment-book.ts';
 
 const START_SEC = 1_800_000_000;

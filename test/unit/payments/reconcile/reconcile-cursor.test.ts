@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import { reconcile } from '../../../../src/payments/reconcile/reconcile.ts';
@@ -8,6 +7,7 @@ import { topicOf } from '../../../../src/platform/chain/abi.ts';
 import type { LogQuery } from '../../../../src/platform/chain/log-query.ts';
 import { RpcTooMuch, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { movedBy, reconcileWorld } from '../../../support/reconcile-world.ts';
 
 const WALLET = `0x${'a1'.repeat(20)}`;

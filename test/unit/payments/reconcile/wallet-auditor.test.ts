@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
@@ -10,6 +9,7 @@ import type { Block } from '../../../../src/platform/chain/rpc-answers.ts';
 import { MemoryAudits } from '../../../support/fakes/memory-audits.ts';
 import { MemoryAwaited } from '../../../support/fakes/memory-awaited.ts';
 import { MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { AGENT } from '../../../support/payment-book.ts';
 import { movedBy, reconcileWorld } from '../../../support/reconcile-world.ts';
 

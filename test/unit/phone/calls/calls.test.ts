@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { CallDeps } from '../../../../src/phone/calls/call-deps.ts';
 import { createCarrierHooks } from '../../../../src/phone/calls/calls.ts';
 import type { CarrierCallbacks } from '../../../../src/phone/carriers/carrier.ts';
 import { createTelnyxCallbacks } from '../../../../src/phone/carriers/telnyx/callbacks.ts';
 import { createTwilioCallbacks } from '../../../../src/phone/carriers/twilio/callbacks.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const clock = new ManualClock();
 const { publicKey } = generateKeyPairSync('ed25519');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { NamedTimers } from '../../../../src/phone/calls/named-timers.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 it('a named timer that is set again replaces the earlier one, and no timer fires after close', () => {
   const clock = new ManualClock();

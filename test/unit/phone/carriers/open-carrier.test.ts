@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Carrier } from '../../../../src/phone/carriers/carrier.ts';
 import { openCarrier } from '../../../../src/phone/carriers/open-carrier.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { recordedFetch } from '../../../support/recorded-fetch.ts';
 
 const { publicKey } = generateKeyPairSync('ed25519');

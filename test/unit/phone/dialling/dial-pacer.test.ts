@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createDialPacer } from '../../../../src/phone/dialling/dial-pacer.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** A line whose turns are noted in their order, with the second at which they came. */
 function line(perSecond = 1, longestWaitMs = 10_000) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { LatencyChain } from '../../../../src/phone/records/turn-latency.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const quiet = { stage() {} };
 

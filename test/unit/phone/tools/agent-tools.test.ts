@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { readTools } from '../../../../src/phone/tools/agent-tools.ts';
 import { createDestinationGuard } from '../../../../src/platform/egress/destination-guard.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const guard = createDestinationGuard({
   resolve: async (host) => [host === 'inside.example' ? '10.0.0.1' : '93.184.216.34'],

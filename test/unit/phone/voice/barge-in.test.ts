@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { BargeIn } from '../../../../src/phone/voice/barge-in.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const LOUD_MS: number = LIMITS.phone.bargeInMs;
 const OVER = { mayInterrupt: true };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { KeyEntry, keypadNote } from '../../../../src/phone/voice/key-entry.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function keys() {
   const clock = new ManualClock();

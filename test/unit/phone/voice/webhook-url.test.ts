@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { requireWebhookUrl } from '../../../../src/phone/voice/webhook-url.ts';
 import { createDestinationGuard } from '../../../../src/platform/egress/destination-guard.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   'example.com': ['93.184.216.34'],

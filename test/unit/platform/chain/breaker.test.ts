@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createBreaker, formatPrice } from '../../../../src/platform/chain/breaker.ts';
 import { CHAIN_ID, FEEDS, feedsChain } from '../../../support/fakes/feeds-chain.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function setUp() {
   const clock = new ManualClock();

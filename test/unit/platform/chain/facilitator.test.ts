@@ -9,10 +9,10 @@ import {
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createFacilitator, encodeTransfer } from '../../../../src/platform/chain/facilitator.ts';
 import { type EthCall, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { testWallet } from '../../../support/wallet.ts';
 
 const USDC = `0x${'11'.repeat(20)}`;

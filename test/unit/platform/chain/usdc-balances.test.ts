@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { type EthCall, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { createUsdcBalances } from '../../../../src/platform/chain/usdc-balances.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const USDC = `0x${'11'.repeat(20)}`;
 const WALLET = `0x${'AB'.repeat(20)}`;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import {
   createWalletSignatures,
   signedText,
 } from '../../../../src/platform/chain/wallet-signature.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { testWallet } from '../../../support/wallet.ts';
 
 const clock = new ManualClock();

@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import {
   BlockedDestination,
   Unreachable,
@@ -13,6 +12,7 @@ import {
 } from '../../../../src/platform/egress/destination-guard.ts';
 import { OPERATOR } from '../../../../src/platform/egress/fair-shares.ts';
 import { ODD_SPELLINGS, PLAIN } from '../../../support/address-spellings.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { MISSPELLED } from '../../../support/misspelled-urls.ts';
 import { PUBLIC_URLS } from '../../../support/public-urls.ts';
 import {

@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import {
   type ExchangeOptions,
   exchange,
   type GuardedAnswer,
 } from '../../../../src/platform/egress/exchange.ts';
 import { BodyTooLarge, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** Time and order without a socket: the carrier is told by hand what undici would say, and when. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { MessageBudget } from '../../../../src/platform/messages/message-budget.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const { linkRates, socketRates } = LIMITS;
 const { bytes, busyMs } = socketRates;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { MessageSource } from '../../../../src/platform/messages/message-lane.ts';
 import { MessageQueue } from '../../../../src/platform/messages/message-queue.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const { all, owner: ofOwner } = LIMITS.socketsWaiting;

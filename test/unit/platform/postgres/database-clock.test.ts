@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createDatabaseClock } from '../../../../src/platform/postgres/database-clock.ts';
 import type { Queryable } from '../../../../src/platform/postgres/sql.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const NOON_MS = Date.UTC(2026, 5, 1, 12);
 

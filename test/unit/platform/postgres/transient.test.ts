@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import {
   answerWithin,
   CallTimeout,
   isConnectionError,
   isTransient,
 } from '../../../../src/platform/postgres/transient.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const failure = (code: string) => Object.assign(new Error('failed'), { code });
 

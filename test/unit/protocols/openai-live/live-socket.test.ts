@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { SocketConnection, SocketHandler } from '../../../../src/http/route/socket-route.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createLiveSocket } from '../../../../src/protocols/openai-live/live-socket.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 import { AGENT, createVoiceWorld, FakeSocket, settleAll } from '../../../support/voice-world.ts';
 

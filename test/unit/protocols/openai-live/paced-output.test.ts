@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { PacedOutput } from '../../../../src/protocols/openai-live/paced-output.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('PacedOutput', () => {
   it('PacedOutput knows how much of the sent speech has not been played', () => {

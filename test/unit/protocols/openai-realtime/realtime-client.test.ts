@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { EventSender } from '../../../../src/protocols/openai-realtime/event-sender.ts';
 import { RealtimeClient } from '../../../../src/protocols/openai-realtime/realtime-client.ts';
 import { EventAllowance } from '../../../../src/voice/live/event-allowance.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { FakeSocket } from '../../../support/voice-world.ts';
 
 const span = { heardMs: 1_500, startMs: 0, endMs: 1_500, latencyMs: 540 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Rules } from '../../../../src/ledger/rules/rules.ts';
 import type { Counter } from '../../../../src/policy/counter.ts';
 import type { CapState } from '../../../../src/policy/evaluate.ts';
@@ -8,6 +7,7 @@ import type { Policy } from '../../../../src/policy/policy.ts';
 import { advisoryOf, createBudgetReports } from '../../../../src/spend/awareness/budget-left.ts';
 import { createTeamReadings } from '../../../../src/spend/awareness/team-readings.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { counterOf, NOW_MS } from '../../../support/snapshot-arbitrary.ts';
 import { FACTS, policyOf } from '../../../support/spending.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { type Counter, emptyCounter } from '../../../../src/policy/counter.ts';
 import { createTeamReadings } from '../../../../src/spend/awareness/team-readings.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { policyOf } from '../../../support/spending.ts';
 
 const policies = [policyOf({ id: 1, agentId: null }), policyOf({ id: 2, agentId: null })];

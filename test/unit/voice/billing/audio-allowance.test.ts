@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { AudioAllowance } from '../../../../src/voice/billing/audio-allowance.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('AudioAllowance', () => {
   it('AudioAllowance lets two minutes of audio through at once, then audio in real time', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createTurnBilling } from '../../../../src/voice/billing/bill-turn.ts';
 import { liveTurnCap } from '../../../../src/voice/billing/turn-meter.ts';
 import type { AnswerReceipt } from '../../../../src/voice/session/answer-request.ts';
 import type { FinishedAnswer } from '../../../../src/voice/session/answering.ts';
 import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { openSession, RATE } from '../../../support/realtime-session.ts';
 import { silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT } from '../../../support/voice-world.ts';

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { assert } from '../../../../src/kernel/assert.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
@@ -10,6 +9,7 @@ import { openSessionHold } from '../../../../src/voice/billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { ACTIVE, MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { policyOf } from '../../../support/spending.ts';
 
 const AGENT = 7;

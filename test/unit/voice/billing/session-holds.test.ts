@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
@@ -12,6 +11,7 @@ import { openSessionHold } from '../../../../src/voice/billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../../../../src/voice/billing/session-holds.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
 import { ACTIVE, MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { policyOf } from '../../../support/spending.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Rail, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
@@ -10,6 +9,7 @@ import { askSources } from '../../../../src/voice/cascade/ask-sources.ts';
 import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 
 const SERVED = { kind: 'completed', status: 200 } as const;

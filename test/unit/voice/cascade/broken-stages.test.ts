@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Modality, Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
@@ -16,6 +15,7 @@ import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import type { SessionTrace } from '../../../../src/voice/live/session-trace.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 import { listening } from '../../../support/speech.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Rates } from '../../../../src/kernel/price.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
@@ -19,6 +18,7 @@ import {
   type SessionConfig,
 } from '../../../../src/voice/session/session-config.ts';
 import { NO_KEYS } from '../../../support/cascade-world.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { createFakeEngines } from '../../../support/voice-fakes.ts';
 

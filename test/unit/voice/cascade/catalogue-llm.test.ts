@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { StopSignal } from '../../../../src/kernel/stop-signal.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
@@ -18,6 +17,7 @@ import {
   type LlmPiece,
   StageFailed,
 } from '../../../../src/voice/session/voice-pipeline.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { textEvent } from '../../../support/stream-upstream.ts';
 import { settleAll } from '../../../support/voice-world.ts';

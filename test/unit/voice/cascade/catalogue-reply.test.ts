@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { takeBillFrom } from '../../../../src/voice/cascade/cascade-pipeline.ts';
 import { CatalogueReply } from '../../../../src/voice/cascade/catalogue-reply.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import type { LlmPiece } from '../../../../src/voice/session/voice-pipeline.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
 import { callEvent, deltaEvent, finishEvent, textEvent } from '../../../support/stream-upstream.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseWav, wavSamples } from '../../../../media/wav.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
@@ -18,6 +17,7 @@ import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import { StageFailed } from '../../../../src/voice/session/voice-pipeline.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { listening } from '../../../support/speech.ts';
 import { createFakeEngines, tone } from '../../../support/voice-fakes.ts';

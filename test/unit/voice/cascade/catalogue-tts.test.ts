@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { StopSignal } from '../../../../src/kernel/stop-signal.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
@@ -13,6 +12,7 @@ import { CatalogueTts } from '../../../../src/voice/cascade/catalogue-tts.ts';
 import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 

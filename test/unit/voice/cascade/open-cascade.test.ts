@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
 import { assert } from '../../../../src/kernel/assert.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import {
   memberProblem,
@@ -11,6 +10,7 @@ import { openCascade } from '../../../../src/voice/cascade/open-cascade.ts';
 import { planCascade } from '../../../../src/voice/cascade/plan-cascade.ts';
 import { ConfigUnfit } from '../../../../src/voice/session/session-config.ts';
 import { NO_KEYS } from '../../../support/cascade-world.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { AGENT, createVoiceWorld } from '../../../support/voice-world.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
@@ -18,6 +17,7 @@ import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { createTurnTranscriber } from '../../../../src/voice/cascade/turn-transcriber.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import { createFallbackStt } from '../../../../src/voice/stt/fallback-stt.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { tone } from '../../../support/voice-fakes.ts';
 import { settleAll } from '../../../support/voice-world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { EventAllowance } from '../../../../src/voice/live/event-allowance.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('EventAllowance', () => {
   it('EventAllowance lets a burst of events through, then a steady rate, and recovers with time', () => {

@@ -4,8 +4,8 @@ import { type AnyStateMachine, createActor, setup } from 'xstate';
 import { transcriptionStreamMachine } from '../../../../machines/transcription-stream.ts';
 import { voiceSessionMachine } from '../../../../machines/voice-session.ts';
 import { voiceTurnMachine } from '../../../../machines/voice-turn.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { FlatActor } from '../../../../src/voice/live/flat-actor.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { SESSION_EVENTS } from '../../../support/session-events.ts';
 
 const ending = { code: 1008, reason: 'budget_exhausted' };

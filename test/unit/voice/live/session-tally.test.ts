@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../../src/http/server/metrics.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { SessionTally } from '../../../../src/voice/live/session-tally.ts';
 import { createVoiceMetrics, type VoiceKind } from '../../../../src/voice/live/voice-metrics.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 function start(kind: VoiceKind = 'realtime') {
   const clock = new ManualClock();

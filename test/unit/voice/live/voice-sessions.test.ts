@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createVoiceSessions } from '../../../../src/voice/live/voice-sessions.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const quiet = { drain() {}, abandon() {} };
 

@@ -7,8 +7,8 @@ import {
 } from '../../../../src/engines/engine.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { createFallbackStt } from '../../../../src/voice/stt/fallback-stt.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { listening } from '../../../support/speech.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 

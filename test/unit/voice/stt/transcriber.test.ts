@@ -5,10 +5,10 @@ import {
   type TurnSign,
   UtteranceLost,
 } from '../../../../src/engines/engine.ts';
-import { ManualClock } from '../../../../src/kernel/manual-clock.ts';
 import { Transcriber } from '../../../../src/voice/stt/transcriber.ts';
 import type { Heard } from '../../../../src/voice/stt/transcriber-events.ts';
 import type { TranscriberOptions } from '../../../../src/voice/stt/transcriber-options.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { bytesOf, createFakeEngines, silence, tone } from '../../../support/voice-fakes.ts';
 import { settleAll } from '../../../support/voice-world.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { createAnthropicRail } from '../../../../../src/models/providers/anthropic/anthropic.ts';
 import { WRITES_ANY_DEPTH } from '../../../../support/deep-json.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const rail = () =>
   createAnthropicRail({

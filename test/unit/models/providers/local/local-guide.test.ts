@@ -5,8 +5,8 @@ import {
   EngineInputRefused,
   EngineMissing,
 } from '../../../../../src/engines/engine.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { createLocalGuideRail } from '../../../../../src/models/providers/local/local-guide.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 type Asked = Parameters<GuideEngine['reply']>[0];
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import {
   countInputs,
   type EmbeddingParameters,
 } from '../../../../../src/models/providers/embedding-rail.ts';
 import { createOpenAiEmbeddingRail } from '../../../../../src/models/providers/openai/openai-embedding.ts';
 import { WRITES_ANY_DEPTH } from '../../../../support/deep-json.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const upstream = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: null };
 const open = (limits: { inFlight?: number } = {}) =>

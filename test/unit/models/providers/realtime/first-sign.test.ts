@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { MessageQueue } from '../../../../../src/platform/messages/message-queue.ts';
 import { createDeepgramListenRail } from '../../../../../src/protocols/deepgram/listen/listen-rail.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/protocols/openai-realtime/openai-rail.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../../../../support/realtime-upstream.ts';
 
 let upstream: RealtimeUpstream;

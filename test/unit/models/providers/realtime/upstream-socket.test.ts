@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type WebSocket from 'ws';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { LiveUpstream } from '../../../../../src/models/providers/realtime/upstream-socket.ts';
 import { MessageQueue } from '../../../../../src/platform/messages/message-queue.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

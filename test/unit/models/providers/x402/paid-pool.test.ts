@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import type { OpenedAnswer } from '../../../../../src/models/providers/open-answer.ts';
 import { failed, type Outcome } from '../../../../../src/models/providers/outcome.ts';
 import type {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { relayStream } from '../../../../../src/models/purchase/relay-stream.ts';
 import { ConnectionBytes } from '../../../../../src/models/responses/connection/connection-memory.ts';
 import { ResponseConnection } from '../../../../../src/models/responses/connection/response-connection.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const {
   connectionMs,

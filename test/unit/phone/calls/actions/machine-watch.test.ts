@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { MachineWatch } from '../../../../../src/phone/calls/actions/machine-watch.ts';
 import type { OnMachine } from '../../../../../src/phone/calls/call.ts';
 import type { AnsweredBy } from '../../../../../src/phone/carriers/carrier.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
 function watch(onMachine: OnMachine) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { CallPlace } from '../../../../../src/phone/calls/opening/call-place.ts';
 import { createVoiceSessions } from '../../../../../src/voice/live/voice-sessions.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
 function openingCall() {

@@ -4,7 +4,6 @@ import { minRaw } from '../../../../../src/kernel/amount.ts';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
@@ -25,6 +24,7 @@ import { DEFAULT_CONFIG } from '../../../../../src/voice/session/session-config.
 import { aCall } from '../../../../support/a-call.ts';
 import { railsOf } from '../../../../support/cascade-world.ts';
 import { createFakeLedger } from '../../../../support/fake-ledger.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { createVoiceWorld } from '../../../../support/voice-world.ts';
 
 const CEILING_RAW = LIMITS.phone.callCeilingRaw;

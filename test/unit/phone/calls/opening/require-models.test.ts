@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../../../src/config/config-error.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { requireCallModels } from '../../../../../src/phone/calls/opening/require-models.ts';
 import { railsOf } from '../../../../support/cascade-world.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { createVoiceWorld } from '../../../../support/voice-world.ts';
 
 const required = async (models: { readonly stt: string; readonly tts: string }) => {

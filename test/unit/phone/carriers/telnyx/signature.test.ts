@@ -1,13 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import type { CallbackRequest } from '../../../../../src/phone/carriers/carrier.ts';
 import { hooksOf } from '../../../../../src/phone/carriers/telnyx/hooks.ts';
 import {
   isSignedByTelnyx,
   telnyxPublicKey,
 } from '../../../../../src/phone/carriers/telnyx/signature.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const NOW = 1_795_000_000;
 const clock = new ManualClock(NOW * 1_000);

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
 import { createTelnyx } from '../../../../../src/phone/carriers/telnyx/telnyx.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { type PeerAnswer, recordedFetch } from '../../../../support/recorded-fetch.ts';
 
 const ROOT = 'http://127.0.0.1:9/v2';

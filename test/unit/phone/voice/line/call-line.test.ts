@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { createLoopbackCodec } from '../../../../../src/phone/carriers/loopback/loopback-codec.ts';
 import { CallLine } from '../../../../../src/phone/voice/line/call-line.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
 const PIECE_MS = 200;

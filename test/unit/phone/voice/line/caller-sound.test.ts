@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { encodeMulaw } from '../../../../../media/mulaw.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { CallerSound } from '../../../../../src/phone/voice/line/caller-sound.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const FORMAT = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
 const FRAME = 160;

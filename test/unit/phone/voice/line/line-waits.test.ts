@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { LineWaits } from '../../../../../src/phone/voice/line/line-waits.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
 it('a sender that waits for the line goes on once: after its time, when its signal fires, or when all are woken', async () => {

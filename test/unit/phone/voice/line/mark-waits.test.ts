@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { MarkWaits } from '../../../../../src/phone/voice/line/mark-waits.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 let clock: ManualClock;
 let waits: MarkWaits;

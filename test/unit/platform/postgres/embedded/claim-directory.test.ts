@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../../src/kernel/log.ts';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import {
   claimDirectory,
   sendSignal,
 } from '../../../../../src/platform/postgres/embedded/claim-directory.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 let directory = '';
 beforeAll(() => {

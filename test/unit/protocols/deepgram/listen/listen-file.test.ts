@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import type { TranscriptionRequest } from '../../../../../src/models/transcription/transcription-request.ts';
 import {
   createListenFiles,
   ListenFileQuery,
 } from '../../../../../src/protocols/deepgram/listen/listen-file.ts';
 import { aBuyer } from '../../../../support/a-buyer.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 /** What is bought for a query and a body. */
 async function boughtFor(rawQuery: string, bytes: Buffer): Promise<TranscriptionRequest> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
-import type { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import type { RateTexts } from '../../../../../src/models/catalogue/builtin/builtin-model.ts';
+import type { ManualClock } from '../../../../support/manual-clock.ts';
 import { usageOf } from '../../../../support/realtime-upstream.ts';
 import { startRelaySession } from '../../../../support/relay-session-world.ts';
 import {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { noMetrics } from '../../../../../src/platform/tracing/metrics.ts';
 import {
   isAppend,
@@ -8,6 +7,7 @@ import {
 } from '../../../../../src/protocols/openai-realtime/relay/turn-signs.ts';
 import { SessionTally } from '../../../../../src/voice/live/session-tally.ts';
 import { createVoiceMetrics } from '../../../../../src/voice/live/voice-metrics.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 function start() {
   const clock = new ManualClock(0);

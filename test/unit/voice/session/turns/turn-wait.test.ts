@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../src/kernel/manual-clock.ts';
 import { Conversation } from '../../../../../src/voice/session/conversation.ts';
 import { SERVER_VAD, type TurnDetection } from '../../../../../src/voice/session/turn-detection.ts';
 import { TURN_MODES } from '../../../../../src/voice/session/turns/end-of-turn.ts';
 import { TurnWait } from '../../../../../src/voice/session/turns/turn-wait.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const SEMANTIC: TurnDetection = {
   type: 'semantic_vad',

@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from './clock.ts';
+import type { Clock, TimerHandle } from '../../src/kernel/clock.ts';
 
 type Timer = { readonly callback: () => void; readonly dueMs: number; readonly order: number };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/kernel/clock.ts';
-import { ManualClock } from '../../../src/kernel/manual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('ManualClock', () => {
   it('ManualClock fires timers in due order, each at its own instant, and never early', () => {
