@@ -7,8 +7,8 @@ import { createApi } from '../src/app/commands/demo/api.ts';
 import { completeSettings, type Settings } from '../src/app/local-secrets.ts';
 import { type Server, startServer } from '../src/app/server.ts';
 import { readConfig } from '../src/config/config.ts';
+import { CONFIG_LIMITS } from '../src/config/limits.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { randomHex, systemRandom } from '../src/kernel/random.ts';
 import { openSql, type Sql } from '../src/platform/postgres/sql.ts';
@@ -44,7 +44,7 @@ export async function benchPayments(): Promise<BenchRow[]> {
     const { settings } = completeSettings(config, systemRandom);
     const key = await fund(settings, chain);
     const stand = await vendor.ask<Stand>({ kind: 'sell', priceRaw: PRICE_RAW });
-    const { reconcileSeconds } = LIMITS;
+    const { reconcileSeconds } = CONFIG_LIMITS.chain;
     const usual = { ...settings, chain: { ...settings.chain, reconcileSeconds } };
     await using server = await start(usual);
     const call = (url: string): PeerRequest => ({

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildReconciler } from '../src/app/build/build-reconciler.ts';
+import { CONFIG_LIMITS } from '../src/config/limits.ts';
 import { sleep, systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { checkInvariants } from '../src/ledger/store/check-invariants.ts';
 import type { Reconciled } from '../src/payments/reconcile/reconcile.ts';
@@ -101,7 +101,7 @@ function timesOf(
   seconds: number,
   used: { readonly here: number; readonly database: number },
 ): BenchRow[] {
-  const { reconcileSeconds } = LIMITS;
+  const { reconcileSeconds } = CONFIG_LIMITS.chain;
   const verdict = seconds <= reconcileSeconds ? 'held' : 'MISSED';
   return [
     row(`${PAYMENTS} payments decided`, seconds, 's', `bar <= ${reconcileSeconds} s: ${verdict}`),

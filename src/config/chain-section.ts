@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMITS } from '../kernel/limits.ts';
+import { CONFIG_LIMITS } from './limits.ts';
 import { address, optional } from './variable-kinds.ts';
 
 /** Id and contract addresses of the Base main network, as published. */
@@ -46,16 +46,16 @@ export const CHAIN_SECTION = {
   }),
   CHAIN_CONFIRMATIONS: optional(z.coerce.number().int().min(0).max(1_000)).meta({
     description: 'Blocks on top of a block before it counts. At least 1 in production.',
-    defaultsTo: String(LIMITS.chainConfirmations),
+    defaultsTo: String(CONFIG_LIMITS.chain.confirmations),
   }),
   RECONCILE_SECONDS: optional(z.coerce.number().min(0.05).max(3_600)).meta({
     description: 'Time between two readings of the chain. Fixed in production.',
-    defaultsTo: String(LIMITS.reconcileSeconds),
+    defaultsTo: String(CONFIG_LIMITS.chain.reconcileSeconds),
   }),
   CHAIN_CLOCK_SKEW_SECONDS: optional(z.coerce.number().min(0).max(1_000_000_000)).meta({
     description:
       'How far the clocks of chain and server may be apart. Beyond it paid calls are refused. ' +
       'Fixed in production.',
-    defaultsTo: String(LIMITS.chainClockSkewSeconds),
+    defaultsTo: String(CONFIG_LIMITS.chain.clockSkewSeconds),
   }),
 };

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { LIMITS } from '../kernel/limits.ts';
 import { assemblePhone } from './assemble-phone.ts';
 import { MAINNET } from './chain-section.ts';
 import { ConfigError } from './config-error.ts';
@@ -11,6 +10,7 @@ import {
   Environment,
   withoutIdleThresholds,
 } from './environment.ts';
+import { CONFIG_LIMITS } from './limits.ts';
 import { assembleTracing } from './tracing-section.ts';
 
 export type Config = ReturnType<typeof assemble>;
@@ -91,7 +91,7 @@ function assemble(env: z.output<typeof Environment>) {
       enabled: env.RATELIMIT_ADVISORY_ENABLED,
       nearLimitBps: env.RATELIMIT_ADVISORY_NEAR_LIMIT_BPS,
     },
-    agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? LIMITS.agentProxyPerMinute,
+    agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? CONFIG_LIMITS.agentProxyPerMinute,
     monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
     tracing: assembleTracing(env),
     catalogFile: env.CATALOG_FILE,
@@ -118,9 +118,9 @@ function assembleChain(env: z.output<typeof Environment>) {
     oracle: env.PRICE_ORACLE_ADDRESS ?? MAINNET.oracle,
     sequencerFeed: env.SEQUENCER_FEED_ADDRESS ?? MAINNET.sequencerFeed,
     treasury: parseTreasury(env.TREASURY_ADDRESS, usdc),
-    confirmations: env.CHAIN_CONFIRMATIONS ?? LIMITS.chainConfirmations,
-    reconcileSeconds: env.RECONCILE_SECONDS ?? LIMITS.reconcileSeconds,
-    clockSkewSeconds: env.CHAIN_CLOCK_SKEW_SECONDS ?? LIMITS.chainClockSkewSeconds,
+    confirmations: env.CHAIN_CONFIRMATIONS ?? CONFIG_LIMITS.chain.confirmations,
+    reconcileSeconds: env.RECONCILE_SECONDS ?? CONFIG_LIMITS.chain.reconcileSeconds,
+    clockSkewSeconds: env.CHAIN_CLOCK_SKEW_SECONDS ?? CONFIG_LIMITS.chain.clockSkewSeconds,
   } as const;
 }
 
@@ -143,8 +143,8 @@ function keepChainNumbers(env: z.output<typeof Environment>): void {
     throw new ConfigError('Invalid CHAIN_CONFIRMATIONS "0": production needs at least 1');
   }
   const fixed = {
-    RECONCILE_SECONDS: LIMITS.reconcileSeconds,
-    CHAIN_CLOCK_SKEW_SECONDS: LIMITS.chainClockSkewSeconds,
+    RECONCILE_SECONDS: CONFIG_LIMITS.chain.reconcileSeconds,
+    CHAIN_CLOCK_SKEW_SECONDS: CONFIG_LIMITS.chain.clockSkewSeconds,
   } as const;
   for (const [name, value] of Object.entries(fixed)) {
     const set = env[name as keyof typeof fixed];
@@ -201,7 +201,7 @@ function parsePort(text: string | undefined): number {
 }
 
 function parseValidBefore(text: string | undefined): number {
-  if (text === undefined) return LIMITS.validBeforeSeconds;
+  if (text === undefined) return CONFIG_LIMITS.validBeforeSeconds;
   if (!/^[1-9]\d{0,8}$/.test(text)) {
     throw new ConfigError(`Invalid X402_VALID_BEFORE_SECONDS: "${text}"`);
   }
@@ -229,7 +229,7 @@ function parseDatabase(text: string | undefined, environment: string) {
 
 /** Sets the header limit that uWebSockets.js reads from the environment when it loads. Its default of 4 KiB is too small. */
 export function raiseHeaderLimit(): void {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(LIMITS.headerBlockBytes);
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(CONFIG_LIMITS.headerBlockBytes);
 }
 
 /** Reads a provider's credential from the variable `name`. The catalogue lists the names of these variables. */

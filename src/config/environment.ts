@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LIMITS } from '../kernel/limits.ts';
 import { LOG_LEVELS } from '../kernel/log.ts';
 import { ADDRESS, CHAIN_SECTION, MAINNET } from './chain-section.ts';
+import { CONFIG_LIMITS } from './limits.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 import { MEMORY_SECTION } from './memory-section.ts';
 import { PHONE_SECTION } from './phone-section.ts';
@@ -53,7 +53,7 @@ export const SECTIONS = {
       unset: 'no proxy is trusted',
     }),
     SOCKETS_PER_AGENT: unlessEmpty(
-      z.coerce.number().int().min(1).max(100_000).default(LIMITS.socketsPerAgent),
+      z.coerce.number().int().min(1).max(100_000).default(CONFIG_LIMITS.socketsPerAgent),
     ).describe('Sockets that one agent may have open. One more is 429 `too_many_connections`.'),
     LOCAL_LISTENERS: unlessEmpty(z.coerce.number().int().min(1).max(10_000).optional()).meta({
       description:
@@ -117,7 +117,7 @@ export const SECTIONS = {
     X402_VALID_BEFORE_SECONDS: text().meta({
       description: 'Lifetime of a signed payment.',
       takes: 'a whole number above 0',
-      defaultsTo: String(LIMITS.validBeforeSeconds),
+      defaultsTo: String(CONFIG_LIMITS.validBeforeSeconds),
     }),
     X402_DOMAIN_ALLOWLIST: list().meta({
       description: 'The domains that paid calls may reach.',
@@ -133,7 +133,7 @@ export const SECTIONS = {
     }),
     RC12_RATE_LIMIT_PER_MINUTE: optional(z.coerce.number().int().positive()).meta({
       description: 'Requests a minute through the paid proxy, for each agent.',
-      defaultsTo: String(LIMITS.agentProxyPerMinute),
+      defaultsTo: String(CONFIG_LIMITS.agentProxyPerMinute),
     }),
   },
   Marketplace: MARKETPLACE_SECTION,
@@ -148,7 +148,7 @@ export const SECTIONS = {
       unset: 'the built-in catalogue alone',
     }),
     RESPONSE_DAYS: unlessEmpty(
-      z.coerce.number().int().min(0).max(365).default(LIMITS.responses.keptDays),
+      z.coerce.number().int().min(0).max(365).default(CONFIG_LIMITS.responsesKeptDays),
     ).meta({
       description:
         'How long a response of `POST /v1/responses` is kept behind its last use, unless its request says `"store": false`. ' +

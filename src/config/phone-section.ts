@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../kernel/limits.ts';
+import { CONFIG_LIMITS } from './limits.ts';
 import { optional, text, unlessEmpty } from './variable-kinds.ts';
 
-const CALLS = LIMITS.phone.concurrentCalls;
+const CALLS = CONFIG_LIMITS.phone.concurrentCalls;
 
 /** Environment variables of the phone service and its carriers. */
 export const PHONE_SECTION = {
@@ -75,7 +75,7 @@ export const PHONE_SECTION = {
       .number()
       .min(2)
       .max(600)
-      .default(LIMITS.phone.mediaTimeoutMs / 1_000),
+      .default(CONFIG_LIMITS.phone.mediaTimeoutMs / 1_000),
   ).meta({
     description:
       'A call whose carrier sends no sound for so long is ended and billed to the last of it.',
@@ -104,7 +104,7 @@ export const PHONE_SECTION = {
     unset: 'the built-in prices',
   }),
   PHONE_RECORDING_DAYS: unlessEmpty(
-    z.coerce.number().int().min(1).max(3_650).default(LIMITS.phone.recordingDays),
+    z.coerce.number().int().min(1).max(3_650).default(CONFIG_LIMITS.phone.recordingDays),
   ).meta({
     description: 'Days after which this server has the carrier delete the recording of a call.',
     takes: 'days, 1 to 3650',

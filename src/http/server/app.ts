@@ -1,4 +1,5 @@
 import { DRAINING } from '../../../machines/draining.ts';
+import { CONFIG_LIMITS } from '../../config/limits.ts';
 import type { IdempotencyStore } from '../../idempotency/idempotency.ts';
 import { assert } from '../../kernel/assert.ts';
 import { type Clock, sleep } from '../../kernel/clock.ts';
@@ -125,7 +126,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
   const { clock } = deps;
   const state = { draining: false, openRequests: 0 };
   const registry = createSocketRegistry({
-    perAgent: deps.socketCaps?.perAgent ?? LIMITS.socketsPerAgent,
+    perAgent: deps.socketCaps?.perAgent ?? CONFIG_LIMITS.socketsPerAgent,
     perAddress: deps.socketCaps?.perAddress ?? LIMITS.socketsPerAddress,
   });
   const gate = new UpgradeGate(uws, deps.random);

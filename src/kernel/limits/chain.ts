@@ -8,9 +8,6 @@ export const CHAIN_LIMITS = {
   rpcErrorChars: 200,
 
   // Defaults of settings
-  chainConfirmations: 4,
-  reconcileSeconds: 15,
-  chainClockSkewSeconds: 30,
 
   // Balances
   walletBalanceMs: 5_000,

@@ -1,7 +1,5 @@
 /** Limits of payments to vendors. */
 export const PAYMENT_LIMITS = {
-  validBeforeSeconds: 90,
-
   // The proxy
   /** Calls of one agent under way, each from its start to the last byte of its answer. */
   proxyCallsPerAgent: 256,

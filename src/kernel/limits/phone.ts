@@ -27,8 +27,6 @@ export const PHONE_LIMITS = {
   usageRowsRead: 100_000,
   /** Upper bound of the cost of one call, and the amount that a call reserves when its caller names none. */
   callCeilingRaw: 2_000_000n,
-  /** Calls at a time where nothing else is set, and the most that can be. */
-  concurrentCalls: { agent: 3, account: 10, most: 1_000 },
   /** Seconds after which a call without a media stream is over: the longest ringing, and the carrier's time around it. */
   ringSeconds: 60,
   /** Ends of calls whose rows are not written yet: for how long each is kept, and how many. */
@@ -124,8 +122,6 @@ export const PHONE_LIMITS = {
     reasonChars: 500,
     purposeChars: 4_096,
   },
-  /** Days that a carrier keeps recordings, unless the settings say otherwise. */
-  recordingDays: 30,
   /** Largest recording: an hour of two channels of 16-bit sound at 8 kHz, and its header. */
   recordingBytes: 120_000_000,
   /** First interval at which the carrier is queried for a recording whose callback has not come. */
@@ -182,8 +178,6 @@ export const PHONE_LIMITS = {
   refillMs: 400,
   /** Interval of the marks in outgoing sound, which tell how much of it was heard. */
   markMs: 200,
-  /** Time without sound after which a line counts as dead: carriers send sound all the time, even of a silent caller. */
-  mediaTimeoutMs: 10_000,
   /** Time for a line to come back after its media stream broke. */
   lineLostMs: 15_000,
   /** Time that the end of a call waits for the carrier to play the last words. */

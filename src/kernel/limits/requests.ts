@@ -11,7 +11,6 @@ export const REQUEST_LIMITS = {
   /** Requests of each caller on routes without a limit of their own, so that no caller takes the share of all others. */
   callerPerMinute: 3_000,
   ipPerMinute: 60,
-  agentProxyPerMinute: 3_000,
   /**
    * Requests a minute on `/v1/*` of each group: all callers with money, all other callers with a key, all without a credential.
    */
@@ -79,7 +78,6 @@ export const REQUEST_LIMITS = {
   formFieldsBytes: 128 * 1024,
   formParts: 64,
   formPartHeadBytes: 4 * 1024,
-  headerBlockBytes: 16 * 1024,
   /** Bytes of request bodies in memory, of all requests together, while the bodies arrive or are handled. */
   bodyBytesInFlight: 256 * 1024 * 1024,
   /**

@@ -40,8 +40,6 @@ export const RESPONSES_LIMITS = {
   trimAfterRows: 200,
   trimAfterBytes: 4 * 1024 * 1024,
   trimmedAgents: 10_000,
-  /** Days that a response is kept, unless configured otherwise. */
-  keptDays: 30,
   /**
    * Least minutes between two renewals of a response that is continued. A renewal restarts its time to live and marks the
    * response as used.

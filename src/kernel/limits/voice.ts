@@ -41,8 +41,6 @@ export const VOICE_LIMITS = {
     busyMs: { burst: 1_000, perSecond: 600 },
   },
   socketBackpressureBytes: 1024 * 1024,
-  /** Sockets of one agent at a time. The setting `SOCKETS_PER_AGENT` overrides this number. */
-  socketsPerAgent: 100,
   socketsPerAddress: 2_500,
   /**
    * Seconds without data after which a socket closes. A socket is pinged after 24 s of silence: proxies on the way cut a

@@ -3,20 +3,18 @@ import { fewMembers } from '../../kernel/json/few-members.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 
-const { responses } = LIMITS;
-
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
 /** Id of a response, an item or a call, made by this server or an upstream. */
 export const ResponseId = z
   .string()
   .min(1)
-  .max(responses.idChars)
+  .max(LIMITS.responses.idChars)
   .refine(isStorable, { error: 'has a character that no id has' });
 
 /** One item of the input. Members of its type are checked by the code that reads them. */
 export const InputItem = z.looseObject({
-  type: z.string().max(responses.idChars).nullish(),
+  type: z.string().max(LIMITS.responses.idChars).nullish(),
   id: ResponseId.nullish(),
 });
 
@@ -27,7 +25,7 @@ export const InputItem = z.looseObject({
 export const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(LIMITS.modelIdChars),
   input: z.union([z.string(), z.array(InputItem).max(LIMITS.chatMessages)]).nullish(),
-  instructions: z.string().max(responses.instructionChars).nullish(),
+  instructions: z.string().max(LIMITS.responses.instructionChars).nullish(),
   previous_response_id: ResponseId.nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
@@ -38,7 +36,7 @@ export const ResponsesRequest = z.looseObject({
   top_logprobs: z.number().int().min(0).max(20).nullish(),
   tools: z
     .array(z.looseObject({ type: z.string() }))
-    .max(responses.tools)
+    .max(LIMITS.responses.tools)
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   text: z
@@ -48,12 +46,15 @@ export const ResponsesRequest = z.looseObject({
     })
     .nullish(),
   reasoning: z.looseObject({ effort: z.string().nullish() }).nullish(),
-  include: z.array(z.string()).max(responses.includes).nullish(),
+  include: z.array(z.string()).max(LIMITS.responses.includes).nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   metadata: fewMembers(
-    z.record(z.string().max(responses.metadataKeyChars), z.string().max(responses.metadataChars)),
-    responses.metadataPairs,
-    `may have ${responses.metadataPairs} pairs`,
+    z.record(
+      z.string().max(LIMITS.responses.metadataKeyChars),
+      z.string().max(LIMITS.responses.metadataChars),
+    ),
+    LIMITS.responses.metadataPairs,
+    `may have ${LIMITS.responses.metadataPairs} pairs`,
   ).nullish(),
 });
 

@@ -1,3 +1,4 @@
+import { CONFIG_LIMITS } from '../../config/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
@@ -61,7 +62,7 @@ export function readSwitch(field: string, value: unknown): boolean {
 
 function readCalls(value: unknown): number | null {
   if (value === '' || value === null) return null;
-  const { most } = LIMITS.phone.concurrentCalls;
+  const { most } = CONFIG_LIMITS.phone.concurrentCalls;
   const isNumber = typeof value === 'number' && Number.isInteger(value);
   if (isNumber && value >= 1 && value <= most) return value;
   throw phoneErrors.invalidVoice(`concurrentCalls: must be a whole number from 1 to ${most}.`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { CONFIG_LIMITS } from '../../../config/limits.ts';
 
 export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
 
@@ -8,7 +8,7 @@ export const ConcurrentCalls = z
   .number()
   .int()
   .min(1)
-  .max(LIMITS.phone.concurrentCalls.most)
+  .max(CONFIG_LIMITS.phone.concurrentCalls.most)
   .nullable();
 
 export const CallLimitRecord = z.object({

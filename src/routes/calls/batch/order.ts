@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CONFIG_LIMITS } from '../../../config/limits.ts';
 import { created, route } from '../../../http/route/route.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { readSpender } from '../../../models/purchase/read-spender.ts';
@@ -41,7 +42,7 @@ export const orderBatch = route<{ batches: Batches }>()({
       .refine(({ from, until }) => from !== until, 'from and until must differ')
       .optional(),
     /** Calls at a time. */
-    maxConcurrent: z.int().min(1).max(LIMITS.phone.concurrentCalls.most).optional(),
+    maxConcurrent: z.int().min(1).max(CONFIG_LIMITS.phone.concurrentCalls.most).optional(),
     /** Repeated calls of a recipient, by the outcome of the latest call. */
     retries: z
       .strictObject(Object.fromEntries(RETRIED.map((name) => [name, Retry.optional()])))
