@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { DRAINING } from './draining.ts';
+import { MACHINE_LIMITS } from './limits.ts';
 import type { Ending } from './transcription-stream.ts';
 
 export type RealtimeRelayEvent =
@@ -69,8 +69,8 @@ export const realtimeRelayMachine = setup({
   },
   delays: {
     quietCheck: ({ context }) => context.effects.quietInMs(),
-    turnLimit: LIMITS.realtimeTurnMs,
-    finishLimit: LIMITS.relayFinishMs,
+    turnLimit: MACHINE_LIMITS.realtime.turnMs,
+    finishLimit: MACHINE_LIMITS.relay.finishMs,
   },
 }).createMachine({
   id: 'realtime-relay',

@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { DRAINING } from './draining.ts';
+import { MACHINE_LIMITS } from './limits.ts';
 
 /** End of a stream: an error event when `error` is set, then the close frame. */
 export type Ending = {
@@ -95,10 +95,10 @@ export const transcriptionStreamMachine = setup({
   },
   delays: {
     quietCheck: ({ context }) => context.effects.quietInMs(),
-    holdLimit: LIMITS.transcriptionHoldMs,
-    finishLimit: LIMITS.transcriptFinishMs,
-    finishMost: LIMITS.transcriptMostMs,
-    leaveLimit: LIMITS.relayFinishMs,
+    holdLimit: MACHINE_LIMITS.transcription.holdMs,
+    finishLimit: MACHINE_LIMITS.transcription.finishMs,
+    finishMost: MACHINE_LIMITS.transcription.mostMs,
+    leaveLimit: MACHINE_LIMITS.relay.finishMs,
   },
 }).createMachine({
   id: 'transcription-stream',

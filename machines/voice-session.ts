@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { DRAINING } from './draining.ts';
+import { MACHINE_LIMITS } from './limits.ts';
 import type { Ending } from './transcription-stream.ts';
 
 export type VoiceSessionEvent =
@@ -40,7 +40,7 @@ export type VoiceSessionEffects = {
 
 type Input = {
   readonly effects: VoiceSessionEffects;
-  /** Milliseconds that one turn may take. Absent: `LIMITS.realtimeTurnMs`. */
+  /** Milliseconds that one turn may take. Absent: `MACHINE_LIMITS.realtime.turnMs`. */
   readonly turnMs?: number | undefined;
 };
 
@@ -100,7 +100,7 @@ export const voiceSessionMachine = setup({
   id: 'voice-session',
   context: ({ input }) => ({
     effects: input.effects,
-    turnMs: input.turnMs ?? LIMITS.realtimeTurnMs,
+    turnMs: input.turnMs ?? MACHINE_LIMITS.realtime.turnMs,
     ending: undefined,
     mayAnswer: true,
     wanted: false,

@@ -64,11 +64,6 @@ export const VOICE_LIMITS = {
   /** Seconds by which audio may arrive ahead of real time. A client that sends faster is cut off. */
   audioAheadSeconds: 120,
   grammarChars: 16_384,
-  /** Time after the last audio to hold money for audio that still waits. Together with the finals this fits a usual drain. */
-  transcriptionHoldMs: 15_000,
-  /** Time for the remaining finals after `transcriptionHoldMs`: in all, and without a further final. */
-  transcriptMostMs: 120_000,
-  transcriptFinishMs: 10_000,
   /** Unsent bytes of generated speech at which synthesis waits for the client. */
   speechUnsentBytes: 256 * 1024,
   speechDeltaMs: 200,
@@ -121,7 +116,6 @@ export const VOICE_LIMITS = {
   realtimeReplyChars: 65_536,
   /** Characters of one answer with the model's reasoning and the arguments of its tool calls. */
   realtimeAnswerChars: 262_144,
-  realtimeTurnMs: 120_000,
   /** Time without speech after which a session's decoder goes back to the pool. */
   realtimeDecoderIdleMs: 30_000,
   realtimeEventsPerSecond: 200,
@@ -158,8 +152,6 @@ export const VOICE_LIMITS = {
   relayPingMs: 20_000,
   /** Time for an upstream to answer a close frame. */
   relayCloseMs: 2_000,
-  /** Time for an upstream to report the usage of a turn during which its client has left. */
-  relayFinishMs: 3_000,
   /** Responses of one session that are under way at once. */
   relayResponses: 16,
   /** Bounds of the recordings of sessions, which are made when an operator turns them on. */

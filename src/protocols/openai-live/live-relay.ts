@@ -1,9 +1,9 @@
 import { DRAINING } from '../../../machines/draining.ts';
+import { MACHINE_LIMITS } from '../../../machines/limits.ts';
 import type { RelayEffects } from '../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { RelayClient, SocketFrame } from '../../voice/live/downlink.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import { UPSTREAM_CLOSED } from '../../voice/live/voice-endings.ts';
@@ -253,7 +253,7 @@ export class LiveRelay {
 
   /** Sends the client the journaled usage and closes. Waits for the ledger for at most `relayFinishMs`. */
   async #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): Promise<void> {
-    await within(this.#clock, LIMITS.relayFinishMs, billed, () => undefined);
+    await within(this.#clock, MACHINE_LIMITS.relay.finishMs, billed, () => undefined);
     const { code, reason } = ending;
     if (!this.#isCloseTold) {
       const told = { session: this.#session, usage: usageOf(this.#meter.billed) };

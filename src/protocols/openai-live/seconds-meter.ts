@@ -1,3 +1,4 @@
+import { MACHINE_LIMITS } from '../../../machines/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
 import { largestFitting } from '../../ledger/rules/hold-what-fits.ts';
@@ -20,7 +21,10 @@ import {
 const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
 /** Seconds until the next check, the ledger's answer to it and the session's end at the upstream, with its rounding. */
 const LEAST_SECONDS =
-  LIMITS.liveCheckMs / 1_000 + 1 + LIMITS.relayFinishMs / 1_000 + LIMITS.liveRoundingSeconds;
+  LIMITS.liveCheckMs / 1_000 +
+  1 +
+  MACHINE_LIMITS.relay.finishMs / 1_000 +
+  LIMITS.liveRoundingSeconds;
 
 /** Returns the usage of `seconds` in the units that the source has rates for. */
 const usageOf = ({ rates }: Source, seconds: number): Usage => ({

@@ -29,7 +29,7 @@ export interface VoiceClient {
    * sent.
    */
   readonly firstSoundAtMs?: number | undefined;
-  /** Upper bound in milliseconds of one answer on a client that gets audio in real time (default: `LIMITS.realtimeTurnMs`). */
+  /** Upper bound in milliseconds of one answer on a client that gets audio in real time (default: `MACHINE_LIMITS.realtime.turnMs`). */
   readonly turnMs?: number;
   /** True while the client plays other audio to the caller, whose silence does not count meanwhile (default: false). */
   readonly isSounding?: boolean;

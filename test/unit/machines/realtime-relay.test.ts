@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
+import { MACHINE_LIMITS } from '../../../machines/limits.ts';
 import { type RealtimeRelayEvent, realtimeRelayMachine } from '../../../machines/realtime-relay.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const spent = { code: 1008, reason: 'budget_exhausted' };
@@ -65,7 +65,7 @@ describe('a relayed realtime session', () => {
       fc.property(fc.boolean(), fc.subarray([...EVENTS]), (isInTurn, sent) => {
         const { actor, clock, send } = start(isInTurn);
         send(...sent);
-        clock.advance(LIMITS.realtimeTurnMs + LIMITS.relayFinishMs + 900_000);
+        clock.advance(MACHINE_LIMITS.realtime.turnMs + MACHINE_LIMITS.relay.finishMs + 900_000);
         expect(actor.getSnapshot().status).toBe('done');
       }),
     );
@@ -84,7 +84,7 @@ describe('a relayed realtime session', () => {
     const { effects, clock, send } = start(true);
     send({ type: 'drain.requested' });
     expect(effects).toEqual([]);
-    clock.advance(LIMITS.realtimeTurnMs);
+    clock.advance(MACHINE_LIMITS.realtime.turnMs);
     expect(effects[0]).toBe('hangUp server is shutting down');
     const idle = start(false);
     idle.send({ type: 'drain.requested' });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
+import { MACHINE_LIMITS } from '../../../machines/limits.ts';
 import {
   type TranscriptionStreamEvent,
   transcriptionStreamMachine,
 } from '../../../machines/transcription-stream.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const unfinished = { code: 1011, reason: 'transcript_unfinished' };
@@ -91,7 +91,7 @@ describe('transcription stream', () => {
       actor.send({ type: 'socket.closed' });
       actor.send({ type: 'socket.closed' });
       expect(effects).toEqual(['finishTranscript']);
-      clock.advance(LIMITS.relayFinishMs - 1);
+      clock.advance(MACHINE_LIMITS.relay.finishMs - 1);
       expect(actor.getSnapshot().value).toBe('leaving');
       clock.advance(1);
       expect(effects.slice(1)).toEqual(['hangUp', 'settle']);
@@ -103,11 +103,11 @@ describe('transcription stream', () => {
     actor.send({ type: 'audio.finished' });
     actor.send({ type: 'audio.passed' });
     for (let times = 0; times < 3; times++) {
-      clock.advance(LIMITS.transcriptFinishMs - 1);
+      clock.advance(MACHINE_LIMITS.transcription.finishMs - 1);
       actor.send({ type: 'transcript.progressed' });
     }
     expect(effects).toEqual(['passAudio', 'finishTranscript']);
-    clock.advance(LIMITS.transcriptFinishMs);
+    clock.advance(MACHINE_LIMITS.transcription.finishMs);
     expect(effects.slice(2)).toEqual(['giveUpRest', 'hangUp', 'settle']);
     expect(actor.getSnapshot().context.ending).toEqual(unfinished);
   });
@@ -116,7 +116,7 @@ describe('transcription stream', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'drain.requested' });
     actor.send({ type: 'audio.passed' });
-    for (let ms = 0; ms < LIMITS.transcriptMostMs; ms += 1_000) {
+    for (let ms = 0; ms < MACHINE_LIMITS.transcription.mostMs; ms += 1_000) {
       actor.send({ type: 'transcript.progressed' });
       clock.advance(1_000);
     }
@@ -134,7 +134,7 @@ describe('transcription stream', () => {
       actor.send(end);
       actor.send({ type: 'budget.low' });
       actor.send({ type: 'drain.requested' });
-      clock.advance(LIMITS.transcriptionHoldMs - 1);
+      clock.advance(MACHINE_LIMITS.transcription.holdMs - 1);
       expect(effects).toEqual(['passAudio']);
       actor.send({ type: 'audio.passed' });
       expect(effects).toEqual(['passAudio', 'finishTranscript']);
@@ -145,7 +145,7 @@ describe('transcription stream', () => {
   it('a transcription stream waits for a hold up to a limit, and then gives the missing balance as the reason', () => {
     const { effects, actor, clock } = start();
     actor.send({ type: 'audio.finished' });
-    clock.advance(LIMITS.transcriptionHoldMs);
+    clock.advance(MACHINE_LIMITS.transcription.holdMs);
     expect(effects).toEqual(['passAudio', 'finishTranscript']);
     actor.send({ type: 'transcript.finished' });
     expect(actor.getSnapshot().context.ending).toEqual(unheld);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
+import { MACHINE_LIMITS } from '../../../machines/limits.ts';
 import { type VoiceSessionEvent, voiceSessionMachine } from '../../../machines/voice-session.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SESSION_EVENTS } from '../../support/session-events.ts';
 
@@ -90,7 +90,7 @@ describe('realtime session', () => {
     expect(silent.effects).toEqual(['bill', 'hangUp', 'settle']);
     const endless = start(true);
     endless.send({ type: 'drain.requested' });
-    endless.clock.advance(LIMITS.realtimeTurnMs);
+    endless.clock.advance(MACHINE_LIMITS.realtime.turnMs);
     expect(endless.effects).toEqual(['hangUp', 'settle']);
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
 import { tone } from '../../../support/voice-fakes.ts';
@@ -36,7 +37,7 @@ async function longCall(options: Parameters<typeof phoneCall>[0] = {}) {
 
 it('an answer that waits for a long sound is spoken after it, and the call goes on', async () => {
   const { call, over, plays, runs, spoken } = await longCall();
-  const soundMs = LIMITS.realtimeTurnMs + 4_000;
+  const soundMs = MACHINE_LIMITS.realtime.turnMs + 4_000;
   plays(soundMs);
   call.say('Thank you for waiting.');
   await runs(soundMs + 2_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { startLiveRelay, UPSTREAM_SESSION } from '../../../support/live-relay-world.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
@@ -67,7 +67,7 @@ describe('a live session at an upstream', () => {
     await begin();
     await pass(10);
     session.socketClosed();
-    clock.advance(LIMITS.relayFinishMs);
+    clock.advance(MACHINE_LIMITS.relay.finishMs);
     await session.settled;
     expect(ledger.charges).toMatchObject([{ costRaw: 10n, usage: { audio_second: 10 } }]);
   });
@@ -128,7 +128,7 @@ describe('a live session at an upstream', () => {
     for (let n = 0; n < 100; n++) {
       await pass(1);
       expect(Number(sessionHold.heldRaw)).toBeGreaterThanOrEqual(
-        n + 1 + LIMITS.relayFinishMs / 1_000,
+        n + 1 + MACHINE_LIMITS.relay.finishMs / 1_000,
       );
     }
     expect(client.of('error')).toEqual([]);
@@ -295,7 +295,7 @@ describe('a live session at an upstream', () => {
     world.upstream.leave(1006);
     await settleAll();
     expect(world.client.closed).toBeUndefined();
-    world.clock.advance(LIMITS.relayFinishMs);
+    world.clock.advance(MACHINE_LIMITS.relay.finishMs);
     await settleAll();
     expect(world.client.closed?.code).toBe(1011);
   });
@@ -333,7 +333,7 @@ describe('a live session at an upstream', () => {
         }
         if (who === 'upstream') upstream.leave(1006);
         else session.socketClosed();
-        clock.advance(LIMITS.relayFinishMs);
+        clock.advance(MACHINE_LIMITS.relay.finishMs);
         await session.settled;
         await settleAll();
         const [charge] = ledger.charges;

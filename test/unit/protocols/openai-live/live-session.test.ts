@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { sleep } from '../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { charsOf } from '../../../../src/voice/billing/turn-meter.ts';
@@ -123,9 +124,9 @@ describe('a live session on this server', () => {
   it('a live session speaks a text to its end that takes longer than answers of other protocols may', async () => {
     const { clock, engines, errors, pass, send, socket } = await openLiveSession();
     const { signal } = new AbortController();
-    engines.tts.flite.between = () => sleep(clock, LIMITS.realtimeTurnMs * 0.6, signal);
+    engines.tts.flite.between = () => sleep(clock, MACHINE_LIMITS.realtime.turnMs * 0.6, signal);
     send(say('One. Two. Three.'));
-    await pass(LIMITS.realtimeTurnMs * 1.3);
+    await pass(MACHINE_LIMITS.realtime.turnMs * 1.3);
     expect(errors()).toEqual([]);
     expect(engines.tts.flite.spoken).toEqual(['One.', 'Two.', 'Three.']);
     expect(soundMs(socket.of('session.output_audio.delta'))).toBeCloseTo(300, -1);

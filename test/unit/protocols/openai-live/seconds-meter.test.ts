@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { startLiveRelay } from '../../../support/live-relay-world.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
@@ -36,7 +37,7 @@ describe('the seconds that an upstream reports', () => {
           if (end === 'closed') close(steps.at(-1)?.seconds ?? 0);
           if (end === 'broken') upstream.leave(1006);
           if (end === 'left') session.socketClosed();
-          clock.advance(LIMITS.relayFinishMs);
+          clock.advance(MACHINE_LIMITS.relay.finishMs);
           await session.settled;
           await settleAll();
           const reports = client.of('session.usage.updated').map(told);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { sleep } from '../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { TranscriptionStream } from '../../../../src/voice/transcription/transcription-stream.ts';
@@ -125,7 +126,8 @@ describe('a transcription stream', () => {
 
   it('a transcription stream waits for the last words as long as some come, however long that takes in all', async () => {
     const { clock, engines, stream, send, socket, ledger, price } = await openLocalStream();
-    engines.stt.pocketsphinx.decoding = () => sleep(clock, LIMITS.transcriptFinishMs - 1_000);
+    engines.stt.pocketsphinx.decoding = () =>
+      sleep(clock, MACHINE_LIMITS.transcription.finishMs - 1_000);
     for (let said = 0; said < 3; said++) {
       await send(tone(1_000, RATE));
       await send(silence(1_000, RATE));
@@ -133,7 +135,7 @@ describe('a transcription stream', () => {
     stream.finish();
     for (let said = 0; said < 3; said++) {
       await settleAll();
-      clock.advance(LIMITS.transcriptFinishMs - 1_000);
+      clock.advance(MACHINE_LIMITS.transcription.finishMs - 1_000);
     }
     await stream.settled;
     expect(socket.closed).toEqual({ code: 1000, reason: 'done' });
@@ -148,7 +150,7 @@ describe('a transcription stream', () => {
     await send(tone(5_000, RATE));
     stream.finish();
     await settleAll();
-    clock.advance(LIMITS.transcriptFinishMs);
+    clock.advance(MACHINE_LIMITS.transcription.finishMs);
     await stream.settled;
     expect(socket.closed).toEqual({ code: 1011, reason: 'transcript_unfinished' });
     expect(socket.events.at(-1)).toMatchObject({ type: 'error', code: 'transcript_unfinished' });
@@ -274,7 +276,7 @@ describe.each([
     async (_who, end, code) => {
       const { extension, ledger, pass, price, socket, stream } = await waiting();
       end(stream);
-      await pass(LIMITS.transcriptionHoldMs - 1_000);
+      await pass(MACHINE_LIMITS.transcription.holdMs - 1_000);
       expect(socket.closed).toBeUndefined();
       extension.grant();
       await stream.settled;
@@ -288,7 +290,7 @@ describe.each([
   it('the last audio of a transcription stream is reported as unheard when its hold does not come in time', async () => {
     const { extension, ledger, pass, price, socket, stream } = await waiting();
     stream.finish();
-    await pass(LIMITS.transcriptionHoldMs);
+    await pass(MACHINE_LIMITS.transcription.holdMs);
     expect(socket.closed).toEqual({ code: 1011, reason: 'ledger_unavailable' });
     expect(utterances(socket)).toBe(4);
     expect(socket.events.at(-1)).toMatchObject(unheard);

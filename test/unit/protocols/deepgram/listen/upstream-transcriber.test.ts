@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { MACHINE_LIMITS } from '../../../../../machines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { UpstreamTranscriber } from '../../../../../src/protocols/deepgram/listen/upstream-transcriber.ts';
 import { PLAIN_DIALECT } from '../../../../../src/protocols/transcript-events/plain-dialect.ts';
@@ -33,7 +34,7 @@ describe('a stream with an upstream transcriber', () => {
     const { client, ledger, pass, stream, upstream } = await open();
     stream.audio(sound(4));
     stream.finish();
-    await pass(LIMITS.transcriptFinishMs - 1);
+    await pass(MACHINE_LIMITS.transcription.finishMs - 1);
     expect(client.closed).toBeUndefined();
     await pass(1);
     await stream.settled;
@@ -45,7 +46,7 @@ describe('a stream with an upstream transcriber', () => {
     const silent = await open();
     silent.stream.audio(sound(4));
     silent.stream.socketClosed();
-    await silent.pass(LIMITS.relayFinishMs - 1);
+    await silent.pass(MACHINE_LIMITS.relay.finishMs - 1);
     expect(silent.ledger.openHolds()).toBe(1);
     await silent.pass(1);
     await silent.stream.settled;
@@ -240,7 +241,7 @@ describe('a stream with an upstream transcriber', () => {
       const extension = holdBack(ledger);
       stream.audio(hush(15));
       stream.finish();
-      await pass(LIMITS.transcriptionHoldMs - 1_000);
+      await pass(MACHINE_LIMITS.transcription.holdMs - 1_000);
       expect(client.closed).toBeUndefined();
       extension.grant();
       await settleAll();
@@ -263,7 +264,7 @@ describe('a stream with an upstream transcriber', () => {
     const extension = holdBack(ledger);
     stream.audio(hush(15));
     stream.finish();
-    await pass(LIMITS.transcriptionHoldMs);
+    await pass(MACHINE_LIMITS.transcription.holdMs);
     expect(words().at(-1)).toBe('{"type":"CloseStream"}');
     upstream.say(totalOf(10));
     upstream.leave(1000);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MACHINE_LIMITS } from '../../../../../machines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { RateTexts } from '../../../../../src/models/catalogue/builtin/builtin-model.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
@@ -45,7 +46,7 @@ describe('a relayed session', () => {
     upstream.begin('r1');
     upstream.say({ type: 'response.output_audio.delta', delta: 'A'.repeat(128_000) });
     session.socketClosed();
-    clock.advance(LIMITS.relayFinishMs - 1);
+    clock.advance(MACHINE_LIMITS.relay.finishMs - 1);
     await settleAll();
     expect(ledger.openHolds()).toBe(1);
     clock.advance(1);
@@ -64,7 +65,7 @@ describe('a relayed session', () => {
     upstream.say({ type: 'response.output_audio.delta', delta });
     session.socketClosed();
     expect(upstream.sent).toEqual(['r1', 'r2', 'r3'].map(cancelOf));
-    clock.advance(LIMITS.relayFinishMs);
+    clock.advance(MACHINE_LIMITS.relay.finishMs);
     await session.settled;
     const [charge] = ledger.charges;
     expect(charge?.usage).toMatchObject({ estimated: 1, audio_output_token: 1_201 });
