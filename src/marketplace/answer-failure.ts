@@ -8,6 +8,7 @@ import {
 } from '../models/providers/vendors/vendor-api.ts';
 import { proxyErrors } from '../payments/errors.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
+import { X402_LIMITS } from '../x402/limits.ts';
 import { marketplaceErrors } from './errors.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
@@ -56,7 +57,7 @@ const isOfLocalEngine = ({ status }: ApiError): boolean => status === 400;
 
 /** Returns the refusal of a file that a vendor gave up, with the vendor's reason. */
 const refusalOf = ({ message }: VendorGaveUp, credentials: readonly string[]): VendorResponse => {
-  const reason = withoutKeys(Buffer.from(message), credentials, LIMITS.vendorReasonChars);
+  const reason = withoutKeys(Buffer.from(message), credentials, X402_LIMITS.reasonChars);
   const error = { message: reason.toString(), type: 'invalid_request_error' };
   return { status: 422, headers: {}, body: Buffer.from(JSON.stringify({ error })) };
 };

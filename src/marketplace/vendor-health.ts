@@ -4,6 +4,7 @@ import { isoTime } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Worker } from '../kernel/schedule.ts';
+import { X402_LIMITS } from '../x402/limits.ts';
 import type { MarketAddress } from './market-address.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { listPriceRaw } from './prices/price.ts';
@@ -137,7 +138,7 @@ async function probe(
   } catch (error) {
     if (error instanceof VendorRefused && error.answer.status === TOO_MANY) return undefined;
     const why = error instanceof Error ? error.message : String(error);
-    return { ...took(), isOk: false, excerpt: why.slice(0, LIMITS.vendorReasonChars) };
+    return { ...took(), isOk: false, excerpt: why.slice(0, X402_LIMITS.reasonChars) };
   }
 }
 
@@ -147,7 +148,7 @@ const TOO_MANY = 429;
 
 const excerptOf = (delivery: Delivery): string =>
   'json' in delivery
-    ? JSON.stringify(delivery.json.text ?? '').slice(0, LIMITS.vendorReasonChars)
+    ? JSON.stringify(delivery.json.text ?? '').slice(0, X402_LIMITS.reasonChars)
     : `${delivery.contentType}, ${delivery.audio.length} bytes`;
 
 function shown(

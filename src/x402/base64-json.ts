@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonTooComplex, parseBoundedJson } from '../kernel/json/parse-json.ts';
-import { LIMITS } from '../kernel/limits.ts';
+import { X402_LIMITS } from './limits.ts';
 
 /** Returns the value of a header, or all its values, by its lower-case name. */
 export type HeaderLookup = (name: string) => string | readonly string[] | undefined;
@@ -14,15 +14,15 @@ export type DecodedHeader =
     };
 
 /** Bounds of JSON that is at most 64 KiB long. */
-const BOUNDS = { ...LIMITS.requestJson, depth: LIMITS.paymentJsonDepth };
+const BOUNDS = { ...LIMITS.requestJson, depth: X402_LIMITS.jsonDepth };
 
 /** Standard base64, with or without padding, as published decoders accept it. The URL alphabet is not accepted. */
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Reads JSON from the base64 text of a header. Size and depth are bounded. Never throws. */
 export function decodeBase64Json(text: string): DecodedHeader {
-  if (text.length > LIMITS.paymentHeaderChars) {
-    return unreadable('invalid_base64', `longer than ${LIMITS.paymentHeaderChars} characters`);
+  if (text.length > X402_LIMITS.headerChars) {
+    return unreadable('invalid_base64', `longer than ${X402_LIMITS.headerChars} characters`);
   }
   const padded = text.endsWith('=');
   if (!STANDARD_BASE64.test(text) || text.length % 4 === 1 || (padded && text.length % 4 !== 0)) {

@@ -1,5 +1,4 @@
 import { isObject, type Json } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import {
   type DecodedHeader,
   decodeBase64Json,
@@ -7,6 +6,7 @@ import {
   headerValues,
   parseJson,
 } from './base64-json.ts';
+import { X402_LIMITS } from './limits.ts';
 import { type PaymentOffer, type ProtocolVersion, parseOffer, type Terms } from './offer.ts';
 
 /** A vendor's demand for payment, with at least one offer that can be paid here. */
@@ -48,7 +48,7 @@ function readDocument({ body, header }: VendorAnswer): DecodedHeader | typeof AB
   // Two headers state two prices. The sender of the second header must not choose the price.
   if (another !== undefined) return TWO_HEADERS;
   if (value !== undefined) return decodeBase64Json(value);
-  if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return ABSENT;
+  if (body === undefined || body.byteLength > X402_LIMITS.challengeBodyBytes) return ABSENT;
   const decoded = parseJson(body);
   if (decoded.kind === 'unreadable' || !isObject(decoded.value)) return ABSENT;
   const { x402Version, accepts } = decoded.value;
@@ -95,7 +95,7 @@ function compatible(envelope: Envelope | undefined, terms: Terms): ParsedChallen
   }
   const { version, entries, resource, extensions } = envelope;
   const offers = entries
-    .slice(0, LIMITS.challengeOffers)
+    .slice(0, X402_LIMITS.offers)
     .map((entry) => parseOffer(entry, version, terms))
     .filter((offer) => offer !== undefined);
   if (offers.length === 0) {

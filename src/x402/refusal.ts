@@ -1,7 +1,7 @@
 import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { decodeBase64Json, headerValues, parseJson } from './base64-json.ts';
 import type { VendorAnswer } from './challenge.ts';
+import { X402_LIMITS } from './limits.ts';
 import { decodeSettlement, vendorText } from './settlement.ts';
 
 /**
@@ -15,7 +15,7 @@ export function readRefusal(answer: VendorAnswer): string | undefined {
   if (settled !== undefined) return settled;
   const again = header === undefined ? undefined : errorOf(decodeBase64Json(header));
   if (again !== undefined) return again;
-  if (body === undefined || body.byteLength > LIMITS.challengeBodyBytes) return undefined;
+  if (body === undefined || body.byteLength > X402_LIMITS.challengeBodyBytes) return undefined;
   return errorOf(parseJson(body));
 }
 

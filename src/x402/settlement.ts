@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { parseAddress } from './address.ts';
 import { decodeBase64Json, type HeaderLookup, headerValues, parseJson } from './base64-json.ts';
+import { X402_LIMITS } from './limits.ts';
 
 /** Settlement of a payment as its vendor claims it. The chain decides. */
 export type ClaimedSettlement = {
@@ -37,7 +37,7 @@ export function decodeSettlement(header: HeaderLookup): ClaimedSettlement | unde
 
 /** Decodes base64 of JSON. Version 1 does not fix the form, so that plain JSON and a bare transaction hash are accepted too. */
 function decodeValue(value: string): ClaimedSettlement | undefined {
-  if (value.length > LIMITS.paymentHeaderChars) return undefined;
+  if (value.length > X402_LIMITS.headerChars) return undefined;
   const hash = parseHash(value);
   if (hash !== undefined) return { ...NOTHING, transaction: hash };
   const decoded = value.startsWith('{') ? parseJson(Buffer.from(value)) : decodeBase64Json(value);
@@ -61,6 +61,6 @@ function readMembers(says: Json): ClaimedSettlement | undefined {
 const parseHash = (value: unknown): string | undefined =>
   typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : undefined;
 
-/** Returns a vendor's text, cut to `LIMITS.vendorReasonChars`; undefined when it is missing or empty. */
+/** Returns a vendor's text, cut to `X402_LIMITS.reasonChars`; undefined when it is missing or empty. */
 export const vendorText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, LIMITS.vendorReasonChars) : undefined;
+  typeof value === 'string' && value !== '' ? value.slice(0, X402_LIMITS.reasonChars) : undefined;

@@ -159,13 +159,4 @@ export const OUTBOUND_LIMITS = {
   walletRequestsUnderWay: 64,
 
   // Payments
-  /** Characters of a challenge, a payment or a settlement in base64. */
-  paymentHeaderChars: 32 * 1024,
-  /** Bytes of a challenge that comes as a body. */
-  challengeBodyBytes: 64 * 1024,
-  paymentJsonDepth: 64,
-  /** Entries of a challenge that are read, the first ones. */
-  challengeOffers: 64,
-  /** Characters of a vendor's error text that are kept. */
-  vendorReasonChars: 200,
 } as const;

@@ -4,6 +4,7 @@ import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { headOf } from '../../platform/postgres/storable.ts';
+import { X402_LIMITS } from '../../x402/limits.ts';
 import type { DocumentService, JobNews } from '../documents/document-service.ts';
 import { LIST } from '../prices/price-list.ts';
 
@@ -101,7 +102,7 @@ function newsIn({ error_message: why, job_details: details, job_state: state }: 
     }
     case 'Failed': {
       const [reason = ''] = [why, told.error_message, told.error_code].filter(isText);
-      return { kind: 'failed', reason: headOf(reason, LIMITS.vendorReasonChars) };
+      return { kind: 'failed', reason: headOf(reason, X402_LIMITS.reasonChars) };
     }
     default:
       throw new VendorFailed('answered no state of a job');

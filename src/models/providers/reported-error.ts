@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { X402_LIMITS } from '../../x402/limits.ts';
 import { StreamBroken } from './openai/answer-reader.ts';
 import { type Declined, type Failed, failed } from './outcome.ts';
 import { unservedOf } from './upstream-pool.ts';
@@ -32,10 +32,10 @@ export class ReportedError extends StreamBroken {
     return wordIn(this.#error);
   }
 
-  /** Error message of the upstream, cut to `LIMITS.vendorReasonChars` characters. */
+  /** Error message of the upstream, cut to `X402_LIMITS.reasonChars` characters. */
   get told(): string {
     const { message } = this.#error;
-    return typeof message === 'string' ? message.slice(0, LIMITS.vendorReasonChars) : '';
+    return typeof message === 'string' ? message.slice(0, X402_LIMITS.reasonChars) : '';
   }
 
   /**

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import { decodeContent, readBounded } from '../../platform/egress/read-body.ts';
 import { type Challenge, parseChallenge, type VendorAnswer } from '../../x402/challenge.ts';
+import { X402_LIMITS } from '../../x402/limits.ts';
 import type { Terms } from '../../x402/offer.ts';
 import { proxyErrors } from '../errors.ts';
 import { VendorCallFailed } from './vendor-failed.ts';
@@ -34,7 +34,7 @@ export async function vendorAnswer(answer: GuardedAnswer): Promise<VendorAnswer>
 }
 
 async function smallBody(answer: GuardedAnswer): Promise<Uint8Array | undefined> {
-  const most = LIMITS.challengeBodyBytes;
+  const most = X402_LIMITS.challengeBodyBytes;
   try {
     const [coding] = valuesOf(answer, 'content-encoding');
     return decodeContent(await readBounded(answer.body, most), coding, most);

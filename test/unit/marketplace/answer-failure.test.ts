@@ -5,6 +5,7 @@ import { silentLog } from '../../../src/kernel/log.ts';
 import { refuseVendor } from '../../../src/marketplace/answer-failure.ts';
 import { VendorRefused } from '../../../src/marketplace/vendor.ts';
 import { VendorFailed, VendorGaveUp } from '../../../src/models/providers/vendors/vendor-api.ts';
+import { X402_LIMITS } from '../../../src/x402/limits.ts';
 
 const KEY = 'secret-of-the-operator';
 const accounts = new Map([['v', { baseUrl: 'http://v', credentials: [KEY], opens: () => ({}) }]]);
@@ -17,7 +18,7 @@ describe('a vendor that gave a file up', () => {
     expect(answer).toMatchObject({ status: 422, payment: 'passthrough', costRaw: 0n });
     const { error } = JSON.parse(textOf(answer));
     expect(error.message).toMatch(/^could not: \*\*\* x+$/);
-    expect(error.message.length).toBeLessThanOrEqual(LIMITS.vendorReasonChars);
+    expect(error.message.length).toBeLessThanOrEqual(X402_LIMITS.reasonChars);
   });
 
   it('a vendor that timed out is an error of the vendor and not a refusal of the file', () => {

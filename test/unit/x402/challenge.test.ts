@@ -2,8 +2,8 @@ import { encodePaymentRequiredHeader } from '@x402/core/http';
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { parseChallenge, type VendorAnswer } from '../../../src/x402/challenge.ts';
+import { X402_LIMITS } from '../../../src/x402/limits.ts';
 import {
   base64,
   challengeV2,
@@ -128,13 +128,13 @@ describe('a challenge', () => {
   });
 
   it('an x402 challenge is not read beyond its limits', () => {
-    const long = base64(`${JSON.stringify([entryV1()])}${' '.repeat(LIMITS.paymentHeaderChars)}`);
+    const long = base64(`${JSON.stringify([entryV1()])}${' '.repeat(X402_LIMITS.headerChars)}`);
     expect(code(withHeader(long))).toBe('invalid_base64');
-    const body = `${vectors.v1.challengeBody}${' '.repeat(LIMITS.challengeBodyBytes)}`;
+    const body = `${vectors.v1.challengeBody}${' '.repeat(X402_LIMITS.challengeBodyBytes)}`;
     expect(code(withBody(body))).toBe('absent');
     const nested = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
     expect(code(withHeader(base64(nested)))).toBe('invalid_json');
-    const late = [...Array(LIMITS.challengeOffers).fill(0), entryV1()];
+    const late = [...Array(X402_LIMITS.offers).fill(0), entryV1()];
     expect(code(withHeader(base64(late)))).toBe('no_compatible_requirement');
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { X402_LIMITS } from '../../../src/x402/limits.ts';
 import { readRefusal } from '../../../src/x402/refusal.ts';
 import { base64, challengeV2, entryV2, withBody, withHeader } from '../../support/challenges.ts';
 
@@ -17,7 +17,7 @@ describe("a vendor's reason to refuse a payment", () => {
 
   it('a vendor’s reason to refuse a payment is cut to `vendorReasonChars`, and undefined where there is none', () => {
     const long = JSON.stringify({ error: 'x'.repeat(10_000) });
-    expect(readRefusal(withBody(long))).toHaveLength(LIMITS.vendorReasonChars);
+    expect(readRefusal(withBody(long))).toHaveLength(X402_LIMITS.reasonChars);
     for (const text of ['', '{}', '{"error":7}', '{"error":""}', 'no', ' '.repeat(100_000)]) {
       expect(readRefusal(withBody(text))).toBeUndefined();
     }

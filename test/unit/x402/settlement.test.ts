@@ -1,7 +1,7 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { X402_LIMITS } from '../../../src/x402/limits.ts';
 import { decodeSettlement } from '../../../src/x402/settlement.ts';
 import { base64, PAYEE } from '../../support/challenges.ts';
 
@@ -37,7 +37,7 @@ describe('a claimed settlement', () => {
     const value = base64({ success: false, errorReason: 'x'.repeat(5_000), transaction: '' });
     const { errorReason, ...said } = settlement(value) ?? {};
     expect(said).toMatchObject({ success: false, transaction: undefined });
-    expect(errorReason).toHaveLength(LIMITS.vendorReasonChars);
+    expect(errorReason).toHaveLength(X402_LIMITS.reasonChars);
   });
 
   it('a vendor’s settlement that is missing or malformed is undefined and never throws', () => {

@@ -3,6 +3,7 @@ import type { ApiError } from '../../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { VENDOR_TIMES } from '../../../../src/payments/proxy/vendor-call.ts';
 import { BadRequestHeader, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
+import { X402_LIMITS } from '../../../../src/x402/limits.ts';
 import { payWorld } from '../../../support/pay-world.ts';
 import { letRun, rest } from '../../../support/payment-book.ts';
 import { nonceOf } from '../../../support/payments.ts';
@@ -169,13 +170,13 @@ describe('a vendor that says it does not take the payment', () => {
   it('a vendor’s long reason to refuse a payment is cut to `vendorReasonChars`', async () => {
     const { pay } = payWorld({ status: 402, body: JSON.stringify({ error: 'no '.repeat(9_999) }) });
     const { fields } = await refused(pay());
-    expect(String(fields.detail).length).toBeLessThanOrEqual(LIMITS.vendorReasonChars);
+    expect(String(fields.detail).length).toBeLessThanOrEqual(X402_LIMITS.reasonChars);
   });
 
   it.each([
     ['nothing', ''],
     ['a page', '<html>no</html>'],
-    ['more than the proxy reads', 'x'.repeat(LIMITS.challengeBodyBytes + 1)],
+    ['more than the proxy reads', 'x'.repeat(X402_LIMITS.challengeBodyBytes + 1)],
   ])(
     'a vendor that refuses a payment and says %s is reported with its status alone',
     async (_, body) => {

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import {
   readChallenge,
   valuesOf,
   vendorAnswer,
 } from '../../../../src/payments/proxy/read-challenge.ts';
+import { X402_LIMITS } from '../../../../src/x402/limits.ts';
 import { base64, entryV1, entryV2, TERMS } from '../../../support/challenges.ts';
 import { fakeAnswer, type ScriptedAnswer } from '../../../support/fakes/scripted-client.ts';
 
@@ -62,7 +62,7 @@ describe('what is read of a vendor’s answer', () => {
     const answer = fakeAnswer({ body: endless() });
     expect((await vendorAnswer(answer)).body).toBeUndefined();
     expect(answer.isDiscarded).toBe(true);
-    expect(answer.readBytes).toBeLessThanOrEqual(LIMITS.challengeBodyBytes + 8_192);
+    expect(answer.readBytes).toBeLessThanOrEqual(X402_LIMITS.challengeBodyBytes + 8_192);
   });
 
   it('a vendor’s answer that unpacks above the bound, breaks off or has an unknown coding is discarded', async () => {
