@@ -38,19 +38,12 @@ export const LEDGER_LIMITS = {
   selfCheckAgents: 1_000,
 
   // Database
-  /**
-   * Idle time after which the database ends a connection with an open sql transaction. Shorter than the time that other
-   * processes wait for the locks of a frozen process.
-   */
-  idleInTransactionMs: 5_000,
 
   // Leases and polling
   leaseMs: 15_000,
   /** Interval of a lease's renewals, and time limit of each renewal. Three renewals without an answer fit into one lease. */
   leaseRenewMs: 3_000,
   leaseAnswerMs: 2_000,
-  /** Milliseconds of doubt that each measurement adds to the last measured time of the database's clock. */
-  clockDoubtMs: 5,
   invalidationPollMs: 1_000,
 
   // Health and monitoring

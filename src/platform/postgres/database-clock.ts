@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { POSTGRES_LIMITS } from './limits.ts';
 import type { Queryable } from './sql.ts';
 
 /** The database's clock, which all processes share. */
@@ -23,7 +23,7 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
         select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
       const tookMs = clock.monotonicMs() - sentMs;
       // A measurement that took long is less exact than the last one, unless the last measurement is old.
-      doubtMs += LIMITS.clockDoubtMs;
+      doubtMs += POSTGRES_LIMITS.clockDoubtMs;
       if (row === undefined || tookMs > doubtMs) return;
       doubtMs = tookMs;
       aheadMs = row.ms + tookMs / 2 - clock.monotonicMs();

@@ -1,7 +1,7 @@
 import type postgres from 'postgres';
-import { LIMITS } from '../../kernel/limits.ts';
 import { ARRAY_TYPES } from './array-types.ts';
 import { driver } from './driver.ts';
+import { POSTGRES_LIMITS } from './limits.ts';
 
 /** Connection pool of the one database driver, for the embedded server and for a URL alike. */
 export type Sql = postgres.Sql;
@@ -46,7 +46,10 @@ export function openSql(
     idle_timeout: 0,
     max_lifetime: null,
     // A process that is frozen in a sql transaction must not keep its rows from other processes for ever.
-    connection: { idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs, ...settings },
+    connection: {
+      idle_in_transaction_session_timeout: POSTGRES_LIMITS.idleInTransactionMs,
+      ...settings,
+    },
   } as const;
   if (target.kind === 'url') return driver(target.url, options) as unknown as Sql;
   return driver({

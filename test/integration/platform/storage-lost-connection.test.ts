@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { POSTGRES_LIMITS } from '../../../src/platform/postgres/limits.ts';
 import { openSql, type Sql } from '../../../src/platform/postgres/sql.ts';
 import { isConnectionError } from '../../../src/platform/postgres/transient.ts';
 import { type BreakableDatabase, breakable } from '../../support/breakable-database.ts';
@@ -154,7 +154,7 @@ describe('a connection that is lost', () => {
   it('a SQL transaction that is idle for too long loses its connection, and its rows are unlocked', async () => {
     const [limit] = await sql`
       select setting::int as ms from pg_settings where name = 'idle_in_transaction_session_timeout'`;
-    expect(limit?.ms).toBe(LIMITS.idleInTransactionMs);
+    expect(limit?.ms).toBe(POSTGRES_LIMITS.idleInTransactionMs);
 
     await sql`create table kept (id int)`;
     await sql`insert into kept values (1)`;
