@@ -3,6 +3,7 @@ import { DRAINING } from '../../../machines/draining.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { MESSAGE_LIMITS } from '../../platform/messages/limits.ts';
 import { MessageBudget } from '../../platform/messages/message-budget.ts';
 import type { MessageSource } from '../../platform/messages/message-lane.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
@@ -117,7 +118,7 @@ export class SocketSession implements SocketConnection, MessageSource {
   /** Counts a ping, which the library has answered, or a pong. Closes the socket when its budget is exceeded. */
   controlFrame(): void {
     if (this.#socket === undefined) return;
-    const isWithin = this.#budget.arrived(LIMITS.socketPingBytes, this.#clock.monotonicMs());
+    const isWithin = this.#budget.arrived(MESSAGE_LIMITS.pingBytes, this.#clock.monotonicMs());
     if (!isWithin) this.close(1008, TOO_MANY_BYTES);
   }
 
@@ -141,7 +142,7 @@ export class SocketSession implements SocketConnection, MessageSource {
   }
 
   #wait(data: ArrayBuffer, isBinary: boolean): void {
-    const { ahead, socket } = LIMITS.socketsWaiting;
+    const { ahead, socket } = MESSAGE_LIMITS.waiting;
     this.#waiting++;
     this.#waitingBytes += data.byteLength;
     if (this.#waiting > socket.messages || this.#waitingBytes > socket.bytes) {

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MESSAGE_LIMITS } from './limits.ts';
 
 export type MessageRates = {
   readonly bytes: { readonly burst: number; readonly perSecond: number };
@@ -71,4 +71,4 @@ const BYTES = 0;
 const BUSY_MS = 1;
 const AT_MS = 2;
 
-const LEAST_BYTES = LIMITS.socketLeastBytes;
+const LEAST_BYTES = MESSAGE_LIMITS.leastBytes;

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MESSAGE_LIMITS } from './limits.ts';
 import { MessageBudget } from './message-budget.ts';
 
 /** A socket whose messages may have to wait for a later turn of the event loop. */
@@ -19,7 +19,7 @@ type Waiting = {
   readonly isBinary: boolean;
 };
 
-const most = LIMITS.socketsWaiting.owner;
+const most = MESSAGE_LIMITS.waiting.owner;
 
 /** Emptied slots at the front of a lane's array after which the array is cut. */
 const SLACK = 1_024;
@@ -45,7 +45,7 @@ export class MessageLane {
 
   /** Returns the budget that the owner's sockets at upstreams and applications share. Times are of the monotonic clock. */
   links(nowMs: number): MessageBudget {
-    this.#links ??= new MessageBudget(nowMs, LIMITS.agentLinkRates);
+    this.#links ??= new MessageBudget(nowMs, MESSAGE_LIMITS.agentLinks);
     return this.#links;
   }
 

@@ -1,5 +1,5 @@
 import { type Clock, soon } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MESSAGE_LIMITS } from './limits.ts';
 import { MessageLane, type MessageSource } from './message-lane.ts';
 
 /** Bytes of shared memory for messages that wait for a turn. A message that does not fit gets memory of its own. */
@@ -11,7 +11,7 @@ const REST_MS = 0.5;
 /** Processor time that a lane gets each round, while others wait as well. */
 const SHARE_MS = 0.5;
 
-const most = LIMITS.socketsWaiting.all;
+const most = MESSAGE_LIMITS.waiting.all;
 
 /**
  * Spreads the messages of all sockets, those of clients and those that this server opened, over turns of the event loop. The
@@ -47,7 +47,7 @@ export class MessageQueue {
   hasTime(nowMs: number): boolean {
     const turn = this.#turn;
     if (nowMs - turn.endedMs > REST_MS) turn.usedMs = 0;
-    return this.#waiting === 0 && turn.usedMs < LIMITS.socketMsPerTurn;
+    return this.#waiting === 0 && turn.usedMs < MESSAGE_LIMITS.msPerTurn;
   }
 
   /** Counts the time that handling a message took. Times are of the monotonic clock. */
@@ -104,7 +104,7 @@ export class MessageQueue {
     this.#isComing = false;
     const startedMs = this.#clock.monotonicMs();
     this.#turn.usedMs = 0;
-    for (let nowMs = startedMs; nowMs - startedMs < LIMITS.socketMsPerTurn; ) {
+    for (let nowMs = startedMs; nowMs - startedMs < MESSAGE_LIMITS.msPerTurn; ) {
       const lane = this.#nextLane();
       if (lane === undefined) break;
       this.#handleOne(lane);

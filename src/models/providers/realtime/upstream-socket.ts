@@ -1,12 +1,13 @@
 import type WebSocket from 'ws';
 import { type Clock, soon, type TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { MESSAGE_LIMITS } from '../../../platform/messages/limits.ts';
 import { MessageBudget } from '../../../platform/messages/message-budget.ts';
 import type { MessageSource } from '../../../platform/messages/message-lane.ts';
 import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
 import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
-const { ahead, link: most } = LIMITS.socketsWaiting;
+const { ahead, link: most } = MESSAGE_LIMITS.waiting;
 
 /** Close code of a socket that ended without a close frame. */
 const WITHOUT_A_FRAME = 1006;
@@ -70,7 +71,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     this.#clock = clock;
     this.#line = line;
     this.owner = agentId;
-    this.#budget = new MessageBudget(nowMs, LIMITS.linkRates);
+    this.#budget = new MessageBudget(nowMs, MESSAGE_LIMITS.links);
     ws.pause();
     this.#shared = line.join(this).links(nowMs);
     ws.on('message', (data: Buffer, isBinary: boolean) => {
@@ -81,7 +82,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     ws.on('ping', (data: Buffer) => this.#pinged(data));
     ws.on('pong', () => {
       this.#heard = true;
-      this.#spend(LIMITS.socketPingBytes);
+      this.#spend(MESSAGE_LIMITS.pingBytes);
     });
     ws.on('close', (code, reason) => this.#over(code, reason.toString('utf8')));
     // The close that follows reports everything except that a frame was too long.
@@ -235,7 +236,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
   /** Answers only the last ping of each turn of the event loop. */
   #pinged(data: Buffer): void {
     this.#heard = true;
-    this.#spend(LIMITS.socketPingBytes);
+    this.#spend(MESSAGE_LIMITS.pingBytes);
     if (this.#ping === undefined) {
       soon(() => {
         const ping = this.#ping;

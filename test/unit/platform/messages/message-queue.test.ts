@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MESSAGE_LIMITS } from '../../../../src/platform/messages/limits.ts';
 import type { MessageSource } from '../../../../src/platform/messages/message-lane.ts';
 import { MessageQueue } from '../../../../src/platform/messages/message-queue.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-const { all, owner: ofOwner } = LIMITS.socketsWaiting;
+const { all, owner: ofOwner } = MESSAGE_LIMITS.waiting;
 
 function world() {
   const clock = new ManualClock();
@@ -43,11 +43,11 @@ describe('the messages of all sockets', () => {
   it('socket messages are handled at once while they take little time, and in order over turns otherwise', async () => {
     const { clock, done, hasTime, source, use } = world();
     expect(hasTime()).toBe(true);
-    use(LIMITS.socketMsPerTurn - 1);
+    use(MESSAGE_LIMITS.msPerTurn - 1);
     expect(hasTime()).toBe(true);
     use(1);
     expect(hasTime()).toBe(false);
-    const socket = source(1, LIMITS.socketMsPerTurn / 2);
+    const socket = source(1, MESSAGE_LIMITS.msPerTurn / 2);
     for (let i = 0; i < 4; i++) socket.say(`${i}`);
     await turn();
     expect(done).toEqual(['0', '1']);
@@ -56,7 +56,7 @@ describe('the messages of all sockets', () => {
     expect(done).toEqual(['0', '1', '2', '3']);
     // The library hands on what comes next in a turn of its own.
     expect(hasTime()).toBe(true);
-    use(LIMITS.socketMsPerTurn);
+    use(MESSAGE_LIMITS.msPerTurn);
     expect(hasTime()).toBe(false);
     clock.advance(1);
     expect(hasTime()).toBe(true);
@@ -64,7 +64,7 @@ describe('the messages of all sockets', () => {
 
   it('socket messages have a full turn again after a pause of 1 ms, but not after 0.1 ms', () => {
     const line = new MessageQueue(new ManualClock());
-    const step = LIMITS.socketMsPerTurn / 10;
+    const step = MESSAGE_LIMITS.msPerTurn / 10;
     for (const [restMs, isHandled] of [
       [0.1, false],
       [1, true],

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type WebSocket from 'ws';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { LiveUpstream } from '../../../../../src/models/providers/realtime/upstream-socket.ts';
+import { MESSAGE_LIMITS } from '../../../../../src/platform/messages/limits.ts';
 import { MessageQueue } from '../../../../../src/platform/messages/message-queue.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 
@@ -87,10 +87,10 @@ describe('a socket at an upstream', () => {
   });
 
   it('an upstream socket is closed with 1006 when over 4,096 messages wait, after delivering them', async () => {
-    const { open } = world(LIMITS.socketMsPerTurn);
+    const { open } = world(MESSAGE_LIMITS.msPerTurn);
     const { heard, say } = open();
     say(Buffer.from('first'));
-    for (let i = 0; i < LIMITS.socketsWaiting.link.messages; i++) say(Buffer.from('more'));
+    for (let i = 0; i < MESSAGE_LIMITS.waiting.link.messages; i++) say(Buffer.from('more'));
     expect(heard).toEqual(['first']);
     say(Buffer.from('too many'));
     expect(heard).toEqual(['first']);
