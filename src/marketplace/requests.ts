@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../kernel/limits.ts';
+import { EGRESS_LIMITS } from '../platform/egress/limits.ts';
 
 const { mostTextChars, nameChars, optionChars, optionItems, options } = LIMITS.marketplace;
 
@@ -26,7 +27,7 @@ const TtsBody = z.object({
 const SttBody = z.object({
   audioUrl: z
     .string()
-    .max(LIMITS.outboundUrlChars)
+    .max(EGRESS_LIMITS.address.urlChars)
     .refine((text) => URL.canParse(text), 'must be an absolute URL'),
   model: name(),
   language_code: name(),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { LIMITS } from '../kernel/limits.ts';
+import { EGRESS_LIMITS } from '../platform/egress/limits.ts';
 
 /** Address that a caller chose. The destination guard decides later whether it may be called, with an error of its own. */
 export const TargetUrl = z
   .string()
-  .max(LIMITS.outboundUrlChars)
+  .max(EGRESS_LIMITS.address.urlChars)
   .refine((text) => URL.canParse(text), 'must be a URL');
 
 /** Quantity and unit to which a price of the marketplace applies, such as 1 page. */

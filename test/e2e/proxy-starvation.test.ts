@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../src/platform/egress/limits.ts';
 import { startPaymentWorld, until } from '../support/payment-world.ts';
 import { newDeveloper } from '../support/whole-world.ts';
 
@@ -42,7 +42,7 @@ it('ten of ten paid calls succeed while nine agents without money hold every con
     }
   }
   await until(async () => held + refused === AGENTS * CALLS, 30_000);
-  expect(held).toBeLessThan(LIMITS.outboundConnections / 2);
+  expect(held).toBeLessThan(EGRESS_LIMITS.connections.most / 2);
 
   const url = bench.vendor.sell({});
   for (let i = 0; i < 10; i++) expect((await payer.fetch(url)).status).toBe(200);

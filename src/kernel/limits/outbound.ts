@@ -87,7 +87,6 @@ export const OUTBOUND_LIMITS = {
   retirementNoticeDays: 184,
 
   // Upstreams
-  upstreamConnectMs: 10_000,
   upstreamFirstByteMs: 60_000,
   /**
    * Time to the first byte of a source that is paid call by call: the vendor may hold its answer back until its payment is
@@ -127,29 +126,6 @@ export const OUTBOUND_LIMITS = {
   impossibleUse: { times: 2, units: 64 },
 
   // Addresses that callers choose
-  outboundUrlChars: 8_192,
-  outboundHostChars: 253,
-  outboundLabelChars: 63,
-  /** Addresses that one name may resolve to; all of them are checked. */
-  outboundAddresses: 64,
-  outboundConnectAttempts: 4,
-  dnsQueryMs: 1_500,
-  dnsTries: 2,
-  dnsTotalMs: 5_000,
-  dnsUnderWay: 1_024,
-  outboundConnections: 2_048,
-  outboundConnectionsPerOrigin: 1_536,
-  outboundIdleConnections: 512,
-  /** Time that an idle connection is kept: less than the five seconds after which common servers close without notice. */
-  outboundKeepAliveMs: 4_000,
-  outboundKeepAliveMaxMs: 60_000,
-  outboundRequestHeaders: 256,
-  outboundRequestHeaderBytes: 64 * 1024,
-  outboundAnswerHeaderBytes: 64 * 1024,
-  /** Interim answers, such as 103, before the final answer. */
-  outboundInterimAnswers: 16,
-  /** Bytes of an answer in memory at which reading stops until its slow reader takes some. */
-  outboundBodyQueueBytes: 128 * 1024,
 
   // Wallets
   walletsKept: 10_000,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 
 const { inlineBytes } = LIMITS.marketplace.documents;
 const INLINE_CHARS = 4 * Math.ceil(inlineBytes / 3);
@@ -9,7 +10,7 @@ export const DocumentBody = z
   .object({
     documentUrl: z
       .string()
-      .max(LIMITS.outboundUrlChars)
+      .max(EGRESS_LIMITS.address.urlChars)
       .refine((text) => URL.canParse(text), 'must be an absolute URL')
       .nullish(),
     documentBase64: z

@@ -1,8 +1,8 @@
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
+import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 import { headOf } from '../../platform/postgres/storable.ts';
 import { X402_LIMITS } from '../../x402/limits.ts';
 import type { DocumentService, JobNews } from '../documents/document-service.ts';
@@ -80,7 +80,11 @@ const ask = async (door: VendorClient, path: string, body: Json): Promise<Json> 
 
 function addressIn(place: unknown): string {
   const url = isObject(place) ? place.file_url : undefined;
-  if (typeof url === 'string' && url.length <= LIMITS.outboundUrlChars && URL.canParse(url)) {
+  if (
+    typeof url === 'string' &&
+    url.length <= EGRESS_LIMITS.address.urlChars &&
+    URL.canParse(url)
+  ) {
     return url;
   }
   throw new VendorFailed('named no place for a file');

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 import type { ChatMember } from './chat-members.ts';
 import type { CallIdFormName } from './fit/call-ids.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
@@ -63,7 +64,7 @@ export type UpstreamLimits = {
 };
 
 export const UPSTREAM_LIMITS: UpstreamLimits = {
-  connectMs: LIMITS.upstreamConnectMs,
+  connectMs: EGRESS_LIMITS.connectMs,
   firstByteMs: LIMITS.upstreamFirstByteMs,
   idleMs: LIMITS.upstreamIdleMs,
   totalMs: LIMITS.upstreamTotalMs,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fewMembers } from '../../kernel/json/few-members.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
@@ -9,7 +9,7 @@ export const ProxyRequest = z.object({
   // The destination guard decides later whether the URL may be called, with refusals of its own.
   url: z
     .string()
-    .max(LIMITS.outboundUrlChars)
+    .max(EGRESS_LIMITS.address.urlChars)
     .refine((text) => URL.canParse(text), 'must be an absolute URL')
     .describe('Where the request goes'),
   method: z
@@ -20,8 +20,8 @@ export const ProxyRequest = z.object({
     .pipe(z.enum(METHODS)),
   headers: fewMembers(
     z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-    LIMITS.outboundRequestHeaders,
-    `must have at most ${LIMITS.outboundRequestHeaders} headers`,
+    EGRESS_LIMITS.request.headers,
+    `must have at most ${EGRESS_LIMITS.request.headers} headers`,
   )
     .nullish()
     .transform((headers) => headers ?? {}),

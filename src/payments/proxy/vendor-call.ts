@@ -5,6 +5,7 @@ import type { CheckedDestination } from '../../platform/egress/destination-guard
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { Asker } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import {
   BadRequestHeader,
@@ -120,6 +121,6 @@ export const sendVendor = (
       idleMs,
       totalMs,
     },
-    maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
+    maxHeaderBytes: EGRESS_LIMITS.response.headerBytes,
     maxResponseBytes: responseBytes ?? LIMITS.vendorResponseBytes,
   });

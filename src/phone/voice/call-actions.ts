@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 import { storableText } from '../../platform/postgres/storable.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import type { LlmPiece } from '../../voice/session/voice-pipeline.ts';
@@ -46,7 +47,7 @@ const CallAction = z.discriminatedUnion('name', [
     name: z.literal('play_audio'),
     url: z
       .string()
-      .max(LIMITS.outboundUrlChars)
+      .max(EGRESS_LIMITS.address.urlChars)
       .regex(/^https?:\/\//i, 'must be an http or https URL'),
   }),
   /** Stops the recording and deletes it, because the peer does not agree. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 
 type Waiter = {
   resolve(result: IteratorResult<Uint8Array, undefined>): void;
@@ -47,7 +47,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     }
     this.#keep(chunk);
     this.#bytes += chunk.byteLength;
-    this.#isFull ||= this.#bytes >= LIMITS.outboundBodyQueueBytes;
+    this.#isFull ||= this.#bytes >= EGRESS_LIMITS.response.queueBytes;
     return !this.#isFull;
   }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from './destination-guard.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 import { openSocket } from './open-socket.ts';
 import { SendFailed } from './send-failed.ts';
 
@@ -19,7 +19,7 @@ export async function connectToAny(
   { addresses, origin }: CheckedDestination,
   { untilMs, signal, clock, ca }: ConnectBounds,
 ): Promise<{ readonly socket: Socket; readonly address: string }> {
-  const tried = addresses.slice(0, LIMITS.outboundConnectAttempts);
+  const tried = addresses.slice(0, EGRESS_LIMITS.address.connectAttempts);
   let failure: unknown = new SendFailed('unreachable', { beforeBytes: true });
   for (const [i, address] of tried.entries()) {
     // An address that does not answer leaves the other addresses their share of the time.

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { soon } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Carrier } from './exchange.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 
 /** Thrown when the connection had ended before the request was handed to it. */
 class ConnectionGone extends Error {
@@ -45,8 +45,8 @@ export class Connection implements Carrier {
       // The exchange bounds all waiting, to the millisecond and by its own clock.
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveTimeout: LIMITS.outboundKeepAliveMs,
-      keepAliveMaxTimeout: LIMITS.outboundKeepAliveMaxMs,
+      keepAliveTimeout: EGRESS_LIMITS.connections.keepAliveMs,
+      keepAliveMaxTimeout: EGRESS_LIMITS.connections.keepAliveMaxMs,
       maxHeaderSize: options.maxHeaderBytes,
     });
     // Unread bytes fill the buffer of the socket, and then the peer has to wait.

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { LIMITS } from '../../kernel/limits.ts';
 import { Connection } from './connection.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 
 export type ConnectionBounds = {
   /** Connections to all origins together, busy and idle. */
@@ -10,9 +10,9 @@ export type ConnectionBounds = {
 };
 
 export const CONNECTION_BOUNDS: ConnectionBounds = {
-  total: LIMITS.outboundConnections,
-  perOrigin: LIMITS.outboundConnectionsPerOrigin,
-  idle: LIMITS.outboundIdleConnections,
+  total: EGRESS_LIMITS.connections.most,
+  perOrigin: EGRESS_LIMITS.connections.perOrigin,
+  idle: EGRESS_LIMITS.connections.idle,
 };
 
 /** Destination and header bound of a connection. Connections with equal lanes are interchangeable. */

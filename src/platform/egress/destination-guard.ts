@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
 import { BlockedDestination, PlainHttp, Unreachable } from './blocked-destination.ts';
 import { createDomainAllowlist } from './domain-allowlist.ts';
 import { type Asker, OPERATOR } from './fair-shares.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 import { isLocalName, isLoopbackName, isMetadataName } from './local-name.ts';
 import { parseDestination } from './parse-destination.ts';
 import type { ResolveHost } from './resolve-host.ts';
@@ -75,7 +75,7 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
     // Never resolved by a name server, which could answer otherwise.
     if (isLoopbackName(host)) return LOOPBACK;
     const found = await resolved(host, asker);
-    if (found.length > LIMITS.outboundAddresses) {
+    if (found.length > EGRESS_LIMITS.address.resolved) {
       throw new BlockedDestination('the host name resolves to too many addresses');
     }
     if (!found.every((address) => isCalled(addressKind(address)))) {
@@ -89,7 +89,12 @@ export function createDestinationGuard(deps: DestinationGuardDeps): DestinationG
     asker: CheckedDestination['asker'],
   ): Promise<readonly string[]> {
     try {
-      const found = await within(clock, LIMITS.dnsTotalMs, deps.resolve(host, asker), () => []);
+      const found = await within(
+        clock,
+        EGRESS_LIMITS.dns.totalMs,
+        deps.resolve(host, asker),
+        () => [],
+      );
       if (found.length > 0) return [...found];
     } catch (cause) {
       throw new Unreachable('the host name does not resolve', { cause });

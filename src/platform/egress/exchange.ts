@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { AnswerBody } from './answer-body.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 import type { Header } from './request-headers.ts';
 import { BodyTooLarge, SendFailed, type SendFailure } from './send-failed.ts';
 
@@ -112,7 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.#isOver) return;
     if (status < 200) {
-      if (++this.#interim > LIMITS.outboundInterimAnswers) this.#stop('broken');
+      if (++this.#interim > EGRESS_LIMITS.response.interim) this.#stop('broken');
       return;
     }
     this.#isAnswered = true;

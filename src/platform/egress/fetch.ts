@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
-import { LIMITS } from '../../kernel/limits.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 
 export type FetchRequest = {
   readonly url: string;
@@ -53,7 +53,7 @@ export function createFetch(): {
   /** Ends all exchanges under way, which reject. */
   abort(): Promise<void>;
 } {
-  const agent = new Agent({ connect: { timeout: LIMITS.upstreamConnectMs } });
+  const agent = new Agent({ connect: { timeout: EGRESS_LIMITS.connectMs } });
 
   const fetchStream: FetchStream = async (asked) => {
     const { url, method, headers, body, timeoutMs, maxResponseBytes } = asked;

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { domainToUnicode } from 'node:url';
-import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination } from './blocked-destination.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 
 export type ParsedDestination = {
   /** URL in normal form, without a fragment and without a dot after the host. */
@@ -23,7 +23,8 @@ const LAST_LABEL = /^[a-z]/;
  * addresses must have their usual spelling, names no empty labels, and characters outside ASCII must stay visible as punycode.
  */
 export function parseDestination(text: string): ParsedDestination {
-  if (text.length > LIMITS.outboundUrlChars) throw new BlockedDestination('the URL is too long');
+  if (text.length > EGRESS_LIMITS.address.urlChars)
+    throw new BlockedDestination('the URL is too long');
   if (/[\p{Cc}\p{Cs}\p{Z}\s\\]/u.test(text)) {
     throw new BlockedDestination('the URL holds a space, a control character or a backslash');
   }
@@ -76,8 +77,8 @@ function readName(spelled: string, hostname: string): string {
   const written = (spelled.endsWith('.') ? spelled.slice(0, -1) : spelled).split('.');
   const labels = host.split('.');
   const tooLong =
-    host.length > LIMITS.outboundHostChars ||
-    labels.some((label) => label.length > LIMITS.outboundLabelChars);
+    host.length > EGRESS_LIMITS.address.hostChars ||
+    labels.some((label) => label.length > EGRESS_LIMITS.address.labelChars);
   if (tooLong) throw new BlockedDestination('the host name is too long');
   const plain =
     labels.length === written.length &&

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 import { BadRequestHeader } from './send-failed.ts';
 
 export type Header = readonly [name: string, value: string];
@@ -50,7 +50,7 @@ export function outgoingHeaders(headers: readonly Header[]): readonly Header[] {
     if (!VALUE.test(value)) throw new BadRequestHeader(`the value of ${name} is not valid`);
     bytes += name.length + value.length + 4;
   }
-  if (headers.length > LIMITS.outboundRequestHeaders || bytes > LIMITS.outboundRequestHeaderBytes) {
+  if (headers.length > EGRESS_LIMITS.request.headers || bytes > EGRESS_LIMITS.request.headerBytes) {
     throw new BadRequestHeader('the headers are too large');
   }
   return endToEndHeaders(headers).filter(([name]) => !FRAMING.has(name.toLowerCase()));

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
-import { LIMITS } from '../../kernel/limits.ts';
 import { type Asker, FairShares, type OPERATOR, takeFairly } from './fair-shares.ts';
+import { EGRESS_LIMITS } from './limits.ts';
 
 /** Returns all addresses of a host name, in the order of the attempts to connect. Rejects when there is none. */
 export type ResolveHost = (
@@ -13,9 +13,12 @@ export type ResolveHost = (
  * `dns.lookup`, which waits in the few threads that files and compression share, while a caller chooses how slow a name is.
  */
 export function createResolveHost(options: { readonly servers?: readonly string[] } = {}) {
-  const resolver = new Resolver({ timeout: LIMITS.dnsQueryMs, tries: LIMITS.dnsTries });
+  const resolver = new Resolver({
+    timeout: EGRESS_LIMITS.dns.queryMs,
+    tries: EGRESS_LIMITS.dns.tries,
+  });
   if (options.servers !== undefined) resolver.setServers(options.servers);
-  const shares = new FairShares(LIMITS.dnsUnderWay);
+  const shares = new FairShares(EGRESS_LIMITS.dns.underWay);
 
   const resolveHost: ResolveHost = async (host, asker) => {
     const giveBack = await takeFairly(asker, (hasMoney) => shares.take(asker, hasMoney));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../../src/platform/egress/limits.ts';
 import { BadRequestHeader, BodyTooLarge } from '../../../src/platform/egress/send-failed.ts';
 import { at, failureOf, guardedClient, request, textOf } from '../../support/guarded.ts';
 import { answering, rawAnswer, startRawServer } from '../../support/raw-server.ts';
@@ -304,7 +304,7 @@ describe('a reader that takes its time', () => {
     await sleep(100);
     expect(written).toBe(stopped);
     // The queue here and the buffers of two sockets.
-    expect(stopped).toBeLessThan(LIMITS.outboundBodyQueueBytes + 16 * 1024 * 1024);
+    expect(stopped).toBeLessThan(EGRESS_LIMITS.response.queueBytes + 16 * 1024 * 1024);
     let bytes = 0;
     for await (const chunk of body) {
       expect(chunk[0]).toBe((Math.floor(bytes / 65_536) + 1) & 0xff);

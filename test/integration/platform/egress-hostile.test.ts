@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../../src/platform/egress/limits.ts';
 import { BodyTooLarge, SendFailed } from '../../../src/platform/egress/send-failed.ts';
 import { at, failureOf, guardedClient, request, secure, textOf } from '../../support/guarded.ts';
 import { type RawPeer, startRawServer } from '../../support/raw-server.ts';
@@ -95,7 +95,7 @@ const TLS = selfSigned(['vendor.example']);
 const RUNS = Number(process.env.HOSTILE_RUNS ?? 150);
 
 describe('a server that leaves while its answer waits for the reader', () => {
-  const sizes = [65_536, LIMITS.outboundBodyQueueBytes, 200_000, 400_000];
+  const sizes = [65_536, EGRESS_LIMITS.response.queueBytes, 200_000, 400_000];
   const framings = {
     'by its end': () => 'HTTP/1.1 200 OK\r\n\r\n',
     'by its length': (size: number) =>

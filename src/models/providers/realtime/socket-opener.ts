@@ -5,6 +5,7 @@ import { parseObject } from '../../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import { EGRESS_LIMITS } from '../../../platform/egress/limits.ts';
 import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
 import { type Failed, failed, type Outcome } from '../outcome.ts';
 import { waitOf } from '../reset-time.ts';
@@ -46,7 +47,7 @@ const MASK_POOL_BYTES = 4_096;
  * Disposing of it terminates all open sockets.
  */
 export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
-  const { clock, connectMs = LIMITS.upstreamConnectMs, line } = deps;
+  const { clock, connectMs = EGRESS_LIMITS.connectMs, line } = deps;
   const generateMask = createMaskSource(deps.random);
   /** Open sockets; their number is bounded by the live sessions. */
   const open = new Set<WebSocket>();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ProxyRequest } from '../../../../src/payments/proxy/proxy-request.ts';
+import { EGRESS_LIMITS } from '../../../../src/platform/egress/limits.ts';
 
 const url = 'https://vendor.example/paid';
 const isTaken = (body: unknown) => ProxyRequest.safeParse(body).success;
@@ -49,15 +49,15 @@ describe('the body of a proxy call', () => {
 
   it('the body of a proxy call refuses wrong types, long URLs and too many headers', () => {
     expect(isTaken({})).toBe(false);
-    expect(isTaken({ url: `https://vendor.example/${'x'.repeat(LIMITS.outboundUrlChars)}` })).toBe(
-      false,
-    );
+    expect(
+      isTaken({ url: `https://vendor.example/${'x'.repeat(EGRESS_LIMITS.address.urlChars)}` }),
+    ).toBe(false);
     expect(isTaken({ url, headers: ['a: b'] })).toBe(false);
     expect(isTaken({ url, headers: { a: ['b'] } })).toBe(false);
     expect(isTaken({ url, body: 7 })).toBe(false);
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`h${i}`, '']));
-    expect(isTaken({ url, headers: many(LIMITS.outboundRequestHeaders) })).toBe(true);
-    expect(isTaken({ url, headers: many(LIMITS.outboundRequestHeaders + 1) })).toBe(false);
+    expect(isTaken({ url, headers: many(EGRESS_LIMITS.request.headers) })).toBe(true);
+    expect(isTaken({ url, headers: many(EGRESS_LIMITS.request.headers + 1) })).toBe(false);
   });
 });

@@ -11,6 +11,7 @@ import {
   BlockedDestination,
   Unreachable,
 } from '../../../../src/platform/egress/blocked-destination.ts';
+import { EGRESS_LIMITS } from '../../../../src/platform/egress/limits.ts';
 import { BadRequestHeader, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { fakeAnswer, placeOf, scriptedClient } from '../../../support/fakes/scripted-client.ts';
 import { askerNamed } from '../../../support/guarded.ts';
@@ -79,7 +80,7 @@ describe('asking a vendor', () => {
           ...REQUEST,
           signal: STAYS,
           maxResponseBytes: LIMITS.vendorResponseBytes,
-          maxHeaderBytes: LIMITS.outboundAnswerHeaderBytes,
+          maxHeaderBytes: EGRESS_LIMITS.response.headerBytes,
           timeouts: {
             connectMs: LIMITS.proxyConnectMs,
             idleMs: LIMITS.proxyIdleMs,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { AnswerBody } from '../../../../src/platform/egress/answer-body.ts';
+import { EGRESS_LIMITS } from '../../../../src/platform/egress/limits.ts';
 
 function watched() {
   const told: string[] = [];
@@ -32,7 +32,7 @@ describe('the body of an answer', () => {
 
   it('an upstream body buffers up to its limit and resumes once it is empty', async () => {
     const { body, told } = watched();
-    const chunk = new Uint8Array(LIMITS.outboundBodyQueueBytes / 2);
+    const chunk = new Uint8Array(EGRESS_LIMITS.response.queueBytes / 2);
     expect(body.push(chunk)).toBe(true);
     expect(body.isFull).toBe(false);
     expect(body.push(chunk)).toBe(false);

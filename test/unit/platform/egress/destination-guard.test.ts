@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import {
   BlockedDestination,
   Unreachable,
@@ -11,6 +10,7 @@ import {
   type DestinationGuardDeps,
 } from '../../../../src/platform/egress/destination-guard.ts';
 import { OPERATOR } from '../../../../src/platform/egress/fair-shares.ts';
+import { EGRESS_LIMITS } from '../../../../src/platform/egress/limits.ts';
 import { ODD_SPELLINGS, PLAIN } from '../../../support/address-spellings.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MISSPELLED } from '../../../support/misspelled-urls.ts';
@@ -198,7 +198,7 @@ describe('a name that does not resolve', () => {
     const clock = new ManualClock();
     const { guard } = scriptedGuard({ clock, resolve: () => new Promise(() => {}) });
     const refused = refusalOf(guard.admit('https://slow.example/'));
-    clock.advance(LIMITS.dnsTotalMs);
+    clock.advance(EGRESS_LIMITS.dns.totalMs);
     expect(await refused).toBeInstanceOf(Unreachable);
   });
 });

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import {
   type ExchangeOptions,
   exchange,
   type GuardedAnswer,
 } from '../../../../src/platform/egress/exchange.ts';
+import { EGRESS_LIMITS } from '../../../../src/platform/egress/limits.ts';
 import { BodyTooLarge, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -133,7 +133,7 @@ describe('the head of an answer', () => {
   it('response headers may follow a bounded number of interim responses', async () => {
     const one = begin();
     one.says.start();
-    for (let i = 0; i < LIMITS.outboundInterimAnswers; i++) one.says.head(103);
+    for (let i = 0; i < EGRESS_LIMITS.response.interim; i++) one.says.head(103);
     expect(one.told).toEqual([]);
     one.says.head(103);
     expect(await one.failure()).toEqual({ reason: 'broken', beforeBytes: false });
@@ -190,7 +190,7 @@ describe('the body of an answer', () => {
   });
 
   it('a response body waits for a slow reader past the idle limit, but not past the deadline', async () => {
-    const size = LIMITS.outboundBodyQueueBytes;
+    const size = EGRESS_LIMITS.response.queueBytes;
     const one = await answered({ maxResponseBytes: 2 * size });
     one.says.data(size);
     expect(one.told).toEqual(['hold']);
@@ -202,7 +202,7 @@ describe('the body of an answer', () => {
   });
 
   it('a response body resumes when its reader has caught up, with a new idle limit', async () => {
-    const size = LIMITS.outboundBodyQueueBytes;
+    const size = EGRESS_LIMITS.response.queueBytes;
     const one = await answered({ maxResponseBytes: 2 * size });
     one.says.data(size);
     one.clock.advance(2 * BOUNDS.idleMs);

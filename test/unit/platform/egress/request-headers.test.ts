@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { EGRESS_LIMITS } from '../../../../src/platform/egress/limits.ts';
 import {
   endToEndHeaders,
   type Header,
@@ -81,13 +81,13 @@ describe('outgoing headers', () => {
 
   it('outgoing headers are limited in number and in size', () => {
     const many = (count: number) => Array.from({ length: count }, (): Header => ['x-a', 'b']);
-    expect(outgoingHeaders(many(LIMITS.outboundRequestHeaders))).toHaveLength(
-      LIMITS.outboundRequestHeaders,
+    expect(outgoingHeaders(many(EGRESS_LIMITS.request.headers))).toHaveLength(
+      EGRESS_LIMITS.request.headers,
     );
-    expect(() => outgoingHeaders(many(LIMITS.outboundRequestHeaders + 1))).toThrow(
+    expect(() => outgoingHeaders(many(EGRESS_LIMITS.request.headers + 1))).toThrow(
       BadRequestHeader,
     );
-    const fits = LIMITS.outboundRequestHeaderBytes - 'x-a'.length - 4;
+    const fits = EGRESS_LIMITS.request.headerBytes - 'x-a'.length - 4;
     expect(outgoingHeaders([['x-a', 'b'.repeat(fits)]])).toHaveLength(1);
     expect(() => outgoingHeaders([['x-a', 'b'.repeat(fits + 1)]])).toThrow(BadRequestHeader);
   });
