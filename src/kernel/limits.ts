@@ -1,5 +1,4 @@
 import { ACCOUNT_LIMITS } from './limits/accounts.ts';
-import { CHAIN_LIMITS } from './limits/chain.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
 import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { ENGINE_LIMITS } from './limits/engines.ts';
@@ -31,7 +30,6 @@ export const LIMITS = {
   ...VOICE_LIMITS,
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
-  ...CHAIN_LIMITS,
   deepgram: DEEPGRAM_LIMITS,
   engines: ENGINE_LIMITS,
   mcp: MCP_LIMITS,

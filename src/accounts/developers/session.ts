@@ -2,6 +2,7 @@ import { CompactSign, compactVerify } from 'jose';
 import { z } from 'zod';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { CHAIN_LIMITS } from '../../platform/chain/limits.ts';
 
 const ALGORITHM = 'HS256';
 const MAX_TOKEN_CHARS = 2_048;
@@ -42,7 +43,7 @@ export function createSessions(deps: { readonly secret: string; readonly clock: 
 
     /**
      * Returns the claims of a valid token. Undefined when the token is malformed, forged or expired (seven days after `iat` at
-     * the latest), or when its `iat` is more than `LIMITS.signatureWindowSeconds` in the future.
+     * the latest), or when its `iat` is more than `CHAIN_LIMITS.signature.windowSeconds` in the future.
      */
     async read(token: string): Promise<(Session & { readonly pastHalf: boolean }) | undefined> {
       if (token.length > MAX_TOKEN_CHARS) return undefined;
@@ -51,7 +52,7 @@ export function createSessions(deps: { readonly secret: string; readonly clock: 
       const { sub, iat, exp, sid, gen } = claims.data;
       const now = nowSeconds(deps.clock);
       const end = Math.min(exp, iat + lifetime);
-      if (end <= now || iat > now + LIMITS.signatureWindowSeconds) return undefined;
+      if (end <= now || iat > now + CHAIN_LIMITS.signature.windowSeconds) return undefined;
       return { wallet: sub, id: sid, generation: gen, pastHalf: end - now < lifetime / 2 };
     },
   };

@@ -1,9 +1,9 @@
 import { within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { type Breaker, createBreaker } from '../../platform/chain/breaker.ts';
 import { createFacilitator, type Facilitator } from '../../platform/chain/facilitator.ts';
+import { CHAIN_LIMITS } from '../../platform/chain/limits.ts';
 import { createRpc, type Rpc } from '../../platform/chain/rpc.ts';
 import { createUsdcBalances, type UsdcBalances } from '../../platform/chain/usdc-balances.ts';
 import type { World } from './world.ts';
@@ -40,8 +40,8 @@ export async function buildChain(world: World, teardown: Teardown): Promise<Chai
   if (rpc !== undefined) {
     // The first reading waits at most `firstReadingMs`: an unreachable node must not delay the start, and a reachable node lets
     // the first caller pay.
-    await within(clock, LIMITS.breaker.firstReadingMs, breaker.tick(), () => undefined);
-    const { tickMs } = LIMITS.breaker;
+    await within(clock, CHAIN_LIMITS.breaker.firstReadingMs, breaker.tick(), () => undefined);
+    const { tickMs } = CHAIN_LIMITS.breaker;
     const worker = { name: 'read-breaker', everyMs: tickMs, tick: breaker.tick };
     teardown.use('breaker', startWorkers(world, [worker]));
   }

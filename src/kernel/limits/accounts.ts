@@ -10,8 +10,6 @@ export const ACCOUNT_LIMITS = {
   expirySeconds: { min: 60, max: 31_536_000 },
   /** Bounds in the record of a prepaid agent whose creation names no bounds: the bounds of the published command line. */
   prepaidAgent: { maxRateBps: 1_000, expirySeconds: 31_536_000 },
-  signatureWindowSeconds: 300,
-  signatureHexChars: 8_192,
   closedAgentsListed: 200,
   recentChargesCounted: 10_000,
   adminPageAgents: 500,

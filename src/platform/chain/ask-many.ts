@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { inChunks } from './chunks.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import { askAll, askEach, type ContractCall } from './multicall.ts';
 import { type CallRpc, RpcReverted } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
@@ -15,11 +15,11 @@ export async function askMany(
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[]> {
   const answered: (string | undefined)[] = [];
-  const chunks = inChunks(questions, LIMITS.callsPerMulticall);
-  for (const some of inChunks(chunks, LIMITS.multicallsUnderWay)) {
+  const chunks = inChunks(questions, CHAIN_LIMITS.multicall.calls);
+  for (const some of inChunks(chunks, CHAIN_LIMITS.multicall.underWay)) {
     const answers = await Promise.all(some.map((chunk) => askChunk(rpc, chunk, at)));
     if (answers.includes('absent')) {
-      const first = await askEach(rpc, questions.slice(0, LIMITS.singleStateReads), at);
+      const first = await askEach(rpc, questions.slice(0, CHAIN_LIMITS.multicall.singleReads), at);
       return questions.map((_, i) => first[i]);
     }
     for (const answer of answers.flat()) answered.push(answer);

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { FeedReading } from './feeds.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import type { Block } from './rpc-answers.ts';
 
 /** Reasons why paid requests are refused, with the numbers of `GET /v1/status`. */
@@ -34,7 +34,7 @@ export function findReason(
     readonly skewSeconds: number;
   },
 ): BreakerReason {
-  const { breaker } = LIMITS;
+  const { breaker } = CHAIN_LIMITS;
   const { price, previousAnswer, sequencer } = feeds;
   const chainSec = head.timestampSec + time.sinceSec;
   if (sequencer.answer !== 0n) return 'sequencerDown';
@@ -51,9 +51,10 @@ export function findReason(
 }
 
 export const isOld = (updatedAtSec: number, chainSec: number): boolean =>
-  chainSec - updatedAtSec > LIMITS.breaker.priceAgeSeconds + LIMITS.breaker.priceAgeMarginSeconds;
+  chainSec - updatedAtSec >
+  CHAIN_LIMITS.breaker.priceAgeSeconds + CHAIN_LIMITS.breaker.priceAgeMarginSeconds;
 
 function deviates(answer: bigint, previous: bigint): boolean {
   const change = answer > previous ? answer - previous : previous - answer;
-  return previous <= 0n || change * BPS > previous * LIMITS.breaker.deviationBps;
+  return previous <= 0n || change * BPS > previous * CHAIN_LIMITS.breaker.deviationBps;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { BREAKER_REASONS, type BreakerReading, findReason, isOld } from './breaker-rules.ts';
 import { type Feeds, readFeeds } from './feeds.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import type { Rpc } from './rpc.ts';
 
 /** Verdict on paid requests. They are refused while the breaker is active, and while the chain cannot be read. */
@@ -20,7 +20,7 @@ export interface Breaker {
   /** Returns the verdict by the last reading, without a request. */
   check(): BreakerVerdict;
   /**
-   * Reads the chain once; called every `LIMITS.breaker.tickMs`. Never rejects: after the second failure in a row the verdict is
+   * Reads the chain once; called every `CHAIN_LIMITS.breaker.tickMs`. Never rejects: after the second failure in a row the verdict is
    * stale.
    */
   tick(): Promise<void>;
@@ -92,8 +92,8 @@ export function createBreaker(deps: {
   const sinceMs = ({ atMs }: Reading) => clock.monotonicMs() - atMs;
 
   const check = (): BreakerVerdict => {
-    if (last === undefined || failures >= LIMITS.breaker.failedReadings) return unreadable;
-    if (sinceMs(last) > LIMITS.breaker.readingMs) return unreadable;
+    if (last === undefined || failures >= CHAIN_LIMITS.breaker.failedReadings) return unreadable;
+    if (sinceMs(last) > CHAIN_LIMITS.breaker.readingMs) return unreadable;
     const nowSec = clock.now() / 1_000;
     const reason = findReason(last, { nowSec, sinceSec: sinceMs(last) / 1_000, skewSeconds });
     return reason === 'none' ? CLEAR : { kind: 'active', ...BREAKER_REASONS[reason] };

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Authorization } from '../../x402/authorization.ts';
 import { wordOf, wordOfHex } from './abi.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import { type Rpc, RpcUnavailable } from './rpc.ts';
 
 /** Sends signed transfers to the chain and pays their gas. It cannot move USDC by itself. */
@@ -60,7 +60,7 @@ export function createFacilitator(deps: {
    */
   const nextNumber = (counted: number): number => {
     const nowMs = clock.monotonicMs();
-    const isOld = (sinceMs: number) => nowMs - sinceMs >= LIMITS.facilitatorNumberMs;
+    const isOld = (sinceMs: number) => nowMs - sinceMs >= CHAIN_LIMITS.facilitator.numberMs;
     if (last === undefined || isOld(last.atMs) || counted > last.number) {
       shortSinceMs = undefined;
       return counted;
@@ -73,7 +73,7 @@ export function createFacilitator(deps: {
 
   const send = async (account: Account, { data, gas }: Transaction): Promise<string> => {
     const [counted, fees] = await Promise.all([rpc.transactionCount(account.address), rpc.fees()]);
-    if (fees.maxFeeWei > LIMITS.facilitatorFeeWei) {
+    if (fees.maxFeeWei > CHAIN_LIMITS.facilitator.feeWei) {
       throw new RpcUnavailable('the chain asks for more gas money than this server pays');
     }
     const number = nextNumber(counted);
@@ -102,7 +102,7 @@ export function createFacilitator(deps: {
 
   return {
     async submitTransfer(authorization, signature) {
-      if (waiting >= LIMITS.facilitatorWaiting) {
+      if (waiting >= CHAIN_LIMITS.facilitator.waiting) {
         throw new RpcUnavailable('too many transfers wait for the facilitator');
       }
       waiting++;
@@ -114,7 +114,7 @@ export function createFacilitator(deps: {
         const data = encodeTransfer(authorization, signature);
         // The estimate rejects a transfer that the token would refuse, before any gas is spent.
         const needed = await rpc.estimateGas({ from, to: usdc, data });
-        if (needed > LIMITS.facilitatorGas) {
+        if (needed > CHAIN_LIMITS.facilitator.gas) {
           throw new RpcUnavailable('a transfer needs more gas than any transfer does');
         }
         const txHash = await inTurn(account, { data, gas: (needed * 5n) / 4n });

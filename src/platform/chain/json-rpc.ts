@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { JsonTooComplex, parseBoundedJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { AnswerTooLarge, type Fetch } from '../egress/fetch.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] };
 
@@ -32,7 +33,7 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
   let underWay = 0;
 
   const exchange = async (message: unknown, maxBytes: number): Promise<RpcReply> => {
-    if (underWay >= LIMITS.rpcCallsUnderWay) {
+    if (underWay >= CHAIN_LIMITS.rpc.underWay) {
       return { kind: 'lost', why: 'too many calls under way' };
     }
     underWay++;
@@ -42,7 +43,7 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(message),
-        timeoutMs: LIMITS.rpcTimeoutMs,
+        timeoutMs: CHAIN_LIMITS.rpc.timeoutMs,
         maxResponseBytes: maxBytes,
       });
       if (answer.status === HTTP_TOO_LARGE) return { kind: 'too_large' };
@@ -60,12 +61,12 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
 
   return {
     async ask(question) {
-      const reply = await exchange(message(question, 1), LIMITS.rpcAnswerBytes);
+      const reply = await exchange(message(question, 1), CHAIN_LIMITS.rpc.responseBytes);
       if (reply.kind !== 'result') return reply;
       const answer = Answer.safeParse(reply.result);
       return answer.success ? read(answer.data) : UNREADABLE;
     },
-    async askTogether(questions, maxBytes = LIMITS.rpcAnswerBytes) {
+    async askTogether(questions, maxBytes = CHAIN_LIMITS.rpc.responseBytes) {
       const messages = questions.map((question, i) => message(question, i + 1));
       const reply = await exchange(messages, maxBytes);
       if (reply.kind !== 'result') return questions.map(() => reply);

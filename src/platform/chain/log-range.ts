@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import type { LogQuery } from './log-query.ts';
 import { type Rpc, RpcTooMuch, RpcUnavailable } from './rpc.ts';
 import type { Block, ChainLog } from './rpc-answers.ts';
@@ -27,7 +27,7 @@ export type Flood = { readonly wallet: string; readonly blockNumber: number };
 /** Requests that one read may still make. */
 export type LogAllowance = { left: number };
 
-export const readAllowance = (): LogAllowance => ({ left: LIMITS.logQueriesPerRead });
+export const readAllowance = (): LogAllowance => ({ left: CHAIN_LIMITS.logs.queriesPerRead });
 
 /**
  * Reads all logs of a range, in smaller queries when the node refuses the size: down to single blocks, and then to single

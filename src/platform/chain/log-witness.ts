@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { bloomBitsOf, mayHoldLogs } from './bloom.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import type { BlockRange } from './log-range.ts';
 import { type Rpc, RpcTooMuch, RpcUnavailable } from './rpc.ts';
 import type { Block, ChainLog } from './rpc-answers.ts';
@@ -18,7 +18,7 @@ export async function findWitness(
   { fromBlock, to }: BlockRange<Block>,
 ): Promise<LogWitness | undefined> {
   const bits = await bloomBitsOf(address);
-  const first = Math.max(fromBlock, to.number - LIMITS.witnessBlocks + 1);
+  const first = Math.max(fromBlock, to.number - CHAIN_LIMITS.logs.witnessBlocks + 1);
   for (let number = to.number; number >= first; number--) {
     const block = number === to.number ? to : await rpc.block(number);
     if (block === undefined) {

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { wordOf, wordOfHex, wordsOf } from './abi.ts';
 import { inChunks } from './chunks.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import { type CallRpc, RpcReverted, RpcUnavailable } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
@@ -38,7 +38,7 @@ export async function askEach(
   at: Pick<Block, 'hash'>,
 ): Promise<readonly (string | undefined)[]> {
   const answers: (string | undefined)[] = [];
-  for (const some of inChunks(questions, LIMITS.singleReadsUnderWay)) {
+  for (const some of inChunks(questions, CHAIN_LIMITS.multicall.singleUnderWay)) {
     answers.push(...(await Promise.all(some.map((question) => askOne(rpc, question, at)))));
   }
   return answers;

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { unreachable } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Fetch } from '../egress/fetch.ts';
 import { createJsonRpc, type RpcReply } from './json-rpc.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import {
   byPlace,
   hexNumber,
@@ -120,7 +120,10 @@ export function createRpc(node: { readonly url: string; readonly fetch: Fetch })
           filter === undefined ? [] : [{ method: LOGS, params: [filter] }],
         ),
       ];
-      const replies = await json.askTogether(questions, query.maxBytes ?? LIMITS.rpcLogAnswerBytes);
+      const replies = await json.askTogether(
+        questions,
+        query.maxBytes ?? CHAIN_LIMITS.rpc.logResponseBytes,
+      );
       return checkedLogs(query, replies);
     },
     send: (rawTransaction) => ask(Word, 'eth_sendRawTransaction', rawTransaction),
@@ -151,7 +154,7 @@ function take<T>(answer: z.ZodType<T>, reply: RpcReply): T {
       throw new RpcTooMuch('the answer is larger than its bound');
     case 'error': {
       const { code, message } = reply;
-      const text = message.slice(0, LIMITS.rpcErrorChars);
+      const text = message.slice(0, CHAIN_LIMITS.rpc.errorChars);
       const failed = code === EXECUTION_REVERTED_CODE || EXECUTION_FAILED.test(message);
       throw failed ? new RpcReverted(text) : new RpcUnavailable(`${code}: ${text}`);
     }
@@ -175,7 +178,7 @@ function checkedLogs(query: LogQuery, replies: readonly RpcReply[]): readonly Ch
     }
   }
   if (logs.kind === 'error' && TOO_MUCH.test(logs.message) && !OTHERWISE.test(logs.message)) {
-    throw new RpcTooMuch(logs.message.slice(0, LIMITS.rpcErrorChars));
+    throw new RpcTooMuch(logs.message.slice(0, CHAIN_LIMITS.rpc.errorChars));
   }
   const found = take(LogAnswers, logs);
   // Without a readable proof the logs may be incomplete.

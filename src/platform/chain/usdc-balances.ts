@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import type { CallRpc } from './rpc.ts';
 
 /** USDC balances of wallets on chain. */
@@ -32,7 +32,7 @@ export function createUsdcBalances(deps: {
     if (rpc === undefined) return null;
     const address = wallet.toLowerCase();
     const last = known.get(address);
-    if (last !== undefined && clock.monotonicMs() - last.atMs < LIMITS.walletBalanceMs) {
+    if (last !== undefined && clock.monotonicMs() - last.atMs < CHAIN_LIMITS.balances.freshMs) {
       return last.balanceRaw;
     }
     try {
@@ -40,7 +40,7 @@ export function createUsdcBalances(deps: {
       known.delete(address);
       known.set(address, { balanceRaw, atMs: clock.monotonicMs() });
       const oldest = known.keys().next().value;
-      if (known.size > LIMITS.walletBalancesKept && oldest !== undefined) known.delete(oldest);
+      if (known.size > CHAIN_LIMITS.balances.kept && oldest !== undefined) known.delete(oldest);
       return balanceRaw;
     } catch (error) {
       deps.log.warn({ err: error }, 'the chain cannot be reached to read a wallet balance');

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { addressIn, topicOf, wordsOf } from './abi.ts';
 import { inChunks } from './chunks.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import { byPlace, type LogQuery } from './log-query.ts';
 import { type BlockRange, type LogRpc, readAllowance, readRange } from './log-range.ts';
 import { RpcUnavailable } from './rpc.ts';
@@ -134,7 +134,7 @@ async function readWallets(
   topicsOf: (wallets: readonly string[]) => readonly (readonly string[] | null)[],
 ): Promise<readonly ChainLog[]> {
   const parts: (readonly ChainLog[])[] = [];
-  for (const some of inChunks(wallets, LIMITS.walletsPerLogQuery)) {
+  for (const some of inChunks(wallets, CHAIN_LIMITS.logs.walletsPerQuery)) {
     const topics = topicsOf(some.map(topicOf));
     const range = { fromBlock, toBlock: to.number, knowing: to, witness, maxBytes };
     const query = { address: usdc, topics, ...range };

@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { nowSeconds } from '../../kernel/clock.ts';
 import { BRAND } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { hashSignedText, recoverSigner } from './account.ts';
 import { signatureErrors } from './errors.ts';
+import { CHAIN_LIMITS } from './limits.ts';
 import { isReservedAddress } from './reserved-address.ts';
 import { type CallRpc, RpcReverted } from './rpc.ts';
 
@@ -46,7 +46,7 @@ export function createWalletSignatures(deps: {
 function requireFresh(timestamp: string, nowSec: number): void {
   const signedAt = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN;
   // Written so that a value which is no number fails, too.
-  if (!(Math.abs(nowSec - signedAt) <= LIMITS.signatureWindowSeconds)) {
+  if (!(Math.abs(nowSec - signedAt) <= CHAIN_LIMITS.signature.windowSeconds)) {
     throw signatureErrors.timestampOutOfWindow();
   }
 }
@@ -55,7 +55,7 @@ function requireShape(proof: WalletProof): { wallet: string; signature: Uint8Arr
   const hex = proof.signature;
   const readable =
     /^0x[0-9a-fA-F]{40}$/.test(proof.wallet) &&
-    hex.length <= LIMITS.signatureHexChars &&
+    hex.length <= CHAIN_LIMITS.signature.hexChars &&
     hex.length % 2 === 0 &&
     /^0x[0-9a-fA-F]{2,}$/.test(hex);
   // The validator compares with the result of `ecrecover`, which is the zero address for a signature of no key.

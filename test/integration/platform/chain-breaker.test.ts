@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { createBreaker } from '../../../src/platform/chain/breaker.ts';
+import { CHAIN_LIMITS } from '../../../src/platform/chain/limits.ts';
 import { createRpc } from '../../../src/platform/chain/rpc.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
 import { type Chain, startChain } from '../../support/chain/chain.ts';
@@ -53,7 +53,7 @@ describe('the circuit breaker on the chain', () => {
 
   it('the chain circuit breaker is active while the price is old, and clear at the next price', async () => {
     const { breaker, read, travel } = await breakerOf();
-    const margin = LIMITS.breaker.priceAgeMarginSeconds;
+    const margin = CHAIN_LIMITS.breaker.priceAgeMarginSeconds;
     await travel(HOUR + margin);
     expect((await read()).kind).toBe('clear');
     await travel(1);

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { buildChain } from '../../../../src/app/build/build-chain.ts';
 import type { World } from '../../../../src/app/build/world.ts';
 import { readConfig } from '../../../../src/config/config.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { Teardown } from '../../../../src/kernel/teardown.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import type { Fetch } from '../../../../src/platform/egress/fetch.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -41,14 +41,14 @@ describe('the chain of a process', () => {
     });
     const teardown = new Teardown();
     const built = buildChain(world, teardown);
-    clock.advance(LIMITS.breaker.firstReadingMs);
+    clock.advance(CHAIN_LIMITS.breaker.firstReadingMs);
     const { rpc, balances } = await built;
-    for (let i = 0; i < 2 * LIMITS.rpcCallsUnderWay; i++) {
+    for (let i = 0; i < 2 * CHAIN_LIMITS.rpc.underWay; i++) {
       balances.read(`0x${i.toString(16).padStart(40, '0')}`).catch(() => {});
     }
-    expect(asked).toBe(1 + LIMITS.rpcCallsUnderWay);
+    expect(asked).toBe(1 + CHAIN_LIMITS.rpc.underWay);
     rpc?.head().catch(() => {});
-    expect(asked).toBe(2 + LIMITS.rpcCallsUnderWay);
+    expect(asked).toBe(2 + CHAIN_LIMITS.rpc.underWay);
   });
 
   it('a node that hangs does not delay the start of a process, which goes on reading the node', async () => {
@@ -59,7 +59,7 @@ describe('the chain of a process', () => {
     });
     const teardown = new Teardown();
     const built = buildChain(world, teardown);
-    clock.advance(LIMITS.breaker.firstReadingMs);
+    clock.advance(CHAIN_LIMITS.breaker.firstReadingMs);
     const chain = await built;
     expect(asked).toBe(1);
     expect(chain.facilitator).toBeDefined();
@@ -75,7 +75,7 @@ describe('the chain of a process', () => {
     const teardown = new Teardown();
     await buildChain(world, teardown);
     for (let i = 0; i < 3; i++) {
-      clock.advance(LIMITS.breaker.tickMs);
+      clock.advance(CHAIN_LIMITS.breaker.tickMs);
       await new Promise(setImmediate);
     }
     expect(asked).toBe(4);

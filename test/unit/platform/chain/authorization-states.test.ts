@@ -1,7 +1,7 @@
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { authorizationStates } from '../../../../src/platform/chain/authorization-states.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { MULTICALL3 } from '../../../../src/platform/chain/multicall.ts';
 import { type EthCall, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
@@ -55,7 +55,7 @@ function chainOf(
 describe('the state of authorizations', () => {
   it('authorization states are read in the given order, hundreds in one call, all at the same block', async () => {
     const chain = chainOf();
-    const asked = keys(LIMITS.callsPerMulticall * 2 + 1);
+    const asked = keys(CHAIN_LIMITS.multicall.calls * 2 + 1);
     const states = await authorizationStates(chain, USDC, AT, asked);
     expect(states).toEqual(asked.map(({ nonce }) => isUsed(nonce)));
     expect(chain.asked).toHaveLength(3);
@@ -75,13 +75,13 @@ describe('the state of authorizations', () => {
 
   it('authorization states without a multicall contract are read singly, up to `singleStateReads`', async () => {
     const chain = chainOf(undefined, { multicall: false });
-    const asked = keys(LIMITS.singleStateReads + 5);
+    const asked = keys(CHAIN_LIMITS.multicall.singleReads + 5);
     const states = await authorizationStates(chain, USDC, AT, asked);
     expect(states).toHaveLength(asked.length);
     asked.forEach(({ nonce }, i) => {
-      expect(states[i]).toBe(i < LIMITS.singleStateReads ? isUsed(nonce) : undefined);
+      expect(states[i]).toBe(i < CHAIN_LIMITS.multicall.singleReads ? isUsed(nonce) : undefined);
     });
-    expect(chain.asked).toHaveLength(1 + LIMITS.singleStateReads);
+    expect(chain.asked).toHaveLength(1 + CHAIN_LIMITS.multicall.singleReads);
     expect(chain.asked.every(({ at }) => at === AT)).toBe(true);
     const refusing = chainOf((nonce) => (nonce === word(1) ? undefined : word(0)), {
       multicall: false,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { type BreakerReading, findReason } from '../../../../src/platform/chain/breaker-rules.ts';
 import type { FeedReading, Round } from '../../../../src/platform/chain/feeds.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 
 const HEAD_SEC = 1_800_000_000;
 const round = (more: Partial<Round> = {}): Round => ({
@@ -32,7 +32,7 @@ const reasonOf = (feeds: Partial<FeedReading>, time: { now?: number; since?: num
     sinceSec: time.since ?? 0,
     skewSeconds,
   });
-const { priceAgeSeconds, priceAgeMarginSeconds, sequencerGraceSeconds } = LIMITS.breaker;
+const { priceAgeSeconds, priceAgeMarginSeconds, sequencerGraceSeconds } = CHAIN_LIMITS.breaker;
 const updated = (secondsAgo: number) => ({ price: round({ updatedAtSec: HEAD_SEC - secondsAgo }) });
 
 describe('paid requests are refused', () => {

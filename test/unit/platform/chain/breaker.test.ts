@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { createBreaker, formatPrice } from '../../../../src/platform/chain/breaker.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { CHAIN_ID, FEEDS, feedsChain } from '../../../support/fakes/feeds-chain.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -43,7 +43,7 @@ describe('the circuit breaker', () => {
   it('the circuit breaker forgives one failed reading and is stale after two in a row', async () => {
     const { breaker, state, clock } = setUp();
     const readNext = async () => {
-      clock.advance(LIMITS.breaker.tickMs);
+      clock.advance(CHAIN_LIMITS.breaker.tickMs);
       state.headSec = clock.now() / 1_000;
       await breaker.tick();
       return breaker.check().kind;
@@ -67,7 +67,7 @@ describe('the circuit breaker', () => {
   it('the circuit breaker keeps a reading for half a minute while no other one ends', async () => {
     const { breaker, clock } = setUp();
     await breaker.tick();
-    clock.advance(LIMITS.breaker.readingMs);
+    clock.advance(CHAIN_LIMITS.breaker.readingMs);
     expect(breaker.check().kind).toBe('clear');
     clock.advance(1);
     expect(breaker.check()).toMatchObject({ kind: 'stale' });

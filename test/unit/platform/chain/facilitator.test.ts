@@ -7,9 +7,9 @@ import {
 } from 'viem';
 
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { createFacilitator, encodeTransfer } from '../../../../src/platform/chain/facilitator.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { type EthCall, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -134,7 +134,7 @@ describe('the facilitator', () => {
     chain.counted = 0;
     await submit(2);
     expect(numbers(chain.taken)).toEqual([0, 1]);
-    clock.advance(LIMITS.facilitatorNumberMs);
+    clock.advance(CHAIN_LIMITS.facilitator.numberMs);
     await submit(3);
     expect(numbers(chain.taken)).toEqual([0, 1, 0]);
   });
@@ -143,7 +143,7 @@ describe('the facilitator', () => {
     const { clock, chain, submit } = setUp();
     await submit(0);
     chain.counted = 0;
-    const stepMs = LIMITS.facilitatorNumberMs / 3;
+    const stepMs = CHAIN_LIMITS.facilitator.numberMs / 3;
     for (let n = 1; n <= 3; n++) {
       await submit(n);
       clock.advance(stepMs);
@@ -174,16 +174,16 @@ describe('the facilitator', () => {
 
   it('the facilitator sends nothing above the gas price limit', async () => {
     const { chain, submit } = setUp();
-    chain.maxFeeWei = LIMITS.facilitatorFeeWei + 1n;
+    chain.maxFeeWei = CHAIN_LIMITS.facilitator.feeWei + 1n;
     await expect(submit(1)).rejects.toThrow(RpcUnavailable);
-    chain.maxFeeWei = LIMITS.facilitatorFeeWei;
+    chain.maxFeeWei = CHAIN_LIMITS.facilitator.feeWei;
     await submit(1);
     expect(chain.taken).toHaveLength(1);
   });
 
   it('the facilitator refuses transfers beyond `facilitatorWaiting` waiting ones', async () => {
     const { chain, submit } = setUp();
-    const all = Array.from({ length: LIMITS.facilitatorWaiting + 1 }, (_, i) => submit(i));
+    const all = Array.from({ length: CHAIN_LIMITS.facilitator.waiting + 1 }, (_, i) => submit(i));
     const refused = await Promise.allSettled(all);
     expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(numbers(chain.taken)).toEqual(Array.from({ length: all.length - 1 }, (_, i) => i));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { createJsonRpc } from '../../../../src/platform/chain/json-rpc.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { AnswerTooLarge, type Fetch } from '../../../../src/platform/egress/fetch.ts';
 
 const url = 'http://node.example/secret';
@@ -70,7 +71,7 @@ describe('JSON-RPC', () => {
       return answering({ id: 1, result: '0x' })(request);
     };
     const json = createJsonRpc({ url, fetch: slow });
-    const asked = Array.from({ length: LIMITS.rpcCallsUnderWay }, () => json.ask(question));
+    const asked = Array.from({ length: CHAIN_LIMITS.rpc.underWay }, () => json.ask(question));
     expect(await json.ask(question)).toMatchObject({
       kind: 'lost',
       why: expect.stringContaining('too many'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { bloomBitsOf, mayHoldLogs } from '../../../../src/platform/chain/bloom.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import type { LogQuery } from '../../../../src/platform/chain/log-query.ts';
 import { findWitness } from '../../../../src/platform/chain/log-witness.ts';
 import { RpcTooMuch, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
@@ -84,9 +84,9 @@ describe('a log that proves where the logs of a node end', () => {
   });
 
   it('there is no log witness where the last `witnessBlocks` headers show no logs', async () => {
-    const { rpc, to, asked } = await nodeWith([logAt(100 - LIMITS.witnessBlocks, 3)]);
+    const { rpc, to, asked } = await nodeWith([logAt(100 - CHAIN_LIMITS.logs.witnessBlocks, 3)]);
     expect(await findWitness(rpc, TOKEN, { fromBlock: 0, to })).toBeUndefined();
-    expect(asked).toHaveLength(LIMITS.witnessBlocks - 1);
+    expect(asked).toHaveLength(CHAIN_LIMITS.logs.witnessBlocks - 1);
     expect(await findWitness(rpc, TOKEN, { fromBlock: 100, to })).toBeUndefined();
   });
 

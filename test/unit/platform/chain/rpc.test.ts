@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import type { LogQuery } from '../../../../src/platform/chain/log-query.ts';
 import {
   createRpc,
@@ -37,8 +37,8 @@ describe('the chain over JSON-RPC', () => {
       {
         url,
         method: 'POST',
-        timeoutMs: LIMITS.rpcTimeoutMs,
-        maxResponseBytes: LIMITS.rpcAnswerBytes,
+        timeoutMs: CHAIN_LIMITS.rpc.timeoutMs,
+        maxResponseBytes: CHAIN_LIMITS.rpc.responseBytes,
       },
     ]);
     expect(JSON.parse(String(requests[0]?.body))).toMatchObject({
@@ -79,7 +79,7 @@ describe('the chain over JSON-RPC', () => {
       },
     });
     const error: unknown = await rpc.call(call).catch((e: unknown) => e);
-    expect(String(error).length).toBeLessThan(LIMITS.rpcErrorChars + 50);
+    expect(String(error).length).toBeLessThan(CHAIN_LIMITS.rpc.errorChars + 50);
   });
 
   it('the chain RPC reads blocks and returns undefined for one that does not exist yet', async () => {
@@ -167,7 +167,7 @@ describe('logs', () => {
       { method: 'eth_getBlockByNumber', params: ['0x14', false] },
     ]);
     expect(requests).toHaveLength(1);
-    expect(requests[0]?.maxResponseBytes).toBe(LIMITS.rpcLogAnswerBytes);
+    expect(requests[0]?.maxResponseBytes).toBe(CHAIN_LIMITS.rpc.logResponseBytes);
   });
 
   it('the chain RPC returns logs in chain order, in lower case, without removed ones', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { type EthCall, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { createUsdcBalances } from '../../../../src/platform/chain/usdc-balances.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -30,7 +30,7 @@ describe('wallet balances', () => {
     node.balance = 6n;
     expect(await balances.read(WALLET.toLowerCase())).toBe(5n);
     expect(calls).toEqual([{ to: USDC, data: `0x70a08231${'0'.repeat(24)}${'ab'.repeat(20)}` }]);
-    clock.advance(LIMITS.walletBalanceMs);
+    clock.advance(CHAIN_LIMITS.balances.freshMs);
     expect(await balances.read(WALLET)).toBe(6n);
   });
 
@@ -38,7 +38,7 @@ describe('wallet balances', () => {
     const { balances, clock, node } = setUp();
     await balances.read(WALLET);
     node.balance = undefined;
-    clock.advance(LIMITS.walletBalanceMs - 1);
+    clock.advance(CHAIN_LIMITS.balances.freshMs - 1);
     expect(await balances.read(WALLET)).toBe(5n);
     clock.advance(1);
     expect(await balances.read(WALLET)).toBeNull();
@@ -48,7 +48,7 @@ describe('wallet balances', () => {
     const { balances, clock, node } = setUp();
     await balances.read(WALLET);
     node.balance = undefined;
-    clock.advance(LIMITS.walletBalanceMs);
+    clock.advance(CHAIN_LIMITS.balances.freshMs);
     expect(await balances.lastKnown(WALLET)).toBe(5n);
     expect(await balances.lastKnown(USDC)).toBeNull();
     node.balance = 6n;

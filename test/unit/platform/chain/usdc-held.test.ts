@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
 import { usdcHeld } from '../../../../src/platform/chain/usdc-held.ts';
 import { FakeChain, rpcOf, USDC } from '../../../support/fakes/fake-chain.ts';
@@ -14,7 +14,7 @@ describe('what wallets hold', () => {
     const then = chain.head;
     chain.mine();
     chain.transfer({ from: STRANGER, to: walletOf(2), valueRaw: 100n });
-    const wallets = Array.from({ length: LIMITS.callsPerMulticall + 1 }, (_, i) => walletOf(i));
+    const wallets = Array.from({ length: CHAIN_LIMITS.multicall.calls + 1 }, (_, i) => walletOf(i));
     chain.asked.length = 0;
     const held = await usdcHeld(rpcOf(chain), USDC, then, wallets);
     expect(held).toEqual(wallets.map((_, i) => (i === 2 ? 7n : 0n)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { topicOf } from '../../../../src/platform/chain/abi.ts';
+import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import type { LogQuery } from '../../../../src/platform/chain/log-query.ts';
 import { isAskedFor } from '../../../../src/platform/chain/log-query.ts';
 import { RpcTooMuch, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
@@ -47,7 +47,9 @@ function nodeWith(logs: readonly ChainLog[], refuses: (query: LogQuery) => boole
 describe('what leaves wallets', () => {
   it('outgoing USDC is read for hundreds of wallets in one query of all three events', async () => {
     const node = nodeWith([]);
-    const wallets = Array.from({ length: LIMITS.walletsPerLogQuery + 1 }, (_, i) => walletOf(i));
+    const wallets = Array.from({ length: CHAIN_LIMITS.logs.walletsPerQuery + 1 }, (_, i) =>
+      walletOf(i),
+    );
     await outgoing(node, USDC, wallets, range);
     expect(node.asked).toHaveLength(2);
     expect(node.asked[0]).toEqual({
@@ -60,7 +62,9 @@ describe('what leaves wallets', () => {
       toBlock: 63,
       knowing: range.to,
     });
-    expect(node.asked[1]?.topics[1]).toEqual([topicOf(walletOf(LIMITS.walletsPerLogQuery))]);
+    expect(node.asked[1]?.topics[1]).toEqual([
+      topicOf(walletOf(CHAIN_LIMITS.logs.walletsPerQuery)),
+    ]);
   });
 
   it('outgoing USDC of no wallets is empty and sends no query', async () => {
@@ -110,8 +114,10 @@ describe('what leaves wallets', () => {
   });
 
   it('outgoing USDC comes in chain order, however many queries it took', async () => {
-    const many = Array.from({ length: LIMITS.walletsPerLogQuery + 1 }, (_, i) => walletOf(i + 1));
-    const last = walletOf(LIMITS.walletsPerLogQuery + 1);
+    const many = Array.from({ length: CHAIN_LIMITS.logs.walletsPerQuery + 1 }, (_, i) =>
+      walletOf(i + 1),
+    );
+    const last = walletOf(CHAIN_LIMITS.logs.walletsPerQuery + 1);
     const node = nodeWith([used(2, 0, last), used(9, 0, walletOf(1), word(1))]);
     const found = await outgoing(node, USDC, many, range);
     expect(found.used.map(({ blockNumber }) => blockNumber)).toEqual([2, 9]);
@@ -164,7 +170,7 @@ describe('a range that the node finds too large', () => {
     const crumbs = nodeWith([], ({ fromBlock, toBlock }) => toBlock > fromBlock);
     const long = { fromBlock: 1, to: { number: 1_000_000, hash: word(1) } };
     await expect(outgoing(crumbs, USDC, [payer], long)).rejects.toThrow(RpcUnavailable);
-    expect(crumbs.asked.length).toBe(LIMITS.logQueriesPerRead);
+    expect(crumbs.asked.length).toBe(CHAIN_LIMITS.logs.queriesPerRead);
   });
 
   it('a block with too many logs of one wallet is read for the others, and the wallet is reported', async () => {
