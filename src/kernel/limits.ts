@@ -13,7 +13,6 @@ import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
 import { RESPONSES_LIMITS } from './limits/responses.ts';
 import { SPEECH_LIMITS } from './limits/speech.ts';
-import { TRACING_LIMITS } from './limits/tracing.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 
@@ -38,6 +37,5 @@ export const LIMITS = {
   phone: PHONE_LIMITS,
   responses: RESPONSES_LIMITS,
   speech: SPEECH_LIMITS,
-  tracing: TRACING_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerDeps } from '../../src/app/build/world.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
+import { TRACING_LIMITS } from '../../src/platform/tracing/limits.ts';
 import { type AnthropicUpstream, anthropicUpstream } from './anthropic-upstream.ts';
 import { type OpenAiUpstream, openAiUpstream } from './openai-upstream.ts';
 import { type OtlpCollector, otlpCollector } from './otlp-collector.ts';
@@ -97,7 +98,7 @@ export async function startTracingWorld(
     ],
   };
   writeFileSync(catalogue, JSON.stringify(contents));
-  const { exportDelayMs } = LIMITS.tracing;
+  const { delayMs: exportDelayMs } = TRACING_LIMITS.export;
   // The tracer reads it once, while the server starts.
   Object.assign(LIMITS.tracing, { exportDelayMs: EXPORT_DELAY_MS });
   const world = await startWorld(

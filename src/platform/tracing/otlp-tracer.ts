@@ -17,8 +17,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { type Clock, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { TRACING_LIMITS } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { startSpan, UnrecordedSpan } from './otlp-span.ts';
 import type { Tracer } from './span.ts';
@@ -30,34 +30,33 @@ export type OtlpDeps = { readonly clock: Clock; readonly log: Log; readonly metr
 
 /**
  * Records spans and posts them to a collector, in batches and beside all other work. Spans that find no room are dropped, and
- * no request depends on the outcome of a post. Its end waits `LIMITS.tracing.flushMs` for the last post.
+ * no request depends on the outcome of a post. Its end waits `TRACING_LIMITS.export.flushMs` for the last post.
  */
 export function createOtlpTracer(
   { clock, log, metrics }: OtlpDeps,
   { headers, reachesUpstreams, sampler, serviceName, url }: TracingSettings,
 ): Tracer & AsyncDisposable {
-  const { tracing } = LIMITS;
   const exporter = new OTLPTraceExporter({
     url,
     headers: { ...headers },
-    timeoutMillis: tracing.exportMs,
-    concurrencyLimit: tracing.exports,
+    timeoutMillis: TRACING_LIMITS.export.timeoutMs,
+    concurrencyLimit: TRACING_LIMITS.export.atOnce,
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: samplerOf(sampler),
     spanLimits: {
-      attributeCountLimit: tracing.attributesPerSpan,
-      attributeValueLengthLimit: tracing.attributeChars,
-      eventCountLimit: tracing.eventsPerSpan,
+      attributeCountLimit: TRACING_LIMITS.span.attributes,
+      attributeValueLengthLimit: TRACING_LIMITS.span.attributeChars,
+      eventCountLimit: TRACING_LIMITS.span.events,
     },
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: watchExports(exporter, { log, metrics }),
-        maxQueueSize: tracing.waitingSpans,
-        maxExportBatchSize: tracing.spansPerExport,
-        scheduledDelayMillis: tracing.exportDelayMs,
-        exportTimeoutMillis: tracing.exportMs,
+        maxQueueSize: TRACING_LIMITS.export.waitingSpans,
+        maxExportBatchSize: TRACING_LIMITS.export.spansPerExport,
+        scheduledDelayMillis: TRACING_LIMITS.export.delayMs,
+        exportTimeoutMillis: TRACING_LIMITS.export.timeoutMs,
       }),
     ],
   });
@@ -75,7 +74,7 @@ export function createOtlpTracer(
       return startSpan(deps, parentOf(remote), name, start);
     },
     [Symbol.asyncDispose]: () =>
-      within(clock, tracing.flushMs, provider.shutdown(), () =>
+      within(clock, TRACING_LIMITS.export.flushMs, provider.shutdown(), () =>
         log.warn('the last spans were not exported in time'),
       ).catch((err: unknown) => log.warn({ err }, 'the last spans were not exported')),
   };

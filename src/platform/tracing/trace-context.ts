@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { TRACING_LIMITS } from './limits.ts';
 
 /** A span of another service, as the headers of its request name it (W3C Trace Context). */
 export type TraceContext = {
@@ -22,7 +22,7 @@ const STATE_VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3
 /** Reads `traceparent` and `tracestate`. A malformed parent counts as absent, a malformed state as empty. */
 export function readTraceContext(headers: ReadonlyMap<string, string>): TraceContext | undefined {
   const parent = headers.get('traceparent');
-  if (parent === undefined || parent.length > LIMITS.tracing.parentChars) return undefined;
+  if (parent === undefined || parent.length > TRACING_LIMITS.context.parentChars) return undefined;
   const match = PARENT.exec(parent);
   if (match === null) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = match;
@@ -34,10 +34,10 @@ export function readTraceContext(headers: ReadonlyMap<string, string>): TraceCon
 }
 
 function readState(text: string | undefined): string | undefined {
-  if (text === undefined || text.length > LIMITS.tracing.stateChars) return undefined;
+  if (text === undefined || text.length > TRACING_LIMITS.context.stateChars) return undefined;
   const members = text.split(',').map((member) => member.trim());
   const named = members.filter((member) => member !== '');
-  if (named.length === 0 || named.length > LIMITS.tracing.stateMembers) return undefined;
+  if (named.length === 0 || named.length > TRACING_LIMITS.context.stateMembers) return undefined;
   const keys = new Set<string>();
   for (const member of named) {
     const at = member.indexOf('=');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { TRACING_LIMITS } from '../../../src/platform/tracing/limits.ts';
 import { noMetrics } from '../../../src/platform/tracing/metrics.ts';
 import { createOtlpTracer } from '../../../src/platform/tracing/otlp-tracer.ts';
 import { logLines } from '../../support/log-lines.ts';
@@ -66,16 +66,19 @@ describe('the exporter of spans', () => {
     expect(collector.posts.length).toBeLessThanOrEqual(1);
     const endedMs = performance.now();
     await tracer[Symbol.asyncDispose]();
-    expect(performance.now() - endedMs).toBeLessThan(LIMITS.tracing.flushMs + 2_000);
-    expect(collector.posts.length).toBeLessThanOrEqual(LIMITS.tracing.exports + 1);
+    expect(performance.now() - endedMs).toBeLessThan(TRACING_LIMITS.export.flushMs + 2_000);
+    expect(collector.posts.length).toBeLessThanOrEqual(TRACING_LIMITS.export.atOnce + 1);
     expect(counted.exported).toBeUndefined();
   });
 
   it('the span exporter counts the spans that a failing collector loses, and logs the outage once', async () => {
     collector.status = 400;
     const { tracer, counted, said } = await tracerTo(collector.baseUrl);
-    for (let i = 0; i < 4 * LIMITS.tracing.spansPerExport; i++) tracer.start('lost', {}).end();
-    await expect.poll(() => counted.lost ?? 0).toBeGreaterThan(LIMITS.tracing.spansPerExport);
+    for (let i = 0; i < 4 * TRACING_LIMITS.export.spansPerExport; i++)
+      tracer.start('lost', {}).end();
+    await expect
+      .poll(() => counted.lost ?? 0)
+      .toBeGreaterThan(TRACING_LIMITS.export.spansPerExport);
     await tracer[Symbol.asyncDispose]();
     expect(counted.exported).toBeUndefined();
     const told = said.lines.filter(({ msg }) => msg === 'spans could not be exported');
