@@ -1,10 +1,10 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { randomHex } from '../../kernel/random.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { checkLedger } from '../../ledger/engine/check-ledger.ts';
 import { createLedger } from '../../ledger/engine/ledger.ts';
 import { watchLedger } from '../../ledger/engine/ledger-metrics.ts';
+import { LEDGER_LIMITS } from '../../ledger/engine/limits.ts';
 import { createLeaseKeeper, type LeaseKeeper } from '../../ledger/engine/renew-lease.ts';
 import { createSettleOrphans } from '../../ledger/engine/settle-orphans.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
@@ -29,7 +29,7 @@ export type LedgerParts = {
 export async function buildLedger(world: World, teardown: Teardown): Promise<LedgerParts> {
   const { sql } = world;
   // The lease is taken before the first hold, since a hold of a process without a lease looks orphaned.
-  const node = await takeLease(sql, randomHex(world.random, 16), LIMITS.leaseMs);
+  const node = await takeLease(sql, randomHex(world.random, 16), LEDGER_LIMITS.lease.lifeMs);
   const lease = createLeaseKeeper({ ...world, node });
   teardown.defer('lease', () => lease.end());
   const time = createDatabaseClock(world.clock);
@@ -56,11 +56,15 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   teardown.use(
     'ledger workers',
     startWorkers(world, [
-      { name: 'renew-lease', everyMs: LIMITS.leaseRenewMs, tick: lease.tick },
-      { name: 'measure-clock', everyMs: LIMITS.leaseRenewMs, tick: () => time.measure(sql) },
+      { name: 'renew-lease', everyMs: LEDGER_LIMITS.lease.renewMs, tick: lease.tick },
+      {
+        name: 'measure-clock',
+        everyMs: LEDGER_LIMITS.lease.renewMs,
+        tick: () => time.measure(sql),
+      },
       {
         name: 'settle-orphans',
-        everyMs: LIMITS.leaseRenewMs,
+        everyMs: LEDGER_LIMITS.lease.renewMs,
         tick: async () => void (await orphans.tick()),
       },
     ]),

@@ -17,8 +17,6 @@ export const CONTROL_LIMITS = {
   budgetWindowSeconds: { min: 60, max: 31_536_000 },
   qualityWindowSeconds: { min: 60, max: 31_536_000, default: 86_400 },
   qualityBps: 10_000,
-  /** Longest age of the outcomes that a quality rule reads to tighten a cap. */
-  qualityReadingMs: 30_000,
   keyBudgetWindowSeconds: 30 * 86_400,
   preBorrowSeconds: { default: 3_600, max: 86_400 },
   /** Largest Unix time that is accepted: the last second of the year 9999, since later dates cannot be written. */

@@ -2,7 +2,6 @@ import { type Actor, createActor } from 'xstate';
 import { balanceMachine } from '../../../machines/balance.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { answerWithin, CallTimeout, isTransient } from '../../platform/postgres/transient.ts';
 import type { Resolution } from '../rules/answer.ts';
@@ -11,6 +10,7 @@ import type { Operation } from '../rules/operation.ts';
 import type { Balance, BalanceStore } from '../store/balances.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
 import type { BatchSource } from './ledger-writer.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import { noteReport } from './note-report.ts';
 import { type Pending, type TakenOperation, takeOperations } from './pending-operation.ts';
 import { resolveBatch } from './resolve-batch.ts';
@@ -61,8 +61,8 @@ export class BalanceActor implements BatchSource {
     this.#deps = deps;
     this.#machine = createActor(balanceMachine, {
       input: {
-        missesBeforeFence: LIMITS.ledgerMissesBeforeFence,
-        waryParts: LIMITS.ledgerWaryParts,
+        missesBeforeFence: LEDGER_LIMITS.fence.missesBefore,
+        waryParts: LEDGER_LIMITS.fence.waryParts,
         effects: {
           load: () => void this.#load(),
           offer: () => this.#offer(),
@@ -130,11 +130,11 @@ export class BalanceActor implements BatchSource {
   }
 
   /**
-   * Returns the state of the database's last answer when that is at most `LIMITS.ledgerRecallMs` old and no rule has
+   * Returns the state of the database's last answer when that is at most `LEDGER_LIMITS.actors.recallMs` old and no rule has
    * changed since.
    */
   recall(): Balance | undefined {
-    const isOld = this.#deps.clock.monotonicMs() - this.#toldMs > LIMITS.ledgerRecallMs;
+    const isOld = this.#deps.clock.monotonicMs() - this.#toldMs > LEDGER_LIMITS.actors.recallMs;
     if (isOld || this.#rulesVoid || this.#machine.getSnapshot().value !== 'ready') return undefined;
     return this.#balance;
   }
@@ -171,11 +171,11 @@ export class BalanceActor implements BatchSource {
       // back.
       if (!waitedFor) throw new CallTimeout('the row came after its callers had given up');
       this.#balance = locked;
-      return this.#take(LIMITS.ledgerBatchOperations);
+      return this.#take(LEDGER_LIMITS.batch.operations);
     };
     try {
       const fenced = () =>
-        answerWithin(clock, LIMITS.ledgerCallMs, store.fenced(this.agentId, decide));
+        answerWithin(clock, LEDGER_LIMITS.calls.timeoutMs, store.fenced(this.agentId, decide));
       this.answered(await fenceSlot(fenced));
     } catch (error) {
       // The outcome of the commit may be unknown. Sending the batch again is harmless, because its operations keep
@@ -187,12 +187,12 @@ export class BalanceActor implements BatchSource {
   }
 
   /**
-   * Returns true when the outcome quality in the rules was read more than `LIMITS.qualityReadingMs` ago. It changes
+   * Returns true when the outcome quality in the rules was read more than `LEDGER_LIMITS.actors.qualityMs` ago. It changes
    * without a new version of the rules.
    */
   #isQualityOld(): boolean {
     if (this.#balance === undefined || this.#balance.rules.quality.size === 0) return false;
-    return this.#deps.clock.monotonicMs() - this.#readMs > LIMITS.qualityReadingMs;
+    return this.#deps.clock.monotonicMs() - this.#readMs > LEDGER_LIMITS.actors.qualityMs;
   }
 
   #take(limit: number): AgentBatch {
@@ -217,7 +217,7 @@ export class BalanceActor implements BatchSource {
 
   #close(outcome: Exclude<AgentBatchOutcome, { kind: 'agent_unknown' }>): void {
     const known = this.#balance;
-    const busy = this.#taken.length >= LIMITS.ledgerBusyOperations;
+    const busy = this.#taken.length >= LEDGER_LIMITS.fence.busyOperations;
     this.#finish(outcome);
     if (known !== undefined) this.#balance = { state: outcome.state, rules: known.rules };
     this.#toldMs = this.#deps.clock.monotonicMs();

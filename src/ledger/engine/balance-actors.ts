@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { BalanceActor, type BalanceActorDeps } from './balance-actor.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 export type BalanceActors = {
   of(agentId: number): BalanceActor;
@@ -15,7 +15,7 @@ export type BalanceActors = {
  */
 export function createBalanceActors(
   deps: Omit<BalanceActorDeps, 'agentId' | 'onGone'>,
-  bound: number = LIMITS.ledgerActors,
+  bound: number = LEDGER_LIMITS.actors.most,
 ): BalanceActors {
   const actors = new Map<number, BalanceActor>();
 

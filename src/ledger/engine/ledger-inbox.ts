@@ -1,5 +1,4 @@
 import { type Clock, sleep, soon, type TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Resolution } from '../rules/answer.ts';
 import { factsOf, type Operation } from '../rules/operation.ts';
@@ -8,6 +7,7 @@ import { type BalanceActors, createBalanceActors } from './balance-actors.ts';
 import { ledgerErrors } from './errors.ts';
 import { createLedgerCounters } from './ledger-counters.ts';
 import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import { Pending, type Waiting } from './pending-operation.ts';
 import { createRetry, createRetryingRead, type RetryingRead } from './retry.ts';
 import { createSlots } from './slots.ts';
@@ -64,7 +64,7 @@ export class LedgerInbox {
         log,
         now: deps.now ?? (() => clock.now()),
         offer: this.#writer.offer,
-        fenceSlot: createSlots(LIMITS.ledgerFencesInFlight),
+        fenceSlot: createSlots(LEDGER_LIMITS.fence.inFlight),
         onAbandoned: (operation, resolution) => this.#release(operation, resolution),
       },
       deps.actors,
@@ -85,7 +85,7 @@ export class LedgerInbox {
    */
   submit(operation: Operation): Promise<Resolution> {
     if (this.#stopped) return Promise.reject(ledgerErrors.away());
-    const isFull = this.#waiting.count >= LIMITS.ledgerInboxOperations;
+    const isFull = this.#waiting.count >= LEDGER_LIMITS.batch.inboxOperations;
     // A refused settlement would leave its hold open for good; there is only one settlement per hold. A suspension is needed
     // by the very agent that fills the queue; there is only one per agent and batch.
     if (isFull && operation.kind !== 'settle' && operation.kind !== 'suspend') {
@@ -100,7 +100,7 @@ export class LedgerInbox {
    * returns its remainder to a reserve.
    */
   async submitPair(giving: Operation, taking: Operation): Promise<[Resolution, Resolution]> {
-    const isFull = this.#waiting.count + 1 >= LIMITS.ledgerInboxOperations;
+    const isFull = this.#waiting.count + 1 >= LEDGER_LIMITS.batch.inboxOperations;
     if (!this.#stopped && !isFull) return Promise.all(this.#enterPair(giving, taking));
     // A settlement is made even without its pair. Its remainder then returns to the balance.
     if (giving.kind === 'settle') return [await this.submit(giving), { kind: 'lost' }];
@@ -135,7 +135,7 @@ export class LedgerInbox {
   }
 
   async stop(): Promise<void> {
-    await this.drain(LIMITS.ledgerGiveUpMs);
+    await this.drain(LEDGER_LIMITS.calls.giveUpMs);
     this.#stopped = true;
     this.#writer.stop();
     if (this.#sweep !== undefined) this.#clock.clearTimeout(this.#sweep);
@@ -181,10 +181,10 @@ export class LedgerInbox {
     this.#sweep = this.#clock.setTimeout(() => {
       this.#sweep = undefined;
       if (this.#stopped) return;
-      const beforeMs = this.#clock.monotonicMs() - LIMITS.ledgerGiveUpMs;
+      const beforeMs = this.#clock.monotonicMs() - LEDGER_LIMITS.calls.giveUpMs;
       for (const actor of this.#actors.all()) actor.giveUp(beforeMs, () => this.#away());
       if (this.#waiting.count > 0) this.#watch();
-    }, LIMITS.ledgerGiveUpMs / 4);
+    }, LEDGER_LIMITS.calls.giveUpMs / 4);
   }
 
   #away(): Error {

@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { AgentBatch, AgentBatchOutcome } from '../rules/change.ts';
 import type { BalanceStore } from '../store/balances.ts';
 import type { LedgerCounters } from './ledger-counters.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import type { Retry } from './retry.ts';
 
 /** Balance actor as the writer uses it. */
@@ -49,7 +49,7 @@ export function createLedgerWriter(deps: {
   let stopped = false;
 
   function schedule(): void {
-    if (scheduled || stopped || waiting.size === 0 || underWay >= LIMITS.ledgerCallsInFlight)
+    if (scheduled || stopped || waiting.size === 0 || underWay >= LEDGER_LIMITS.calls.inFlight)
       return;
     scheduled = true;
     deps.soon(pump);
@@ -57,7 +57,7 @@ export function createLedgerWriter(deps: {
 
   function pump(): void {
     scheduled = false;
-    while (!stopped && underWay < LIMITS.ledgerCallsInFlight && waiting.size > 0) {
+    while (!stopped && underWay < LEDGER_LIMITS.calls.inFlight && waiting.size > 0) {
       const batch = gather();
       if (batch.length === 0) return;
       underWay++;
@@ -68,16 +68,16 @@ export function createLedgerWriter(deps: {
   function gather(): Riding[] {
     const batch: Riding[] = [];
     // Two parallel calls keep both this process and the database busy. A few parts do not justify a second call.
-    const split = waiting.size >= SPLIT_FROM ? LIMITS.ledgerCallsInFlight - underWay : 1;
-    const parts = Math.min(LIMITS.ledgerBatchParts, Math.ceil(waiting.size / split));
+    const split = waiting.size >= SPLIT_FROM ? LEDGER_LIMITS.calls.inFlight - underWay : 1;
+    const parts = Math.min(LEDGER_LIMITS.batch.parts, Math.ceil(waiting.size / split));
     let operations = 0;
     for (const source of waiting) {
       if (batch.length >= parts) break;
-      if (operations >= LIMITS.ledgerBatchOperations) break;
+      if (operations >= LEDGER_LIMITS.batch.operations) break;
       const alone = source.goesAlone();
       if (alone && batch.length > 0) continue;
       waiting.delete(source);
-      const part = source.plan(LIMITS.ledgerBatchOperations - operations);
+      const part = source.plan(LEDGER_LIMITS.batch.operations - operations);
       if (part === undefined) continue;
       operations += part.changes.length;
       batch.push({ source, part });

@@ -1,6 +1,5 @@
 import { isLive } from '../../../machines/reservation.ts';
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Resolution } from '../rules/answer.ts';
 import {
   creditVerdict,
@@ -26,6 +25,7 @@ import {
 import type { LedgerCounters } from './ledger-counters.ts';
 import { type LedgerDeps, LedgerInbox } from './ledger-inbox.ts';
 import { giveBackTo, lendFrom } from './lend-reserve.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 export type LiveLedger = Ledger & {
   readonly counters: LedgerCounters;
@@ -135,7 +135,10 @@ function sessionsIn(
       return shrinkVerdict(claim, byRaw, resolution);
     },
     async journal(claim, entries) {
-      assert(entries.length <= LIMITS.journalEntriesPerCall, 'a journal entry a piece of work');
+      assert(
+        entries.length <= LEDGER_LIMITS.calls.journalEntries,
+        'a journal entry a piece of work',
+      );
       const { agentId } = claim.hold;
       const resolution = await inbox.submit({ kind: 'journal', agentId, claim, entries });
       return resolution.kind === 'applied' ? 'written' : 'lost';

@@ -1,13 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { answerWithin } from '../../platform/postgres/transient.ts';
 import type { Node } from '../rules/node.ts';
 import { endLease, renewLease } from '../store/lease-store.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 export type LeaseKeeper = {
-  /** Renews the lease now. Rejects when the database is away. Called every `LIMITS.leaseRenewMs` milliseconds. */
+  /** Renews the lease now. Rejects when the database is away. Called every `LEDGER_LIMITS.lease.renewMs` milliseconds. */
   tick(): Promise<void>;
   /**
    * Returns true when expired leases of other processes may be reaped: after this process has renewed without a gap for one
@@ -30,7 +30,7 @@ export function createLeaseKeeper(deps: {
   readonly leaseMs?: number;
 }): LeaseKeeper {
   const { sql, clock, log, node } = deps;
-  const leaseMs = deps.leaseMs ?? LIMITS.leaseMs;
+  const leaseMs = deps.leaseMs ?? LEDGER_LIMITS.lease.lifeMs;
   let renewedMs = clock.monotonicMs();
   let steadySinceMs: number | undefined = renewedMs;
 
@@ -41,7 +41,7 @@ export function createLeaseKeeper(deps: {
       try {
         // A renewal that hangs must not delay the next renewal, which uses another connection.
         const renewal = renewLease(sql, node, leaseMs);
-        const found = await answerWithin(clock, LIMITS.leaseAnswerMs, renewal);
+        const found = await answerWithin(clock, LEDGER_LIMITS.lease.answerMs, renewal);
         if (found === 'taken') {
           log.error({ nodeId: node.nodeId }, 'the lease of this process was taken by another one');
           steadySinceMs = undefined;

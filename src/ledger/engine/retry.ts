@@ -1,6 +1,6 @@
 import { type Clock, sleep, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { answerWithin, isTransient } from '../../platform/postgres/transient.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 
 type RetryOptions = {
   /** Returns true when the call must not be sent again. The last error is then thrown. */
@@ -18,13 +18,14 @@ export type Retry = <T>(call: () => Promise<T>, options: RetryOptions) => Promis
 /** Creates a retry whose waits double after each failure, up to a second. A call without an answer is sent again, too. */
 export function createRetry(clock: Clock): Retry {
   return async (call, { until, before }) => {
-    for (let waitMs: number = LIMITS.ledgerRetryMs.min; ; waitMs *= 2) {
+    for (let waitMs: number = LEDGER_LIMITS.calls.retryMs.min; ; waitMs *= 2) {
       try {
-        return await answerWithin(clock, LIMITS.ledgerCallMs, call());
+        return await answerWithin(clock, LEDGER_LIMITS.calls.timeoutMs, call());
       } catch (error) {
         if (!isTransient(error) || until()) throw error;
-        await sleep(clock, Math.min(waitMs, LIMITS.ledgerRetryMs.max));
-        if (before !== undefined) await within(clock, LIMITS.leaseAnswerMs, before(), () => {});
+        await sleep(clock, Math.min(waitMs, LEDGER_LIMITS.calls.retryMs.max));
+        if (before !== undefined)
+          await within(clock, LEDGER_LIMITS.lease.answerMs, before(), () => {});
         if (until()) throw error;
       }
     }
@@ -34,14 +35,14 @@ export function createRetry(clock: Clock): Retry {
 /** Sends a read again until the database answers. */
 export type RetryingRead = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** Creates a read that is repeated after a lost connection, for as long as a caller would wait (`LIMITS.ledgerGiveUpMs`). */
+/** Creates a read that is repeated after a lost connection, for as long as a caller would wait (`LEDGER_LIMITS.calls.giveUpMs`). */
 export function createRetryingRead(
   clock: Clock,
   stopped: () => boolean = () => false,
 ): RetryingRead {
   const retry = createRetry(clock);
   return (call) => {
-    const end = clock.monotonicMs() + LIMITS.ledgerGiveUpMs;
+    const end = clock.monotonicMs() + LEDGER_LIMITS.calls.giveUpMs;
     return retry(call, { until: () => stopped() || clock.monotonicMs() >= end });
   };
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -17,6 +16,7 @@ import {
   type OrphanSession,
   readJournal,
 } from '../store/orphan-store.ts';
+import { LEDGER_LIMITS } from './limits.ts';
 import type { LeaseKeeper } from './renew-lease.ts';
 
 const REASON = 'process_lost';
@@ -48,7 +48,7 @@ export function createSettleOrphans(deps: {
 }): SettleOrphans {
   const { sql, ledger, lease, node, clock, log, signal } = deps;
   async function settleSessions(): Promise<Pass> {
-    const claimed = await claimOrphanSessions(sql, node, LIMITS.orphansPerPass);
+    const claimed = await claimOrphanSessions(sql, node, LEDGER_LIMITS.orphans.perPass);
     const settled = await Promise.all(
       claimed.map(async (session) => {
         try {
@@ -94,7 +94,7 @@ export function createSettleOrphans(deps: {
   }
 
   async function releaseHolds(): Promise<Pass> {
-    const holds = await findOrphanHolds(sql, node, LIMITS.orphansPerPass);
+    const holds = await findOrphanHolds(sql, node, LEDGER_LIMITS.orphans.perPass);
     const verdicts = await Promise.all(
       holds.map((hold) =>
         ledger.settle({ hold, actualRaw: 0n, account: 'gateway', source: REASON }),
@@ -111,11 +111,11 @@ export function createSettleOrphans(deps: {
    */
   async function drain(pass: () => Promise<Pass>): Promise<number> {
     let ended = 0;
-    for (let passes = 0; passes < LIMITS.orphanPassesPerTick; passes++) {
+    for (let passes = 0; passes < LEDGER_LIMITS.orphans.passesPerTick; passes++) {
       if (signal.aborted || !lease.mayReap()) break;
       const last = await pass();
       ended += last.ended;
-      if (last.found < LIMITS.orphansPerPass || last.ended === 0) break;
+      if (last.found < LEDGER_LIMITS.orphans.perPass || last.ended === 0) break;
     }
     return ended;
   }
@@ -126,7 +126,7 @@ export function createSettleOrphans(deps: {
       const [sessions, holds] = [drain(settleSessions), drain(releaseHolds)];
       // A failure of one pass does not stop the other pass. It is thrown when both are done.
       await Promise.allSettled([sessions, holds]);
-      await pruneLeases(sql, LIMITS.leaseRetentionMs);
+      await pruneLeases(sql, LEDGER_LIMITS.lease.retentionMs);
       return { sessions: await sessions, holds: await holds };
     },
   };

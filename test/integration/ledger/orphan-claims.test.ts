@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { LEDGER_LIMITS } from '../../../src/ledger/engine/limits.ts';
 import { checkInvariants } from '../../../src/ledger/store/check-invariants.ts';
 import { takeLease } from '../../../src/ledger/store/lease-store.ts';
 import { claimOrphanSessions } from '../../../src/ledger/store/orphan-store.ts';
@@ -14,7 +14,7 @@ const LEASE_MS = 60_000;
 const ROUNDS = 20;
 const SESSIONS = 20;
 /** More than are settled at once. */
-const MANY = 3 * LIMITS.orphansPerPass + 1;
+const MANY = 3 * LEDGER_LIMITS.orphans.perPass + 1;
 const REAPERS = ['a', 'b', 'c', 'd'];
 
 /** Ends the lease of the process that opened them, or gives it back. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { checkLedger } from '../../../../src/ledger/engine/check-ledger.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
 
 const RANGES = 3;
@@ -17,7 +17,7 @@ function world(onQuery: (nth: number) => void = () => {}) {
     await new Promise((resolve) => setImmediate(resolve));
     state.underWay--;
     return text.join('?').includes('max(agent_id)')
-      ? [{ id: RANGES * LIMITS.selfCheckAgents - 1 }]
+      ? [{ id: RANGES * LEDGER_LIMITS.selfCheckAgents - 1 }]
       : [];
   }) as unknown as Sql;
   return { sql, log, lines, state };

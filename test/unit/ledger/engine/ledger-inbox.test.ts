@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { LedgerInbox } from '../../../../src/ledger/engine/ledger-inbox.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { DESTINATION } from '../../../support/spending.ts';
@@ -77,7 +77,7 @@ describe('what is remembered of an agent', () => {
   it('the inbox recalls the last state of an agent that the database returned, for a second', async () => {
     const { inbox, clock } = await remembering();
     expect(inbox.recall(1)).toEqual({ state: after, rules: ACTIVE });
-    clock.advance(LIMITS.ledgerRecallMs);
+    clock.advance(LEDGER_LIMITS.actors.recallMs);
     expect(inbox.recall(1)).toBeDefined();
     clock.advance(1);
     expect(inbox.recall(1)).toBeUndefined();
@@ -96,10 +96,10 @@ describe('an inbox that is full', () => {
     const store = { load: never, apply: never, fenced: never };
     const inbox = new LedgerInbox({ store, clock: new ManualClock(), log: silentLog });
     const hold = (n: number) => inbox.submit(holdOf(n));
-    for (let n = 0; n < LIMITS.ledgerInboxOperations; n++) void hold(n).catch(() => {});
+    for (let n = 0; n < LEDGER_LIMITS.batch.inboxOperations; n++) void hold(n).catch(() => {});
     await expect(hold(-1)).rejects.toMatchObject({ status: 503 });
-    expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations);
+    expect(inbox.waiting).toBe(LEDGER_LIMITS.batch.inboxOperations);
     void inbox.submit({ kind: 'suspend', agentId: 1, policyId: 1 }).catch(() => {});
-    expect(inbox.waiting).toBe(LIMITS.ledgerInboxOperations + 1);
+    expect(inbox.waiting).toBe(LEDGER_LIMITS.batch.inboxOperations + 1);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import type { ReservationMove } from '../../../../src/ledger/rules/payment.ts';
 import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
 import { MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
@@ -168,7 +168,7 @@ describe('a payment in the ledger', () => {
     const w = await world();
     const outage = loseAnswers(w);
     const told = expect(w.pay('h', 4n)).rejects.toMatchObject({ error: 'ledger_unavailable' });
-    await outage.pass(2 * (LIMITS.ledgerGiveUpMs / 1_000));
+    await outage.pass(2 * (LEDGER_LIMITS.calls.giveUpMs / 1_000));
     await told;
     expect(w.stateOf('h')).toBe('reserved');
     outage.back();
@@ -182,7 +182,7 @@ describe('a payment in the ledger', () => {
     const w = await world();
     const outage = loseAnswers(w);
     const told = expect(w.pay('h', 4n)).rejects.toMatchObject({ status: 503 });
-    await outage.pass(2 * (LIMITS.ledgerGiveUpMs / 1_000));
+    await outage.pass(2 * (LEDGER_LIMITS.calls.giveUpMs / 1_000));
     await told;
     // Another process takes it for the row of a dead one.
     const row = w.store.reservations.get(nonceOf('h'));

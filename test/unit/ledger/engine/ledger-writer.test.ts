@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { createLedgerCounters } from '../../../../src/ledger/engine/ledger-counters.ts';
 import {
   type BatchSource,
   createLedgerWriter,
 } from '../../../../src/ledger/engine/ledger-writer.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import { createRetry } from '../../../../src/ledger/engine/retry.ts';
 import type { AgentBatch, AgentBatchOutcome } from '../../../../src/ledger/rules/change.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -90,7 +90,7 @@ describe('createLedgerWriter', () => {
     for (let agentId = 4; agentId < 100; agentId++) writer.offer(source(agentId, told));
     for (let i = 0; i < 10; i++) await settleDown();
     expect(told.length).toBe(100);
-    expect(most).toBeLessThanOrEqual(LIMITS.ledgerCallsInFlight);
+    expect(most).toBeLessThanOrEqual(LEDGER_LIMITS.calls.inFlight);
   });
 
   it('a ledger batch is sent again although the lease cannot be renewed, and is marked as resent', async () => {
@@ -102,9 +102,9 @@ describe('createLedgerWriter', () => {
     const told: string[] = [];
     writer.offer(source(1, told));
     await settleDown();
-    clock.advance(LIMITS.ledgerRetryMs.min);
+    clock.advance(LEDGER_LIMITS.calls.retryMs.min);
     await settleDown();
-    clock.advance(LIMITS.leaseRenewMs);
+    clock.advance(LEDGER_LIMITS.lease.renewMs);
     await settleDown();
     expect(told).toEqual(['1 answered']);
     expect(sent).toEqual([false, true]);

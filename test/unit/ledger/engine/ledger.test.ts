@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import type { AgentBatch, AgentBatchOutcome } from '../../../../src/ledger/rules/change.ts';
 import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
 import { MemoryLedger } from '../../../support/fakes/memory-ledger.ts';
@@ -147,7 +147,7 @@ describe('createLedger', () => {
     const fenced = store.fenced.bind(store);
     // As many as there are slots hang; the third agent must get its turn all the same.
     store.fenced = (agentId, decide) => {
-      if (late.length >= LIMITS.ledgerFencesInFlight) return fenced(agentId, decide);
+      if (late.length >= LEDGER_LIMITS.fence.inFlight) return fenced(agentId, decide);
       return new Promise((_, fail) => {
         late.push(() => fenced(agentId, decide).catch(fail));
       });
@@ -156,7 +156,7 @@ describe('createLedger', () => {
     await settleDown();
     expect([late.length, ledger.load().waiting]).toEqual([2, 3]);
     othersAreFaster = false;
-    clock.advance(LIMITS.ledgerCallMs);
+    clock.advance(LEDGER_LIMITS.calls.timeoutMs);
     await settleDown();
     expect([1, 2, 3].map((id) => store.postings.has(`hold:h${id}`))).toEqual([true, true, true]);
     const written = store.postings.size;
@@ -178,7 +178,7 @@ describe('createLedger', () => {
     const verdict = hold('h', 4n);
     for (let i = 0; i < 5; i++) {
       await settleDown();
-      clock.advance(LIMITS.ledgerRetryMs.max);
+      clock.advance(LEDGER_LIMITS.calls.retryMs.max);
     }
     expect((await verdict).kind).toBe('held');
     expect(store.require(1).state).toMatchObject({ spendableRaw: 6n, heldRaw: 4n });
@@ -196,11 +196,11 @@ describe('createLedger', () => {
     const credited = credit(5n, 'later');
     for (let i = 0; i < 3; i++) {
       await settleDown();
-      clock.advance(LIMITS.ledgerRetryMs.max);
+      clock.advance(LEDGER_LIMITS.calls.retryMs.max);
     }
     isAway = false;
     await settleDown();
-    clock.advance(LIMITS.ledgerRetryMs.max);
+    clock.advance(LEDGER_LIMITS.calls.retryMs.max);
     expect((await credited).kind).toBe('credited');
   });
 
@@ -235,7 +235,7 @@ describe('createLedger', () => {
     const told = [expect(hold('early', 4n)).rejects.toMatchObject({ status: 503 })];
     const stopped = ledger[Symbol.asyncDispose]();
     const half = async () => {
-      for (let ms = 0; ms < LIMITS.ledgerGiveUpMs / 2; ms += 10) {
+      for (let ms = 0; ms < LEDGER_LIMITS.calls.giveUpMs / 2; ms += 10) {
         await Promise.resolve();
         clock.advance(10);
       }
@@ -257,7 +257,7 @@ describe('createLedger', () => {
       await promise;
       return store.applyNow(parts);
     };
-    const waiting = Array.from({ length: LIMITS.ledgerInboxOperations }, (_, i) =>
+    const waiting = Array.from({ length: LEDGER_LIMITS.batch.inboxOperations }, (_, i) =>
       hold(`h${i}`, 0n),
     );
     await expect(hold('more', 0n)).rejects.toMatchObject({ error: 'ledger_overloaded' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import { createLeaseKeeper } from '../../../../src/ledger/engine/renew-lease.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
 import { CallTimeout } from '../../../../src/platform/postgres/transient.ts';
@@ -25,7 +25,7 @@ describe('the lease of a process', () => {
     const { clock, state, lease } = world();
     state.hangs = true;
     const hung = expect(lease.tick()).rejects.toBeInstanceOf(CallTimeout);
-    clock.advance(LIMITS.leaseAnswerMs);
+    clock.advance(LEDGER_LIMITS.lease.answerMs);
     await hung;
     state.hangs = false;
     await lease.tick();
@@ -33,7 +33,7 @@ describe('the lease of a process', () => {
   });
 
   it('the lease of a process outlives two renewals in a row that hang', () => {
-    const { leaseAnswerMs, leaseMs, leaseRenewMs } = LIMITS;
+    const { answerMs: leaseAnswerMs, lifeMs: leaseMs, renewMs: leaseRenewMs } = LEDGER_LIMITS.lease;
     // The third is sent before it has run out, counted from the answer to the one before them.
     expect(2 * (leaseRenewMs + leaseAnswerMs) + leaseRenewMs).toBeLessThan(leaseMs);
   });
@@ -41,19 +41,19 @@ describe('the lease of a process', () => {
   it('a process whose lease had lapsed reaps no other process for one whole lease', async () => {
     const { clock, state, lease } = world();
     const renewFor = async (ms: number) => {
-      for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
-        clock.advance(LIMITS.leaseRenewMs);
+      for (let passed = 0; passed < ms; passed += LEDGER_LIMITS.lease.renewMs) {
+        clock.advance(LEDGER_LIMITS.lease.renewMs);
         await lease.tick();
       }
     };
-    await renewFor(LIMITS.leaseMs);
+    await renewFor(LEDGER_LIMITS.lease.lifeMs);
     expect(lease.mayReap()).toBe(true);
     // The database's clock went on, or this process stood still: its own clock tells nothing of either.
     state.held = false;
     await lease.tick();
     state.held = true;
     expect(lease.mayReap()).toBe(false);
-    await renewFor(LIMITS.leaseMs);
+    await renewFor(LEDGER_LIMITS.lease.lifeMs);
     expect(lease.mayReap()).toBe(true);
   });
 
@@ -61,21 +61,21 @@ describe('the lease of a process', () => {
     const { clock, state, lease } = world();
     await lease.tick();
     const renewFor = async (ms: number) => {
-      for (let passed = 0; passed < ms; passed += LIMITS.leaseRenewMs) {
+      for (let passed = 0; passed < ms; passed += LEDGER_LIMITS.lease.renewMs) {
         expect(lease.mayReap()).toBe(false);
-        clock.advance(LIMITS.leaseRenewMs);
+        clock.advance(LEDGER_LIMITS.lease.renewMs);
         await lease.tick();
       }
     };
-    await renewFor(LIMITS.leaseMs);
+    await renewFor(LEDGER_LIMITS.lease.lifeMs);
     expect(lease.mayReap()).toBe(true);
     state.hangs = true;
     const hung = lease.tick().catch(() => {});
-    clock.advance(LIMITS.leaseAnswerMs);
+    clock.advance(LEDGER_LIMITS.lease.answerMs);
     await hung;
     state.hangs = false;
     await lease.tick();
-    await renewFor(LIMITS.leaseMs);
+    await renewFor(LEDGER_LIMITS.lease.lifeMs);
     expect(lease.mayReap()).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import { createRetry, createRetryingRead } from '../../../../src/ledger/engine/retry.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -27,8 +27,8 @@ describe('createRetry', () => {
     }
     expect(await answer).toBe('done');
     const gaps = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? 0));
-    expect(gaps[0]).toBe(LIMITS.ledgerRetryMs.min);
-    expect(Math.max(...gaps)).toBe(LIMITS.ledgerRetryMs.max);
+    expect(gaps[0]).toBe(LEDGER_LIMITS.calls.retryMs.min);
+    expect(Math.max(...gaps)).toBe(LEDGER_LIMITS.calls.retryMs.max);
   });
 
   it('createRetry sends a call again that gets no response', async () => {
@@ -38,9 +38,9 @@ describe('createRetry', () => {
       () => (++calls === 1 ? new Promise<string>(() => {}) : Promise.resolve('done')),
       { until: () => false },
     );
-    clock.advance(LIMITS.ledgerCallMs);
+    clock.advance(LEDGER_LIMITS.calls.timeoutMs);
     await settleDown();
-    clock.advance(LIMITS.ledgerRetryMs.min);
+    clock.advance(LEDGER_LIMITS.calls.retryMs.min);
     expect(await answer).toBe('done');
   });
 
@@ -52,10 +52,10 @@ describe('createRetry', () => {
       { until: () => false, before: () => new Promise(() => {}) },
     );
     await settleDown();
-    clock.advance(LIMITS.ledgerRetryMs.min);
+    clock.advance(LEDGER_LIMITS.calls.retryMs.min);
     await settleDown();
     expect(calls).toBe(1);
-    clock.advance(LIMITS.leaseRenewMs);
+    clock.advance(LEDGER_LIMITS.lease.renewMs);
     expect(await answer).toBe('done');
   });
 
@@ -79,14 +79,14 @@ describe('createPatientRead', () => {
     const once = () => (++calls === 1 ? Promise.reject(lost()) : Promise.resolve('read'));
     const answer = createRetryingRead(clock)(once);
     await settleDown();
-    clock.advance(LIMITS.ledgerRetryMs.min);
+    clock.advance(LEDGER_LIMITS.calls.retryMs.min);
     expect(await answer).toBe('read');
 
     const never = createRetryingRead(clock)(() => Promise.reject(lost()));
     const told = expect(never).rejects.toThrow('lost');
     for (let i = 0; i < 20; i++) {
       await settleDown();
-      clock.advance(LIMITS.ledgerRetryMs.max);
+      clock.advance(LEDGER_LIMITS.calls.retryMs.max);
     }
     await told;
   });

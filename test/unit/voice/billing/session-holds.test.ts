@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
+import { LEDGER_LIMITS } from '../../../../src/ledger/engine/limits.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Spender } from '../../../../src/ledger/rules/requests.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
@@ -149,7 +149,7 @@ async function ledgerWorld({
     const { apply } = store;
     store.apply = () => Promise.reject(new CallTimeout('away'));
     const asked = expect(ask()).rejects.toThrow();
-    await pass(LIMITS.ledgerGiveUpMs * 1.5);
+    await pass(LEDGER_LIMITS.calls.giveUpMs * 1.5);
     store.apply = apply;
     await asked;
     await pass(10_000);
