@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import { createDestinationGuard } from '../src/platform/egress/destination-guard.ts';
@@ -18,6 +17,7 @@ import { createOpenSecrets } from '../src/webhooks/delivery/open-secrets.ts';
 import { claimDue } from '../src/webhooks/delivery/queue-store.ts';
 import { createSendDelivery } from '../src/webhooks/delivery/send-delivery.ts';
 import { createWebhooks } from '../src/webhooks/delivery/webhooks.ts';
+import { WEBHOOK_LIMITS } from '../src/webhooks/limits.ts';
 import { nextMessage } from '../test/support/next-message.ts';
 import { type BenchRow, benchRow } from './bench-row.ts';
 
@@ -73,7 +73,7 @@ async function openWorld(sql: Sql, url: string) {
     domainAllowlist: [],
     resolve: async () => ['127.0.0.1'],
   });
-  const bounds = { perOrigin: 2 * LIMITS.webhooks.inFlight };
+  const bounds = { perOrigin: 2 * WEBHOOK_LIMITS.queue.inFlight };
   const client = createGuardedClient({ guard, clock: systemClock, bounds });
   const now = () => Date.now();
   const delivery = new EventDelivery({
@@ -88,7 +88,7 @@ async function openWorld(sql: Sql, url: string) {
   const webhooks = createWebhooks({ sql, guard, random: systemRandom, sealingSecret: SECRET });
   const ids: number[] = [];
   for (let n = 0; n < ENDPOINTS; n++) {
-    const accountId = `acct_${Math.floor(n / LIMITS.webhooks.perAccount)}`;
+    const accountId = `acct_${Math.floor(n / WEBHOOK_LIMITS.endpoint.perAccount)}`;
     await sql`insert into developers (account_id, wallet) values (${accountId}, ${accountId})
       on conflict do nothing`;
     ids.push((await webhooks.create(accountId, { url, events: ['*'] })).webhook.id);
@@ -166,7 +166,7 @@ async function claimBehind({ ids, sql }: World) {
   for (let n = 0; n < times; n++) {
     await claimDue(sql, {
       busy: new Map(),
-      limit: LIMITS.webhooks.inFlight,
+      limit: WEBHOOK_LIMITS.queue.inFlight,
       nowMs: Date.now() + 10_000,
     });
   }

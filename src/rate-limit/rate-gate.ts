@@ -6,6 +6,7 @@ import type { Envelope } from '../http/route/render-error.ts';
 import type { RateLimit } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
+import { WEBHOOK_LIMITS } from '../webhooks/limits.ts';
 import type { BucketSize } from './address-buckets.ts';
 import type { RateLimitReason } from './errors.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
@@ -168,7 +169,7 @@ function bucketOf(request: RatedRequest, caller: Caller, limits: RateLimits): Bu
       if (caller.kind !== 'developer') return undefined;
       return {
         name: `try:${caller.accountId}`,
-        perMinute: LIMITS.webhooks.triesPerMinute,
+        perMinute: WEBHOOK_LIMITS.endpoint.triesPerMinute,
         reason: 'key_rate_limit',
       };
     case 'search':

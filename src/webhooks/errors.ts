@@ -1,5 +1,5 @@
-import { LIMITS } from '../kernel/limits.ts';
 import { NO_RETRY, notConfigured, refusal } from '../kernel/refusal.ts';
+import { WEBHOOK_LIMITS } from './limits.ts';
 
 /** Refusals of webhooks and of their log (spec, Errors; contract A §14). */
 export const webhookErrors = {
@@ -29,7 +29,11 @@ export const webhookErrors = {
       `scopeValue: name the ${scope === 'loan' ? 'loan id' : 'wallet address'} that the scope "${scope}" means.`,
     ),
   limitExceeded: () =>
-    refusal(400, 'Limit exceeded', `Maximum ${LIMITS.webhooks.perAccount} webhooks allowed`),
+    refusal(
+      400,
+      'Limit exceeded',
+      `Maximum ${WEBHOOK_LIMITS.endpoint.perAccount} webhooks allowed`,
+    ),
   notFound: () => refusal(404, 'Webhook not found', 'There is no such webhook.'),
   deliveryNotFound: () =>
     refusal(404, 'delivery_not_found', 'There is no such delivery; they are kept for 30 days.', {

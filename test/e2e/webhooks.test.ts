@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { WEBHOOK_LIMITS } from '../../src/webhooks/limits.ts';
 import { type Receiver, signatureOf, startReceiver } from '../support/receiver.ts';
 import {
   ask,
@@ -280,7 +280,7 @@ describe('a test event', () => {
     const { call, register } = await owner('eager');
     const { id } = await register();
     const answers: number[] = [];
-    for (let n = 0; n < LIMITS.webhooks.triesPerMinute + 2; n++) {
+    for (let n = 0; n < WEBHOOK_LIMITS.endpoint.triesPerMinute + 2; n++) {
       answers.push((await call('POST', `${PATH}/${id}/test`)).status);
     }
     expect(answers.filter((status) => status === 429).length).toBeGreaterThanOrEqual(1);

@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { insertEvents } from '../../src/ledger/store/agent-funds.ts';
@@ -11,6 +10,7 @@ import { ensurePositions } from '../../src/webhooks/delivery/dispatch-store.ts';
 import { createOpenSecrets } from '../../src/webhooks/delivery/open-secrets.ts';
 import { createSendDelivery } from '../../src/webhooks/delivery/send-delivery.ts';
 import { createWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
+import { WEBHOOK_LIMITS } from '../../src/webhooks/limits.ts';
 import { testDatabase } from './database.ts';
 
 const SEALING_SECRET = 's'.repeat(32);
@@ -32,7 +32,7 @@ export async function webhookWorld({ attemptMs = 10_000, processes = 1 } = {}) {
     domainAllowlist: [],
     needsTls: true,
   });
-  const bounds = { perOrigin: 2 * processes * LIMITS.webhooks.inFlight };
+  const bounds = { perOrigin: 2 * processes * WEBHOOK_LIMITS.queue.inFlight };
   const client = createGuardedClient({ guard, clock, bounds });
   const send = createSendDelivery({ client, clock, attemptMs });
   const openSecrets = createOpenSecrets(SEALING_SECRET);

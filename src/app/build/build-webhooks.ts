@@ -1,4 +1,3 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createDestinationGuard } from '../../platform/egress/destination-guard.ts';
@@ -14,6 +13,7 @@ import { createOpenSecrets } from '../../webhooks/delivery/open-secrets.ts';
 import { createSendDelivery } from '../../webhooks/delivery/send-delivery.ts';
 import { createWebhookWorkers } from '../../webhooks/delivery/webhook-workers.ts';
 import { createWebhooks } from '../../webhooks/delivery/webhooks.ts';
+import { WEBHOOK_LIMITS } from '../../webhooks/limits.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { World } from './world.ts';
 
@@ -34,7 +34,7 @@ export function buildWebhooks(
   const guard = createDestinationGuard({ resolve, clock, ...rules });
   // All endpoints may be at one host, so one origin may use a connection for each attempt in progress, and as many for
   // deliveries by hand.
-  const bounds = { perOrigin: 2 * LIMITS.webhooks.inFlight };
+  const bounds = { perOrigin: 2 * WEBHOOK_LIMITS.queue.inFlight };
   const client = teardown.use('webhook client', createGuardedClient({ guard, clock, bounds }));
   const send = createSendDelivery({ client, clock });
   const sealingSecret = settings.providerKeySecret;

@@ -1,9 +1,9 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import type { EventRow } from '../../ledger/rules/companion.ts';
+import { WEBHOOK_LIMITS } from '../../webhooks/limits.ts';
 import { spendCapHit } from '../../webhooks/payment-event.ts';
 
 /** A refused call: its agent and its URL. */
@@ -14,7 +14,7 @@ export type ReportCapHit = (call: RefusedCall, refusal: unknown) => Promise<void
 
 /**
  * Creates the reporter of cap hits. Repeated hits of an agent's cap at this process cause one event per
- * `LIMITS.webhooks.capHitMs`.
+ * `WEBHOOK_LIMITS.capHit.intervalMs`.
  */
 export function createCapHitReports(deps: {
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export function createCapHitReports(deps: {
   readonly insert: (events: readonly EventRow[]) => Promise<void>;
 }): ReportCapHit {
   const { clock, findOwner, insert, log } = deps;
-  const reportedAt = new RecentMap<string, number>(LIMITS.webhooks.capHitsRemembered);
+  const reportedAt = new RecentMap<string, number>(WEBHOOK_LIMITS.capHit.remembered);
 
   return async ({ agentId, url }, refusal) => {
     if (!(refusal instanceof ApiError) || refusal.error !== 'spend_limit_exceeded') return;
@@ -33,7 +33,7 @@ export function createCapHitReports(deps: {
     const cap = `${agentId} ${policyId ?? 'session'}`;
     const nowMs = clock.monotonicMs();
     const before = reportedAt.get(cap);
-    if (before !== undefined && nowMs - before < LIMITS.webhooks.capHitMs) return;
+    if (before !== undefined && nowMs - before < WEBHOOK_LIMITS.capHit.intervalMs) return;
     reportedAt.set(cap, nowMs);
     try {
       const owner = await findOwner(agentId);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { WebhookLog } from '../../webhooks/delivery/deliveries.ts';
 import { envelopeOf } from '../../webhooks/envelope.ts';
+import { WEBHOOK_LIMITS } from '../../webhooks/limits.ts';
 
-const { most, usual } = LIMITS.webhooks.feedPage;
+const { most, usual } = WEBHOOK_LIMITS.page.feed;
 
 /** Lists the account's events in the order in which they were dispatched, for developers without a public webhook address. */
 export const listEvents = route<{ webhookLog: WebhookLog }>()({

@@ -1,6 +1,6 @@
 import { MOST_ATTEMPTS, planDelivery } from '../../../machines/webhook-delivery.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { envelopeOf } from '../envelope.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import type { AttemptOutcome, ClaimedDelivery } from './queue-store.ts';
 import { type SignedSendDeps, sendSigned } from './send-signed.ts';
 
@@ -17,7 +17,7 @@ export async function attemptDelivery(
   });
   const attempt = Math.min(delivery.attempt + 1, MOST_ATTEMPTS);
   const status = planDelivery(delivery.status, eventOf(error, statusCode, attempt));
-  const retryAfterMs = LIMITS.webhooks.retryAfterMs[attempt - 1] ?? 0;
+  const retryAfterMs = WEBHOOK_LIMITS.attempt.retryAfterMs[attempt - 1] ?? 0;
   return {
     id: delivery.id,
     webhookId: delivery.webhookId,

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Counter, Metrics } from '../../platform/tracing/metrics.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import { dispatchEvents, ensurePositions } from './dispatch-store.ts';
 import type { OpenSecrets } from './open-secrets.ts';
@@ -62,7 +62,7 @@ export class EventDelivery {
    * started.
    */
   async tick(): Promise<void> {
-    const { eventsPerDispatch } = LIMITS.webhooks;
+    const { eventsPerDispatch } = WEBHOOK_LIMITS.queue;
     if (!this.#isSetUp) await ensurePositions(this.#deps.sql);
     this.#isSetUp = true;
     for (let isMore = true; isMore && !this.#isStopped; ) {
@@ -98,7 +98,7 @@ export class EventDelivery {
 
   async #claimWhileWanted(): Promise<void> {
     const { now, sql } = this.#deps;
-    const { inFlight } = LIMITS.webhooks;
+    const { inFlight } = WEBHOOK_LIMITS.queue;
     while (this.#isWanted && !this.#isStopped && this.#active < inFlight) {
       this.#isWanted = false;
       const limit = inFlight - this.#active;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 
 /** Inserts the only row of the counter of positions, in a database that does not have the row yet. */
 export async function ensurePositions(sql: Sql): Promise<void> {
@@ -88,7 +88,7 @@ export async function readLastPosition(sql: Sql): Promise<bigint> {
  * Deletes expired deliveries, events and recoveries, a bounded number of rows each. Returns true when more rows may be left.
  */
 export async function pruneOld(sql: Sql): Promise<boolean> {
-  const { keptDays, prunedPerStep } = LIMITS.webhooks;
+  const { days: keptDays, prunedPerStep } = WEBHOOK_LIMITS.kept;
   const removed = await Promise.all([
     sql`delete from webhook_deliveries where id in (
       select id from webhook_deliveries where created_at < now() - ${keptDays} * interval '1 day'

@@ -1,6 +1,6 @@
 import type { DeliveryStatus } from '../../../machines/webhook-delivery.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import type { DeliveryDetail, LogFilter, LoggedDelivery, TriedDelivery } from './delivery.ts';
 
 const columns = (sql: Queryable) => sql`d.id, d.delivery_id as "deliveryId",
@@ -9,7 +9,7 @@ const columns = (sql: Queryable) => sql`d.id, d.delivery_id as "deliveryId",
   d.created_at as "createdAt"`;
 
 const kept = (sql: Queryable) =>
-  sql`d.created_at > now() - ${LIMITS.webhooks.keptDays} * interval '1 day'`;
+  sql`d.created_at > now() - ${WEBHOOK_LIMITS.kept.days} * interval '1 day'`;
 
 /** Reads deliveries of an account that match a filter, newest first. */
 export async function findDeliveries(

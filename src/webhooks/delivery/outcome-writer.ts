@@ -1,8 +1,8 @@
 import { type Clock, sleep, type TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Counter } from '../../platform/tracing/metrics.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import { webhookDeactivated } from '../webhook-event.ts';
 import { type AttemptOutcome, recordOutcomes } from './queue-store.ts';
 
@@ -36,7 +36,7 @@ export class OutcomeWriter {
 
   add(outcome: AttemptOutcome): void {
     this.#waiting.push(outcome);
-    const { outcomesPerWrite, outcomeWaitMs } = LIMITS.webhooks;
+    const { outcomesPerWrite, outcomeWaitMs } = WEBHOOK_LIMITS.queue;
     if (this.#waiting.length >= outcomesPerWrite) this.#write();
     else this.#timer ??= this.#deps.clock.setTimeout(() => this.#write(), outcomeWaitMs);
   }
@@ -59,7 +59,7 @@ export class OutcomeWriter {
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, LIMITS.webhooks.outcomesPerWrite);
+      const batch = this.#waiting.slice(0, WEBHOOK_LIMITS.queue.outcomesPerWrite);
       if (await this.#record(batch)) {
         this.#waiting = this.#waiting.slice(batch.length);
         this.#deps.written(batch);

@@ -1,9 +1,9 @@
 import type { DeliveryStatus } from '../../../machines/webhook-delivery.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { EventRow } from '../../ledger/rules/companion.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 
 /** A delivery that only this process may send, until `dueAt`. */
 export type ClaimedDelivery = {
@@ -49,7 +49,7 @@ export async function claimDue(
   sql: Sql,
   { busy, limit, nowMs }: { readonly busy: Busy; readonly limit: number; readonly nowMs: number },
 ): Promise<ClaimedDelivery[]> {
-  const { claimMs, inFlightPerEndpoint, inFlightPerFailing } = LIMITS.webhooks;
+  const { claimMs, inFlightPerEndpoint, inFlightPerFailing } = WEBHOOK_LIMITS.queue;
   const now = new Date(nowMs);
   const until = new Date(nowMs + claimMs);
   return sql<ClaimedDelivery[]>`
@@ -122,7 +122,7 @@ export async function recordOutcomes(
   nowMs: number,
   deactivated: (endpoint: Deactivated) => EventRow,
 ): Promise<readonly Deactivated[]> {
-  const { failingMs, failingSpanMs } = LIMITS.webhooks;
+  const { failingMs, failingSpanMs } = WEBHOOK_LIMITS.endpoint;
   const now = new Date(nowMs);
   const column = <T>(of: (outcome: AttemptOutcome) => T) => outcomes.map(of);
   const idsOf = (are: (outcome: AttemptOutcome) => boolean) => [
@@ -184,10 +184,10 @@ export async function failStranded(sql: Sql): Promise<number> {
       select d.id from queues q, lateral (
         select id from webhook_deliveries
         where webhook_id = q.webhook_id and due_at is not null
-        limit ${LIMITS.webhooks.sweptPerStep} for update skip locked) d
+        limit ${WEBHOOK_LIMITS.kept.sweptPerStep} for update skip locked) d
       where q.webhook_id is not null and not exists (
         select 1 from webhooks w where w.id = q.webhook_id and w.active)
-      limit ${LIMITS.webhooks.sweptPerStep}) as stranded
+      limit ${WEBHOOK_LIMITS.kept.sweptPerStep}) as stranded
     where d.id = stranded.id
     returning 1`;
   return rows.length;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import type { Recovery } from './delivery.ts';
 
 const columns = (sql: Queryable) => sql`id, webhook_id as "webhookId", since, until, requeued,
@@ -42,7 +42,7 @@ export async function findRecovery(
  * ids, with three attempts each. Returns true when there was a recovery.
  */
 export async function stepRecovery(sql: Sql, nowMs: number): Promise<boolean> {
-  const limit = LIMITS.webhooks.requeuedPerStep;
+  const limit = WEBHOOK_LIMITS.kept.requeuedPerStep;
   const rows = await sql`
     with recovery as materialized (
       select * from webhook_recoveries where finished_at is null

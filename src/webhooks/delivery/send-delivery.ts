@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
@@ -8,6 +7,7 @@ import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 
 /** Result of one attempt. `error` is null after any 2xx, whatever the body. */
 export type Attempt = {
@@ -36,8 +36,8 @@ export function createSendDelivery(deps: {
   readonly attemptMs?: number;
 }): SendDelivery {
   const { client, clock } = deps;
-  const { answerBytes, answerHeaderBytes, checkedMs } = LIMITS.webhooks;
-  const { attemptMs = LIMITS.webhooks.attemptMs } = deps;
+  const { answerBytes, answerHeaderBytes, checkedMs } = WEBHOOK_LIMITS.attempt;
+  const { attemptMs = WEBHOOK_LIMITS.attempt.timeoutMs } = deps;
   const checked = new RecentMap<
     string,
     { readonly place: Promise<CheckedDestination>; atMs: number }
@@ -93,7 +93,7 @@ async function readBeginning(answer: GuardedAnswer): Promise<string | null> {
   } catch (error) {
     if (!(error instanceof BodyTooLarge || error instanceof SendFailed)) throw error;
   }
-  const bytes = Buffer.concat(chunks).subarray(0, LIMITS.webhooks.shownAnswerBytes);
+  const bytes = Buffer.concat(chunks).subarray(0, WEBHOOK_LIMITS.attempt.shownAnswerBytes);
   // Control characters are removed, since they could move the cursor of a terminal that shows the log.
   const text = bytes.toString('utf8').replace(/[\p{Cc}\p{Cf}]/gu, '');
   return text === '' ? null : text;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import type { Webhook } from './webhook.ts';
 
 type Row = {
@@ -53,7 +53,7 @@ export async function insertWebhook(
       (account_id, url, events, scope, scope_value, description, max_per_second, sealed_secret)
     select ${accountId}, ${url}, ${events as string[]}::text[], ${scope}, ${scopeValue},
       ${description}, ${maxPerSecond}, ${Buffer.from(sealedSecret)}
-    where (select count(*) from webhooks where account_id = ${accountId}) < ${LIMITS.webhooks.perAccount}
+    where (select count(*) from webhooks where account_id = ${accountId}) < ${WEBHOOK_LIMITS.endpoint.perAccount}
     returning ${shown(tx)}`;
   return row && toWebhook(row);
 }

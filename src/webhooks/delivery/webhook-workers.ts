@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Metrics } from '../../platform/tracing/metrics.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import type { EventDelivery } from './deliver-events.ts';
 import { pruneOld } from './dispatch-store.ts';
 import { failStranded, readBacklog } from './queue-store.ts';
@@ -30,7 +30,7 @@ export function createWebhookWorkers(deps: {
     for (let n = 0; n < STEPS && (await step()); n++);
   };
   return [
-    { name: 'deliver-webhooks', everyMs: LIMITS.webhooks.pollMs, tick: () => delivery.tick() },
+    { name: 'deliver-webhooks', everyMs: WEBHOOK_LIMITS.queue.pollMs, tick: () => delivery.tick() },
     {
       name: 'recover-webhooks',
       everyMs: STEP_MS,
@@ -40,7 +40,7 @@ export function createWebhookWorkers(deps: {
       name: 'sweep-webhooks',
       everyMs: SWEEP_MS,
       async tick() {
-        await repeat(async () => (await failStranded(sql)) === LIMITS.webhooks.sweptPerStep);
+        await repeat(async () => (await failStranded(sql)) === WEBHOOK_LIMITS.kept.sweptPerStep);
         const backlog = await readBacklog(sql, now());
         due.set(backlog.due);
         oldest.set(backlog.oldestMs / 1_000);

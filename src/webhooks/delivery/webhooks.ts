@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { seal } from '../../kernel/seal.ts';
 import {
@@ -11,6 +10,7 @@ import type { DestinationGuard } from '../../platform/egress/destination-guard.t
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { EVENT_KINDS, isKnownPattern } from '../catalogue.ts';
 import { webhookErrors } from '../errors.ts';
+import { WEBHOOK_LIMITS } from '../limits.ts';
 import { countDeliveries } from './log-store.ts';
 import { requireWebhook } from './require-webhook.ts';
 import { newWebhookSecret } from './sign-delivery.ts';
@@ -53,7 +53,7 @@ type Place = Pick<Webhook, 'accountId' | 'id'>;
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-const Patterns = z.array(z.string().max(128)).min(1).max(LIMITS.webhooks.patterns);
+const Patterns = z.array(z.string().max(128)).min(1).max(WEBHOOK_LIMITS.endpoint.patterns);
 
 /** Creates the management of an account's webhooks and their secrets. */
 export function createWebhooks(deps: WebhooksDeps) {
@@ -113,7 +113,7 @@ export function createWebhooks(deps: WebhooksDeps) {
     async rotateSecret(place: Place, isImmediate: boolean): Promise<string> {
       await requireWebhook(sql, place);
       const { sealed, secret } = sealNewSecret(deps, place.accountId);
-      const previousMs = isImmediate ? 0 : LIMITS.webhooks.previousSecretMs;
+      const previousMs = isImmediate ? 0 : WEBHOOK_LIMITS.endpoint.previousSecretMs;
       const stood = await replaceSecret(sql, place, { sealedSecret: sealed, previousMs });
       if (!stood) throw webhookErrors.notFound();
       return secret;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { matchesEvent } from '../../../src/webhooks/catalogue.ts';
 import { createWebhookRecoveries } from '../../../src/webhooks/delivery/deliveries.ts';
 import {
@@ -9,10 +8,11 @@ import {
 } from '../../../src/webhooks/delivery/dispatch-store.ts';
 import { claimDue, failStranded, readBacklog } from '../../../src/webhooks/delivery/queue-store.ts';
 import { stepRecovery } from '../../../src/webhooks/delivery/recovery-store.ts';
+import { WEBHOOK_LIMITS } from '../../../src/webhooks/limits.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { webhookWorld } from '../../support/webhook-world.ts';
 
-const FIVE_DAYS_MS = LIMITS.webhooks.failingMs;
+const FIVE_DAYS_MS = WEBHOOK_LIMITS.endpoint.failingMs;
 
 async function opened(options: Parameters<typeof webhookWorld>[0] = {}) {
   const world = await webhookWorld(options);
@@ -148,7 +148,7 @@ describe('an endpoint', () => {
       .poll(() => w.receiver.received.filter(({ path }) => path === '/quick').length)
       .toBe(100);
     expect(Date.now() - beganMs).toBeLessThan(2_000);
-    const { inFlightPerEndpoint } = LIMITS.webhooks;
+    const { inFlightPerEndpoint } = WEBHOOK_LIMITS.queue;
     expect(w.receiver.received.filter(({ path }) => path === '/slow').length).toBeLessThanOrEqual(
       inFlightPerEndpoint * 6,
     );
@@ -164,7 +164,7 @@ describe('an endpoint', () => {
     await w.happened(w.accountId, 50);
     await dispatchEvents(w.sql, 100);
     const claimed = await claimDue(w.sql, { busy: new Map(), limit: 1_024, nowMs: w.now() });
-    expect(claimed).toHaveLength(9 * LIMITS.webhooks.inFlightPerFailing);
+    expect(claimed).toHaveLength(9 * WEBHOOK_LIMITS.queue.inFlightPerFailing);
   });
 
   it('a webhook delivery is due in the millisecond in which it is queued', async () => {
@@ -262,7 +262,7 @@ describe('an endpoint', () => {
     w.receiver.answers((_, response) => response.writeHead(500).end());
     const { id } = await w.register();
     const recoveries = createWebhookRecoveries({ sql: w.sql });
-    await w.happened(w.accountId, LIMITS.webhooks.requeuedPerStep + 5);
+    await w.happened(w.accountId, WEBHOOK_LIMITS.kept.requeuedPerStep + 5);
     for (const ms of [0, 61_000, 301_000]) {
       w.pass(ms);
       await w.tick();
@@ -282,7 +282,7 @@ describe('an endpoint', () => {
     const again = w.receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(new Set(again)).toEqual(new Set(before));
     const recovery = await recoveries.recovery(place, recoveryId);
-    expect(recovery).toMatchObject({ requeued: LIMITS.webhooks.requeuedPerStep + 5 });
+    expect(recovery).toMatchObject({ requeued: WEBHOOK_LIMITS.kept.requeuedPerStep + 5 });
     expect(recovery.finishedAt).not.toBeNull();
     expect(new Set((await w.statuses()).map(([status]) => status))).toEqual(new Set(['success']));
   });
@@ -317,7 +317,7 @@ describe('the queue of deliveries', () => {
       limit: 256,
       nowMs: Date.now() + 60_000,
     });
-    expect(claimed).toHaveLength(LIMITS.webhooks.inFlightPerEndpoint);
+    expect(claimed).toHaveLength(WEBHOOK_LIMITS.queue.inFlightPerEndpoint);
     expect(performance.now() - beganMs).toBeLessThan(250);
     expect((await readBacklog(w.sql, Date.now() + 60_000)).due).toBeGreaterThan(19_000);
   });

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { type Random, randomHex } from '../../../kernel/random.ts';
 import { AnswerTooLarge, type Fetch } from '../../../platform/egress/fetch.ts';
 import { signedHeaders } from '../../../webhooks/delivery/sign-delivery.ts';
+import { WEBHOOK_LIMITS } from '../../../webhooks/limits.ts';
 import { failureWord } from './failure-word.ts';
 import type { FeedEvent } from './read-feed.ts';
 
@@ -13,7 +13,7 @@ export async function forwardEvent(
   event: FeedEvent,
 ): Promise<string> {
   const { clock, random } = deps;
-  const { answerBytes, attemptMs } = LIMITS.webhooks;
+  const { answerBytes, timeoutMs: attemptMs } = WEBHOOK_LIMITS.attempt;
   const body = JSON.stringify(event);
   const deliveryId = randomHex(random, 16);
   const headers = signedHeaders({ current: secret }, { deliveryId, body, nowMs: clock.now() });

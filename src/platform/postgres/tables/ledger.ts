@@ -130,7 +130,7 @@ export const charges = pgTable(
   ],
 );
 
-/** Events, each written in the commit that made it true. Kept for `LIMITS.webhooks.keptDays`. */
+/** Events, each written in the commit that made it true. Kept for `WEBHOOK_LIMITS.kept.days`. */
 export const events = pgTable(
   'events',
   {

@@ -52,7 +52,7 @@ export const webhooks = pgTable(
   ],
 );
 
-/** One event on its way to one endpoint, and its outcome. Kept for `LIMITS.webhooks.keptDays`. */
+/** One event on its way to one endpoint, and its outcome. Kept for `WEBHOOK_LIMITS.kept.days`. */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { WebhookLog } from '../../../webhooks/delivery/deliveries.ts';
 import type { LogFilter } from '../../../webhooks/delivery/delivery.ts';
 import { webhookErrors } from '../../../webhooks/errors.ts';
+import { WEBHOOK_LIMITS } from '../../../webhooks/limits.ts';
 import { LogRecord, logRecord } from '../webhooks/webhook-shape.ts';
 
 /** Lists the webhook deliveries of the account, newest first, in pages. */
@@ -44,7 +44,7 @@ export const listDeliveries = route<{ webhookLog: WebhookLog }>()({
   },
 });
 
-const { most, usual } = LIMITS.webhooks.logPage;
+const { most, usual } = WEBHOOK_LIMITS.page.log;
 
 /** Returns the page size, clamped to the allowed range. A text that is not a whole number gets the default. */
 function limitOf(text: string | undefined): number {

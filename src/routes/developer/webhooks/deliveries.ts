@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { WebhookLog } from '../../../webhooks/delivery/deliveries.ts';
+import { WEBHOOK_LIMITS } from '../../../webhooks/limits.ts';
 import { DeliveryRecord, deliveryRecord, WebhookParams } from './webhook-shape.ts';
 
 /** Lists the deliveries to an endpoint, newest first. */
@@ -16,9 +16,9 @@ export const listWebhookDeliveries = route<{ webhookLog: WebhookLog }>()({
       .number()
       .int()
       .min(1)
-      .max(LIMITS.webhooks.logPage.most)
-      .default(LIMITS.webhooks.logPage.usual),
-    offset: z.coerce.number().int().min(0).max(LIMITS.webhooks.logOffset).default(0),
+      .max(WEBHOOK_LIMITS.page.log.most)
+      .default(WEBHOOK_LIMITS.page.log.usual),
+    offset: z.coerce.number().int().min(0).max(WEBHOOK_LIMITS.page.logOffset).default(0),
   }),
   response: z.object({ deliveries: z.array(DeliveryRecord) }),
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { ManualDelivery } from '../../../webhooks/delivery/deliveries.ts';
 import type { LoggedDelivery, Recovery } from '../../../webhooks/delivery/delivery.ts';
 import { WEBHOOK_SCOPES } from '../../../webhooks/delivery/webhook.ts';
+import { WEBHOOK_LIMITS } from '../../../webhooks/limits.ts';
 
-const { descriptionChars, maxPerSecond, urlChars } = LIMITS.webhooks;
+const { descriptionChars, maxPerSecond, urlChars } = WEBHOOK_LIMITS.endpoint;
 
 /** Id of a webhook from the path: 1 to 9 digits. */
 export const WebhookParams = z.object({

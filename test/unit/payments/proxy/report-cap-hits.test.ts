@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import type { EventRow } from '../../../../src/ledger/rules/companion.ts';
 import { proxyErrors } from '../../../../src/payments/errors.ts';
 import { createCapHitReports } from '../../../../src/payments/proxy/report-cap-hits.ts';
+import { WEBHOOK_LIMITS } from '../../../../src/webhooks/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 function world() {
@@ -50,7 +50,7 @@ describe('a cap that refuses a paid call', () => {
         limit: '100',
       },
     });
-    clock.advance(LIMITS.webhooks.capHitMs);
+    clock.advance(WEBHOOK_LIMITS.capHit.intervalMs);
     await report(CALL, hit(4));
     expect(written).toHaveLength(4);
   });
