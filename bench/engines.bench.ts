@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { HEARING_WINDOW } from '../media/hearing.ts';
 import type { LocalEngines, SttStream } from '../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../src/engines/limits.ts';
 import { createLocalEngines } from '../src/engines/local-engines.ts';
 import { sleep, systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { silentLog } from '../src/kernel/log.ts';
 import { systemRandom } from '../src/kernel/random.ts';
 import {
@@ -174,7 +174,7 @@ async function benchMainLoop(engines: LocalEngines): Promise<BenchRow[]> {
   const idle = await loopDelay(async () => sleep(systemClock, LISTEN_SECONDS * 500));
   const sound = overTelephone(loadRecording('librivox-0870.wav'));
   const streams: SttStream[] = [];
-  for (let i = 0; i < LIMITS.engines.decodersMax; i++) {
+  for (let i = 0; i < ENGINE_LIMITS.decoder.most; i++) {
     const { listener } = listening();
     streams.push(await engines.stt.pocketsphinx.open({ sampleRateHz: 8_000, listener }));
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import WebSocket from 'ws';
-import { LIMITS } from '../src/kernel/limits.ts';
+import { ENGINE_LIMITS } from '../src/engines/limits.ts';
 import { resultOf } from '../test/support/listen-upstream.ts';
 import { nextMessage } from '../test/support/next-message.ts';
 import { usageOf } from '../test/support/realtime-upstream.ts';
@@ -101,7 +101,7 @@ async function benchLoop(): Promise<BenchRow[]> {
   try {
     const query = 'model=local/pocketsphinx';
     const sockets = await Promise.all(
-      Array.from({ length: LIMITS.engines.decodersMax }, (_, i) =>
+      Array.from({ length: ENGINE_LIMITS.decoder.most }, (_, i) =>
         connect(host.port, `/v1/audio/transcriptions/stream?${query}`, i + 1),
       ),
     );

@@ -163,7 +163,7 @@ export interface TtsEngine {
 
 /** An audio file while it is being encoded. One call at a time. */
 export interface EncodedSound {
-  /** Returns the bytes that 16-bit sound at `LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
+  /** Returns the bytes that 16-bit sound at `ENGINE_LIMITS.speech.sampleRateHz` adds to the file. The array is handed over. */
   push(pcm: Int16Array): Promise<Uint8Array>;
   /** Returns the remaining bytes of the file. */
   finish(): Promise<Uint8Array>;

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
 import { createDecoderPool } from './asr/decoder-pool.ts';
@@ -12,6 +11,7 @@ import { createSttEngine, decodersOf } from './asr/stt-engine.ts';
 import type { DecodingContract } from './decoding/decoding-worker.ts';
 import { createSoundDecoding } from './decoding/sound-decoding.ts';
 import type { EngineName, LocalEngines } from './engine.ts';
+import { ENGINE_LIMITS } from './limits.ts';
 import { createGuide, createTokenCounter, createUseLite } from './text/text-engines.ts';
 import type { TextContract, TextOptions } from './text/text-worker.ts';
 import { createEngineFiles, type EngineFiles } from './threads/engine-files.ts';
@@ -84,7 +84,7 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
     });
   const requirePresent = (engine: EngineName) => () => files.requirePresent(engine);
   // Text engines share one thread, so they share one queue.
-  const asText = { client: text, line: createFairQueue(LIMITS.engines.line) };
+  const asText = { client: text, line: createFairQueue(ENGINE_LIMITS.queue) };
 
   let warmed = false;
   return {
@@ -129,25 +129,25 @@ export function createLocalEngines(deps: LocalEnginesDeps): LocalEngines {
 
 /** Creates the workers of all engines except the recognisers. */
 function createClients(makeClient: MakeClient, files: EngineFiles) {
-  const niceness = LIMITS.engines.niceness.other;
+  const niceness = ENGINE_LIMITS.worker.niceness.other;
   const flite = makeClient<FliteContract, FliteOptions>(
     'flite',
     () => ({ wasm: files.fliteWasm() }),
-    { maxInFlight: LIMITS.engines.speechCallsInFlight, niceness },
+    { maxInFlight: ENGINE_LIMITS.speech.callsInFlight, niceness },
   );
   const encoder = makeClient<EncoderContract, EncoderOptions>(
     'encoder',
     () => ({ scripts: files.encoderScripts() }),
-    { maxInFlight: LIMITS.engines.encoding.callsInFlight, niceness },
+    { maxInFlight: ENGINE_LIMITS.encoding.callsInFlight, niceness },
   );
   const decoder = makeClient<DecodingContract, null>('decoding', () => null, {
-    maxInFlight: LIMITS.engines.decoding.callsInFlight,
-    niceness: LIMITS.engines.niceness.decoder,
+    maxInFlight: ENGINE_LIMITS.decoding.callsInFlight,
+    niceness: ENGINE_LIMITS.worker.niceness.decoder,
   });
   const text = makeClient<TextContract, TextOptions>(
     'text',
     () => ({ useLite: files.missing('use-lite') === undefined }),
-    { maxInFlight: LIMITS.engines.textCallsInFlight, niceness },
+    { maxInFlight: ENGINE_LIMITS.textCallsInFlight, niceness },
   );
   const silero = makeClient<VadContract, VadWorkerOptions>(
     'vad',
@@ -172,7 +172,7 @@ function createDecoderPools(
     readonly cores: number;
   },
 ) {
-  const { niceness } = LIMITS.engines;
+  const { niceness } = ENGINE_LIMITS.worker;
   const bounds = {
     maxInFlight: DECODER_CALLS_IN_FLIGHT,
     niceness: niceness.decoder,

@@ -1,7 +1,6 @@
 import { ACCOUNT_LIMITS } from './limits/accounts.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
 import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
-import { ENGINE_LIMITS } from './limits/engines.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
@@ -30,7 +29,6 @@ export const LIMITS = {
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
   deepgram: DEEPGRAM_LIMITS,
-  engines: ENGINE_LIMITS,
   mcp: MCP_LIMITS,
   memory: MEMORY_LIMITS,
   marketplace: MARKETPLACE_LIMITS,

@@ -1,6 +1,6 @@
 import { credentialErrors } from '../accounts/errors.ts';
+import { ENGINE_LIMITS } from '../engines/limits.ts';
 import { assert } from '../kernel/assert.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { type Embedders, embedQuery, requireEmbedding } from './embedder.ts';
 import { memoryErrors } from './errors.ts';
 import { type MemoryCaller, spenderOf } from './memory-caller.ts';
@@ -34,7 +34,7 @@ export async function embedForQuery(
   },
 ): Promise<EmbeddedQuery> {
   const { agentId, dims } = space;
-  const text = query.slice(0, LIMITS.engines.embedTextChars);
+  const text = query.slice(0, ENGINE_LIMITS.embedding.textChars);
   const embedding = requireEmbedding(embedders, space.model);
   if (embedding.kind === 'local') {
     return { vector: await embedQuery(embedding.embedder, { agentId, query: text }) };

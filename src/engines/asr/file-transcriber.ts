@@ -2,7 +2,6 @@ import { HEARING_FRAME, HEARING_HZ } from '../../../media/hearing.ts';
 import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { soon } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type {
   DecodedFile,
   SttEngine,
@@ -11,6 +10,7 @@ import type {
   Transcript,
   VadEngine,
 } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { SpeechGates } from '../vad/fvad-gate.ts';
 import { VoiceDetector } from '../vad/vad-detector.ts';
 import { shiftWords } from './shift-words.ts';
@@ -178,7 +178,7 @@ class Ear {
     this.#sound.push(frame);
     this.#detector.push(frame);
     if (this.#startMs === undefined) return;
-    if (this.heardMs - this.#startMs < LIMITS.utteranceSeconds * 1_000) return;
+    if (this.heardMs - this.#startMs < ENGINE_LIMITS.utterance.committedSeconds * 1_000) return;
     this.#detector.reset();
     this.#end(this.heardMs);
   }

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { EngineInputRefused } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { workerOptions } from '../threads/worker-host.ts';
 import { type GrammarDecoder, loadGrammarDecoder } from './grammar-runtime.ts';
 import { jsgfSize, oversizeOf } from './jsgf-size.ts';
@@ -23,8 +23,10 @@ const utterances = createUtterances({
 serveDecoder(utterances, async (start) => {
   const jsgf = start.grammar ?? '';
   if (jsgf.trim() === '') throw new EngineInputRefused('This model needs a JSGF grammar.');
-  if (jsgf.length > LIMITS.grammarChars) {
-    throw new EngineInputRefused(`A grammar has at most ${LIMITS.grammarChars} characters.`);
+  if (jsgf.length > ENGINE_LIMITS.grammar.chars) {
+    throw new EngineInputRefused(
+      `A grammar has at most ${ENGINE_LIMITS.grammar.chars} characters.`,
+    );
   }
   const oversize = oversizeOf(jsgfSize(jsgf));
   if (oversize !== undefined) throw new EngineInputRefused(`A grammar ${oversize}.`);

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 
 /** Size of a grammar as the recogniser builds it, with all rules written out into each other. */
 export type JsgfSize = {
@@ -41,7 +41,11 @@ export function jsgfSize(grammar: string): JsgfSize {
 
 /** Returns the bound that a grammar exceeds, as the end of a sentence; undefined when it exceeds none. */
 export function oversizeOf({ words, optional, depth }: JsgfSize): string | undefined {
-  const { grammarWords, grammarOptionals, grammarDepth } = LIMITS.engines;
+  const {
+    words: grammarWords,
+    optionals: grammarOptionals,
+    depth: grammarDepth,
+  } = ENGINE_LIMITS.grammar;
   if (depth > grammarDepth) return `is nested at most ${grammarDepth} levels deep`;
   if (words > grammarWords)
     return `has at most ${grammarWords} words once its rules are written out`;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { EngineBusy, type EnginePlace, type ListeningLoad } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 
 /** The room at a recogniser. It is as large as the speed lets it be with which sound was decoded lately. */
 export interface ListeningPlaces {
@@ -16,7 +16,12 @@ export interface ListeningPlaces {
   readonly most: number;
 }
 
-const { decoderRetrySeconds, placeShare, placeSpeech, realTimeFactor } = LIMITS.engines;
+const {
+  retrySeconds: decoderRetrySeconds,
+  placeShare,
+  placeSpeech,
+  realTimeFactor,
+} = ENGINE_LIMITS.decoder;
 
 /**
  * Creates the places of a recogniser. `cores` is the number of decoders that compute at a time, `least` the number of live

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Transcript } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 
 /** State of one line and its speaker, learned by a decoder. The next decoder of the same stream begins with this state. */
 export type HearingState = {
@@ -40,4 +40,4 @@ export type SttContract = {
 
 /** Every post of a stream that may wait, and the calls that begin and end it. */
 export const DECODER_CALLS_IN_FLIGHT =
-  (LIMITS.engines.decoderBehindSeconds * 1_000) / LIMITS.engines.decoderPostMs + 16;
+  (ENGINE_LIMITS.decoder.behindSeconds * 1_000) / ENGINE_LIMITS.decoder.postMs + 16;

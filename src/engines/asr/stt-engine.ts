@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { EnginePlace, SharedSttEngine, SttListener } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { DecoderPool } from './decoder-pool.ts';
 import type { ListeningPlaces } from './listening-places.ts';
 import { SharedStream } from './stt-stream.ts';
@@ -98,7 +98,7 @@ const NO_PLACE: EnginePlace = { release() {} };
 
 /** Returns the number of decoders on a machine, and the number that compute at a time. */
 export function decodersOf(cores: number): { readonly size: number; readonly cores: number } {
-  const { decodersMax, decodersPerCore } = LIMITS.engines;
+  const { most: decodersMax, perCore: decodersPerCore } = ENGINE_LIMITS.decoder;
   // One core is left for the media loop.
   const decoding = Math.max(1, cores - 1);
   return { size: Math.min(decodersMax, decodersPerCore * decoding), cores: decoding };

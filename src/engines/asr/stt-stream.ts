@@ -1,7 +1,6 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import { Resampler } from '../../../media/resample.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import {
   EngineBusy,
   EngineCrashed,
@@ -9,6 +8,7 @@ import {
   type SttStream,
   type Transcript,
 } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { createWatchdog, type Watchdog } from '../threads/watchdog.ts';
 import type { DecoderClient, DecoderPool } from './decoder-pool.ts';
 import { createSoundPosts } from './sound-posts.ts';
@@ -26,11 +26,11 @@ export type SttStreamDeps = {
   readonly closed: () => void;
 };
 
-const POST_SAMPLES = (LIMITS.engines.decoderPostMs * HEARING_HZ) / 1_000;
+const POST_SAMPLES = (ENGINE_LIMITS.decoder.postMs * HEARING_HZ) / 1_000;
 const SAMPLES_PER_MS = HEARING_HZ / 1_000;
 const MAX_BEHIND_POSTS =
-  (LIMITS.engines.decoderBehindSeconds * 1_000) / LIMITS.engines.decoderPostMs;
-const PATIENCE_SAMPLES = LIMITS.engines.decoderBacklogSeconds * HEARING_HZ;
+  (ENGINE_LIMITS.decoder.behindSeconds * 1_000) / ENGINE_LIMITS.decoder.postMs;
+const PATIENCE_SAMPLES = ENGINE_LIMITS.decoder.backlogSeconds * HEARING_HZ;
 
 /** A decoder while this stream has it. */
 type Lease = {
@@ -72,7 +72,7 @@ export class SharedStream implements SttStream {
     this.#resampler = new Resampler(deps.sampleRateHz, HEARING_HZ);
     this.#stalled = createWatchdog({
       clock: deps.clock,
-      silenceMs: LIMITS.engines.decoderStallMs,
+      silenceMs: ENGINE_LIMITS.decoder.stallMs,
       isWaiting: () => this.#lease !== undefined,
       silent: () => this.#leaveStalled(),
     });
@@ -249,7 +249,7 @@ export class SharedStream implements SttStream {
     this.#stalled.heard();
     this.#unfinished.push(pcm);
     if (this.#unfinished.length > MAX_BEHIND_POSTS) {
-      const { decoderBehindSeconds } = LIMITS.engines;
+      const { behindSeconds: decoderBehindSeconds } = ENGINE_LIMITS.decoder;
       this.#fail(
         new EngineCrashed(`the recogniser is more than ${decoderBehindSeconds} s behind the audio`),
       );

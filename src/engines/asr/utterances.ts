@@ -1,7 +1,7 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import { energy } from '../../../media/pcm.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { TimedWord, Transcript } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { Decoder } from './decoder.ts';
 import { createQuietBlock } from './quiet-block.ts';
 import { createSilenceGate } from './silence-gate.ts';
@@ -24,8 +24,9 @@ export interface Utterances {
   readonly isBetween: boolean;
 }
 
-const { partialEveryMs, utteranceSoftSeconds, utteranceHardSeconds, decoderLifeSeconds } =
-  LIMITS.engines;
+const { partialEveryMs, lifeSeconds: decoderLifeSeconds } = ENGINE_LIMITS.decoder;
+const { softSeconds: utteranceSoftSeconds, hardSeconds: utteranceHardSeconds } =
+  ENGINE_LIMITS.utterance;
 const PARTIAL_SAMPLES = (partialEveryMs * HEARING_HZ) / 1_000;
 
 /**

@@ -1,7 +1,7 @@
 import { SoundRefused } from '../../../media/coded/packets.ts';
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { EngineInputRefused } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { serveWorker, type Transfer } from '../threads/worker-host.ts';
 import type { ClosesStreams } from '../threads/worker-streams.ts';
 import { type HeardBatch, HeardFile } from './heard-file.ts';
@@ -17,7 +17,7 @@ export type DecodingContract = {
 } & ClosesStreams;
 
 const files = new Map<number, HeardFile>();
-const { complaints: mostComplaints } = LIMITS.engines.decoding;
+const { complaints: mostComplaints } = ENGINE_LIMITS.decoding;
 let complaints = 0;
 
 // Decoders report damaged packets on the console. mpg123-decoder retries some errors forever; throwing ends its loop.
@@ -46,7 +46,7 @@ async function batchOf(stream: number, transfer: Transfer): Promise<HeardBatch> 
 
 serveWorker<DecodingContract>({
   open({ bytes, stream, statedMs }, transfer) {
-    assert(files.size < LIMITS.engines.decoding.files, 'the client bounds the files');
+    assert(files.size < ENGINE_LIMITS.decoding.files, 'the client bounds the files');
     files.set(stream, new HeardFile(Buffer.from(bytes.buffer), statedMs));
     return batchOf(stream, transfer);
   },

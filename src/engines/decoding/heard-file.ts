@@ -1,6 +1,6 @@
 import { SoundRefused } from '../../../media/coded/packets.ts';
 import { HearingFrames, type SoundBlock } from '../../../media/hearing-frames.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { monoSound } from './mono-sound.ts';
 
 /** A few seconds of decoded audio of a file. */
@@ -12,7 +12,7 @@ export type HeardBatch = {
   readonly isEnd: boolean;
 };
 
-const { batchBlocks, batchSamples, slackMs } = LIMITS.engines.decoding;
+const { batchBlocks, batchSamples, slackMs } = ENGINE_LIMITS.decoding;
 
 /** Decodes a file to the recognisers' format, in batches of bounded work. */
 export class HeardFile {

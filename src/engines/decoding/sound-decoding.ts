@@ -1,6 +1,6 @@
 import { soundKind } from '../../../media/coded/sound-kind.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { SoundDecoding } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import { createWorkerStreams } from '../threads/worker-streams.ts';
 import type { DecodingContract } from './decoding-worker.ts';
@@ -14,7 +14,7 @@ export type SoundDecodingDeps = {
 
 /** Decodes files in a worker thread. Many files share the thread: each file is decoded some seconds at a time. */
 export function createSoundDecoding({ client, requirePresent }: SoundDecodingDeps): SoundDecoding {
-  const streams = createWorkerStreams(client, LIMITS.engines.decoding.files);
+  const streams = createWorkerStreams(client, ENGINE_LIMITS.decoding.files);
 
   return {
     async open(bytes, statedMs) {

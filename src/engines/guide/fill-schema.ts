@@ -1,10 +1,10 @@
 import { type Schema as Judged, Validator } from '@cfworker/json-schema';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { TimeOver, withinTime } from '../threads/within-time.ts';
 import { type Heard, HeardValues } from './heard-values.ts';
 
-const { schemaDepth, schemaMs, schemaNodes } = LIMITS.engines;
+const { schemaDepth, schemaMs, schemaNodes } = ENGINE_LIMITS.guide;
 const REASON_CHARS = 120;
 const TOO_MUCH = 'takes too much work to satisfy';
 

@@ -1,5 +1,4 @@
 import { isoTime } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import {
   type ChatMessage,
   EngineInputRefused,
@@ -7,6 +6,7 @@ import {
   type GuideReply,
   type GuideTool,
 } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { countTokens, type Encoder, firstTokens } from '../text/tokens.ts';
 import { fillSchema, SchemaRefused } from './fill-schema.ts';
 import { answerSum } from './guide-arithmetic.ts';
@@ -73,7 +73,7 @@ async function say(
   retriever: Retriever,
 ): Promise<Pick<GuideReply, 'text' | 'toolCall'>> {
   const { format, messages, mustCall = false, nowMs, tools = [] } = request;
-  const most = LIMITS.engines.guideQuestionChars;
+  const most = ENGINE_LIMITS.guide.questionChars;
   const lastAsked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   // The question is most likely at the end of the message.
   const question = withoutAgentBlocks(lastAsked).trim().slice(-most);

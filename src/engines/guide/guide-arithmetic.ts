@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { digitsForWords } from './guide-numbers.ts';
 
 const LEAD_IN =
@@ -19,7 +19,7 @@ const SPOKEN: readonly (readonly [RegExp, string])[] = [
  * sum. The length of the question and the depth of its brackets are bounded.
  */
 export function answerSum(question: string): string | undefined {
-  if (question.length > LIMITS.engines.arithmeticChars) return undefined;
+  if (question.length > ENGINE_LIMITS.guide.arithmeticChars) return undefined;
   const plain = question
     .toLowerCase()
     .replace(/['’]/g, '')

@@ -1,12 +1,12 @@
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 
 const MOST_PARTS = 12;
 
 /** Returns the results of tools as sentences: the members of an object one after the other, any other result unchanged. */
 export function sayResults(results: readonly string[], echo: (text: string) => string): string {
-  const phrased = results.map((result) => spoken(result.slice(0, LIMITS.engines.guideResultChars)));
+  const phrased = results.map((result) => spoken(result.slice(0, ENGINE_LIMITS.guide.resultChars)));
   const said = phrased.filter((text) => text.trim() !== '');
   if (said.length === 0) return 'The tool answered nothing.';
   return said.map((text) => `The tool answered: ${echo(text)}`).join(' ');

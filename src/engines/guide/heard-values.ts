@@ -1,6 +1,6 @@
 import { isoTime } from '../../kernel/clock.ts';
 import type { Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { digitsForWords } from './guide-numbers.ts';
 
 /** A question, the guide's own answer, and the time, whose day is the value of dates. */
@@ -115,6 +115,6 @@ export class HeardValues {
 /** Returns `text`, cut to `most` characters or padded with dots to `least` characters (at most `schemaTextChars`). */
 function fitted(text: string, least: number, most: number): string {
   const cut = [...text].slice(0, most);
-  const missing = Math.min(least, LIMITS.engines.schemaTextChars) - cut.length;
+  const missing = Math.min(least, ENGINE_LIMITS.guide.schemaTextChars) - cut.length;
   return cut.join('') + '.'.repeat(Math.max(0, missing));
 }

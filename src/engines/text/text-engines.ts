@@ -1,4 +1,3 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import {
   type EmbeddedText,
   type EmbeddingEngine,
@@ -6,6 +5,7 @@ import {
   type GuideEngine,
   type TokenCounter,
 } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { createFairQueue, type FairQueue } from '../threads/fair-queue.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import type { TextContract } from './text-worker.ts';
@@ -20,7 +20,12 @@ type TextEngineDeps = {
   readonly line?: FairQueue;
 };
 
-const { embedTexts, embedTextChars, embedBatch, embedBatchChars } = LIMITS.engines;
+const {
+  texts: embedTexts,
+  textChars: embedTextChars,
+  batch: embedBatch,
+  batchChars: embedBatchChars,
+} = ENGINE_LIMITS.embedding;
 
 /**
  * Creates an embedding engine that sends texts in small batches, one after the other. Other work gets its turn between two
@@ -29,7 +34,7 @@ const { embedTexts, embedTextChars, embedBatch, embedBatchChars } = LIMITS.engin
 export function createUseLite({
   client,
   requirePresent,
-  line = createFairQueue(LIMITS.engines.line),
+  line = createFairQueue(ENGINE_LIMITS.queue),
 }: TextEngineDeps): EmbeddingEngine {
   return {
     async embed(texts, agentId) {
@@ -74,13 +79,13 @@ function batches(texts: readonly EmbeddedText[]): EmbeddedText[][] {
   return batch.length === 0 ? all : [...all, batch];
 }
 
-const { countBatchChars, countChars } = LIMITS.engines;
+const { batchChars: countBatchChars, chars: countChars } = ENGINE_LIMITS.count;
 
 /** Creates a token counter that sends a text in pieces, one after the other. Other work gets its turn between two pieces. */
 export function createTokenCounter({
   client,
   requirePresent,
-  line = createFairQueue(LIMITS.engines.line),
+  line = createFairQueue(ENGINE_LIMITS.queue),
 }: TextEngineDeps): TokenCounter {
   return {
     async count(text, agentId) {
@@ -100,7 +105,7 @@ export function createTokenCounter({
 export function createGuide({
   client,
   requirePresent,
-  line = createFairQueue(LIMITS.engines.line),
+  line = createFairQueue(ENGINE_LIMITS.queue),
 }: TextEngineDeps): GuideEngine {
   return {
     async reply({ agentId, ...request }) {

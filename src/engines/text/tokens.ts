@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { EngineInputRefused } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 
 /** The methods of a byte-pair encoder that are used here. */
 export type Encoder = {
@@ -36,7 +36,7 @@ export function firstTokens(encoder: Encoder, text: string, count: number): stri
 
 /** Returns the text of tokens. Throws EngineInputRefused when the encoder has no such token, or the text is too long. */
 export function readTokens(encoder: Encoder, tokens: readonly number[]): string {
-  const { embedTextChars } = LIMITS.engines;
+  const { textChars: embedTextChars } = ENGINE_LIMITS.embedding;
   let text: string;
   try {
     text = encoder.decode(tokens);

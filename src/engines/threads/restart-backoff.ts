@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 
 /** Backoff of a worker that crashes again and again. */
 export interface RestartBackoff {
@@ -11,7 +11,7 @@ export interface RestartBackoff {
   remainingMs(): number;
 }
 
-const { restartFirstMs, restartMaxMs } = LIMITS.engines;
+const { restartFirstMs, restartMaxMs } = ENGINE_LIMITS.worker;
 
 /**
  * Creates the backoff. The first crash costs no wait, because one bad input must not silence the next caller; later waits

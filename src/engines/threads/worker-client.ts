@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { EngineBusy, EngineCrashed, EngineInputRefused } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { TurnPass, Turns } from '../vad/turns.ts';
 import { createRestartBackoff } from './restart-backoff.ts';
 import { createWatchdog } from './watchdog.ts';
@@ -57,7 +57,7 @@ export function createWorkerClient<C extends Contract, Options = unknown>(
   deps: WorkerClientDeps<Options>,
 ): WorkerClient<C> {
   const { name, clock } = deps;
-  const silenceMs = deps.hungAfterMs ?? LIMITS.engines.hungAfterMs;
+  const silenceMs = deps.hungAfterMs ?? ENGINE_LIMITS.worker.hungAfterMs;
   const pending = new Map<number, Pending>();
   const rest = createRestartBackoff(clock);
   let worker: Worker | undefined;
@@ -177,7 +177,7 @@ function newThread<Options>(deps: WorkerClientDeps<Options>, turn: TurnPass | un
     // The loader flags of this process do not work in a thread; the bootstrap script registers its own loader.
     execArgv: [],
     resourceLimits: {
-      maxOldGenerationSizeMb: LIMITS.engines.workerHeapMb,
+      maxOldGenerationSizeMb: ENGINE_LIMITS.worker.heapMb,
       ...(deps.youngHeapMb === undefined ? {} : { maxYoungGenerationSizeMb: deps.youngHeapMb }),
     },
   });
@@ -187,7 +187,7 @@ function newThread<Options>(deps: WorkerClientDeps<Options>, turn: TurnPass | un
 async function endThread(thread: Worker, clock: Clock): Promise<void> {
   const gone = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
   thread.postMessage({ end: true });
-  await within(clock, LIMITS.engines.endGraceMs, gone, () => {});
+  await within(clock, ENGINE_LIMITS.worker.endGraceMs, gone, () => {});
   await thread.terminate();
 }
 

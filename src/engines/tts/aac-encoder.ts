@@ -1,6 +1,6 @@
 import { adtsFrame } from '../../../media/adts.ts';
 import { writeFloats } from '../../../media/pcm.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import {
   copyOut,
   createFrameEncoder,
@@ -21,7 +21,7 @@ export type AacModule = EncoderModule & {
 
 /** Creates an AAC-LC encoder for streams without a container: each frame has its own ADTS header. */
 export function createAacEncoder(module: AacModule, sampleRateHz: number): SoundEncoder {
-  const encoder = module._init_encoder(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.aac);
+  const encoder = module._init_encoder(1, sampleRateHz, ENGINE_LIMITS.encoding.bitsPerSecond.aac);
   if (encoder === 0) throw new Error('the AAC encoder does not start');
   const samples = module._get_encoder_frame_size(encoder);
   const floats = new Float32Array(samples);

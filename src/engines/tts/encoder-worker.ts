@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { startEmscripten } from '../threads/emscripten-module.ts';
 import { serveWorker, workerOptions } from '../threads/worker-host.ts';
 import type { ClosesStreams } from '../threads/worker-streams.ts';
@@ -28,7 +28,7 @@ export type EncoderContract = {
 
 type NewEncoder = (stream: number) => SoundEncoder;
 
-const { sampleRateHz } = LIMITS.speech;
+const { sampleRateHz } = ENGINE_LIMITS.speech;
 const { scripts } = workerOptions<EncoderOptions>();
 const programs = new Map<EncodedFormat, Promise<NewEncoder>>();
 const streams = new Map<number, SoundEncoder>();
@@ -47,7 +47,7 @@ const LOADERS: Readonly<Record<EncodedFormat, (script: string) => Promise<NewEnc
     let files = 0;
     return () => {
       // The program never frees its encoders, so a new program replaces it after some files.
-      if (++files >= LIMITS.engines.encoding.flacFilesAProgram) programs.delete('flac');
+      if (++files >= ENGINE_LIMITS.encoding.flacFilesAProgram) programs.delete('flac');
       return createFlacEncoder(module, sampleRateHz);
     };
   },
@@ -77,7 +77,7 @@ function encoderOf(stream: number): SoundEncoder {
 
 serveWorker<EncoderContract>({
   async open({ stream, format }) {
-    assert(streams.size < LIMITS.engines.encoding.streams, 'the client bounds the streams');
+    assert(streams.size < ENGINE_LIMITS.encoding.streams, 'the client bounds the streams');
     streams.set(stream, (await programOf(format))(stream));
     return null;
   },

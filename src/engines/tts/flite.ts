@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { EngineInputRefused, type SpeechChunk, type TtsEngine } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { createFairQueue, type FairQueue } from '../threads/fair-queue.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import { cutSpoken } from './cut-spoken.ts';
@@ -18,8 +18,13 @@ export type FliteDeps = {
 /** Voices of Flite. The first voice replaces every voice name that is not in the list. */
 const FLITE_VOICES = ['rms', 'slt', 'awb', 'kal'] as const;
 
-const { speechTextChars, speechChunkChars, speechFirstChunkChars, speechSpeed } = LIMITS.engines;
-const MOST_SPOKEN = LIMITS.engines.speechChunkSpokenChars;
+const {
+  textChars: speechTextChars,
+  chunkChars: speechChunkChars,
+  firstChunkChars: speechFirstChunkChars,
+  speed: speechSpeed,
+} = ENGINE_LIMITS.speech;
+const MOST_SPOKEN = ENGINE_LIMITS.speech.chunkSpokenChars;
 
 /** Replacements for characters that Flite reads aloud badly or not at all. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -62,7 +67,7 @@ export function speakable(text: string): string {
 export function createFlite({
   client,
   requirePresent,
-  line = createFairQueue(LIMITS.engines.speechLine),
+  line = createFairQueue(ENGINE_LIMITS.speech.queue),
 }: FliteDeps): TtsEngine {
   return {
     async *speak({ text, voice, speed = 1, signal, agentId }) {

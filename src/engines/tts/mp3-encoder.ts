@@ -1,5 +1,5 @@
 import { writePcmBytes } from '../../../media/pcm.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import {
   copyOut,
   createFrameEncoder,
@@ -28,7 +28,7 @@ const TARGET_BYTES = 1.25 * BLOCK_SAMPLES + 7_200;
 
 /** Creates an MP3 encoder with a constant bit rate, so that players derive the duration from the file's size. */
 export function createMp3Encoder(module: LameModule, sampleRateHz: number): SoundEncoder {
-  const lame = module._init_lame(1, sampleRateHz, LIMITS.engines.encoding.bitsPerSecond.mp3);
+  const lame = module._init_lame(1, sampleRateHz, ENGINE_LIMITS.encoding.bitsPerSecond.mp3);
   const source = module._malloc(2 * BLOCK_SAMPLES);
   const target = module._malloc(TARGET_BYTES);
   const bytes = new Uint8Array(2 * BLOCK_SAMPLES);

@@ -1,6 +1,6 @@
 import { OggOpusWriter } from '../../../media/ogg/ogg-opus.ts';
 import { writePcmBytes } from '../../../media/pcm.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import { FrameCutter, type SoundEncoder } from './sound-encoder.ts';
 
 /** The part of the package's class that is used here. */
@@ -29,8 +29,8 @@ export function createOpusEncoder(
   serial: number,
 ): SoundEncoder {
   const encoder = new Encoder(sampleRateHz, 1, APPLICATION_AUDIO);
-  encoder.encoderCTL(SET_BITRATE, LIMITS.engines.encoding.bitsPerSecond.opus);
-  encoder.encoderCTL(SET_COMPLEXITY, LIMITS.engines.encoding.opusComplexity);
+  encoder.encoderCTL(SET_BITRATE, ENGINE_LIMITS.encoding.bitsPerSecond.opus);
+  encoder.encoderCTL(SET_COMPLEXITY, ENGINE_LIMITS.encoding.opusComplexity);
   const samples = (sampleRateHz * FRAME_MS) / 1_000;
   const lookahead = sampleRateHz * LOOKAHEAD_SECONDS;
   const writer = new OggOpusWriter({ inputHz: sampleRateHz, lookahead, serial });

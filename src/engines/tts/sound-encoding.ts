@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { EngineMissing, type EngineName, type SoundEncoding } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import { createWorkerStreams } from '../threads/worker-streams.ts';
 import type { EncoderContract } from './encoder-worker.ts';
@@ -15,7 +15,7 @@ export type SoundEncodingDeps = {
  * open files is bounded, and an abandoned file counts until the worker has released it.
  */
 export function createSoundEncoding({ client, missing }: SoundEncodingDeps): SoundEncoding {
-  const streams = createWorkerStreams(client, LIMITS.engines.encoding.streams);
+  const streams = createWorkerStreams(client, ENGINE_LIMITS.encoding.streams);
 
   return {
     makes: (format) => missing(format) === undefined,

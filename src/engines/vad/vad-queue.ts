@@ -1,6 +1,6 @@
 import { HEARING_WINDOW } from '../../../media/hearing.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { VadContract } from './vad-worker.ts';
 
 export type VadQueueDeps = {
@@ -20,7 +20,7 @@ export interface VadQueue {
 
 type Asked = { readonly stream: number; readonly answer: (probability: number) => void };
 
-const { vadBatchFrames } = LIMITS.engines;
+const { batchFrames: vadBatchFrames } = ENGINE_LIMITS.vad;
 
 /**
  * Creates the queue of windows. One message is in flight at a time, and windows that arrive meanwhile form the next message.

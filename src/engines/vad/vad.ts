@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { EngineBusy, type VadEngine } from '../engine.ts';
+import { ENGINE_LIMITS } from '../limits.ts';
 import type { WorkerClient } from '../threads/worker-client.ts';
 import { createVadQueue } from './vad-queue.ts';
 import type { VadContract } from './vad-worker.ts';
@@ -14,7 +14,7 @@ export type VadDeps = {
 
 const UNANSWERED = Promise.resolve(Number.NaN);
 
-const { vadStreams, vadLateMs } = LIMITS.engines;
+const { streams: vadStreams, lateMs: vadLateMs } = ENGINE_LIMITS.vad;
 
 /** Creates the voice-activity engine: all listeners of the process share one worker. */
 export function createVad({ client, clock, requirePresent }: VadDeps): VadEngine {
@@ -41,7 +41,7 @@ export function createVad({ client, clock, requirePresent }: VadDeps): VadEngine
   return {
     async open() {
       requirePresent();
-      if (open.size >= vadStreams) throw new EngineBusy(LIMITS.engines.decoderRetrySeconds);
+      if (open.size >= vadStreams) throw new EngineBusy(ENGINE_LIMITS.decoder.retrySeconds);
       await load();
       const stream = nextStream++;
       open.add(stream);

@@ -24,8 +24,6 @@ export const SPEECH_LIMITS = {
    */
   localInFlight: 32,
 
-  /** Rate of sound that this server makes: the rate of `pcm` with every vendor of this dialect. */
-  sampleRateHz: 24_000,
   pieceMs: 200,
   /** Largest file that is sent whole, with its length in the head of the file. */
   wholeFileBytes: 2 * 1024 * 1024,

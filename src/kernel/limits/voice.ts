@@ -37,15 +37,12 @@ export const VOICE_LIMITS = {
   clientMessageChars: 1_024,
   /** Seconds by which audio may arrive ahead of real time. A client that sends faster is cut off. */
   audioAheadSeconds: 120,
-  grammarChars: 16_384,
   /** Unsent bytes of generated speech at which synthesis waits for the client. */
   speechUnsentBytes: 256 * 1024,
   speechDeltaMs: 200,
   liveSessions: 10_000,
 
   // Realtime sessions
-  /** Longest utterance: longer speech is committed automatically. The reserve of one turn covers twice as much. */
-  utteranceSeconds: 60,
   /**
    * After the loss of a transcriber: sound of the current utterance that the next transcriber gets, time in which others are
    * attempted, and time that the lost transcriber is not used.

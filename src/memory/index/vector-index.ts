@@ -1,4 +1,5 @@
 import { EngineInputRefused } from '../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import {
   createWorkerClient,
   type WorkerClient,
@@ -90,7 +91,7 @@ export function startVectorIndex(deps: {
     options: () => bounds,
     // Calls that wipe memory must not be refused because searches wait, so that the queue is twice as long.
     maxInFlight: 2 * indexWaiting,
-    niceness: LIMITS.engines.niceness.other,
+    niceness: ENGINE_LIMITS.worker.niceness.other,
     youngHeapMb: indexYoungHeapMb,
   });
   return createVectorIndex(client, bounds);

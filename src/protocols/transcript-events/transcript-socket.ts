@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { type SocketHandler, socketRoute } from '../../http/route/socket-route.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -18,7 +19,7 @@ const Query = z.object({
   sample_rate: z.coerce.number().int().min(min).max(max).default(16_000),
   language: z.string().max(16).optional(),
   /** JSGF grammar for the model `local/grammar`. */
-  prompt: z.string().max(LIMITS.grammarChars).optional(),
+  prompt: z.string().max(ENGINE_LIMITS.grammar.chars).optional(),
   customer_id: z.string().max(LIMITS.taskIdChars).optional(),
 });
 

@@ -1,3 +1,4 @@
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { priceRaw, UNITS, type Usage } from '../../kernel/price.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
@@ -76,7 +77,7 @@ export function liveTurnCap(model: Model, { rates }: Source): TurnCap {
 
 const answerCap = (outputTokens: number) => ({
   outputTokens,
-  spokenChars: Math.min(charsOf(outputTokens), LIMITS.engines.speechTextChars),
+  spokenChars: Math.min(charsOf(outputTokens), ENGINE_LIMITS.speech.textChars),
 });
 
 /** Returns the maximum number of characters that an answer of `tokens` may speak. */
@@ -126,7 +127,7 @@ export function turnReserveRaw(
     textIn: cap.inputTokens,
     textOut: outputTokens,
     // One utterance that waits to be billed, and another utterance that is being spoken.
-    heardMs: 2 * LIMITS.utteranceSeconds * 1_000,
+    heardMs: 2 * ENGINE_LIMITS.utterance.committedSeconds * 1_000,
     spokenMs: outputTokens * SPOKEN_TOKEN_MS,
     spokenChars: spokenCharsOf(cap, outputTokens),
   };

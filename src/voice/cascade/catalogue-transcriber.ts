@@ -7,6 +7,7 @@ import {
   type SttStream,
   UtteranceLost,
 } from '../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -28,7 +29,7 @@ import type { ModelBinding } from './model-binding.ts';
 type Expected = Pick<TranscriptionCall, 'language' | 'prompt'>;
 
 /** Upper bound of an utterance's audio in bytes. */
-const MOST_BYTES = LIMITS.utteranceSeconds * HEARING_HZ * 2;
+const MOST_BYTES = ENGINE_LIMITS.utterance.committedSeconds * HEARING_HZ * 2;
 /** Initial size of the buffer in bytes: two seconds of audio. The buffer doubles for longer utterances. */
 const FIRST_BYTES = 2 * HEARING_HZ * 2;
 

@@ -1,5 +1,6 @@
 import { PcmByteReader } from '../../../media/pcm.ts';
 import type { TtsEngine } from '../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
 import { LIMITS } from '../../kernel/limits.ts';
@@ -26,7 +27,7 @@ import type { ModelBinding } from './model-binding.ts';
 import { spokenVoice } from './voices.ts';
 
 const FORMAT = 'pcm';
-const SOUND_HZ = LIMITS.speech.sampleRateHz;
+const SOUND_HZ = ENGINE_LIMITS.speech.sampleRateHz;
 const RAW = new Set(['audio/pcm', 'audio/l16', 'audio/x-raw', 'application/octet-stream']);
 
 /**

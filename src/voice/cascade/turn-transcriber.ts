@@ -1,4 +1,5 @@
 import type { SttEngine, TurnBounds } from '../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { TurnRail, TurnSocket } from '../../models/providers/turns/turn-rail.ts';
@@ -34,7 +35,8 @@ export function createTurnTranscriber(
       const asked = await askSources<TurnRail, Opened>(deps, {
         part: without(part, lost, deps.clock.monotonicMs()),
         signal: NEVER,
-        priceRaw: (source) => transcriptionBoundRaw(soundOf(LIMITS.utteranceSeconds), source),
+        priceRaw: (source) =>
+          transcriptionBoundRaw(soundOf(ENGINE_LIMITS.utterance.committedSeconds), source),
         async ask({ ownKey, rail, source }) {
           const { agentId } = deps.spender;
           const model = source.upstreamModel;

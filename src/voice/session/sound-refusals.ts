@@ -1,8 +1,9 @@
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { SessionProblem } from './answer-request.ts';
 
 /** Milliseconds of speech that the reserve of a turn covers: an utterance that waits to be billed, and one in progress. */
-export const RESERVED_MS = 2 * LIMITS.utteranceSeconds * 1_000;
+export const RESERVED_MS = 2 * ENGINE_LIMITS.utterance.committedSeconds * 1_000;
 
 export const OVER_RESERVE: SessionProblem = {
   code: 'input_audio_over_reserve',

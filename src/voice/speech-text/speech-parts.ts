@@ -1,13 +1,13 @@
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { SpeechCutter } from '../../engines/tts/split-speech.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { TextForSpeech } from './text-for-speech.ts';
 
 /** A part of an answer, in its written and its spoken form. `spoken` is empty when nothing of it is spoken. */
 export type Passage = { readonly text: string; readonly spoken: string };
 
 const BOUNDS = {
-  firstChars: LIMITS.engines.speechFirstChunkChars,
-  chars: LIMITS.engines.speechChunkChars,
+  firstChars: ENGINE_LIMITS.speech.firstChunkChars,
+  chars: ENGINE_LIMITS.speech.chunkChars,
   keepsLinks: true,
 };
 

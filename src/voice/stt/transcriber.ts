@@ -3,9 +3,9 @@ import { FrameDecoder } from '../../../media/line/frame-decoder.ts';
 import { RecentSound } from '../../../media/recent-sound.ts';
 import type { VadEvent } from '../../../media/vad.ts';
 import { type Transcript, type TurnSign, UtteranceLost } from '../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import type { VoiceDetector } from '../../engines/vad/vad-detector.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { FRAME_MS, mostLeadOf, openDetector } from './open-detector.ts';
 import { asError, RecogniserQueue } from './recogniser-queue.ts';
 import type { TranscriberEvents } from './transcriber-events.ts';
@@ -14,8 +14,8 @@ import { heardOf, newUtterance, nextSegment, type Utterance, wordsSoFar } from '
 import { UtteranceSilence } from './utterance-silence.ts';
 
 /** Frames passed to the recogniser at a time: as many as a decoder takes at once, because each call has a cost of its own. */
-const GATHERED_FRAMES = LIMITS.engines.decoderPostMs / FRAME_MS;
-const MOST_UTTERANCE_MS = LIMITS.utteranceSeconds * 1_000;
+const GATHERED_FRAMES = ENGINE_LIMITS.decoder.postMs / FRAME_MS;
+const MOST_UTTERANCE_MS = ENGINE_LIMITS.utterance.committedSeconds * 1_000;
 
 /** Turns a stream's bytes into utterances: decode → VAD → 16 kHz → recogniser. Keeps only a short lead before speech. */
 export class Transcriber {

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
 import { type DecodedFile, EngineBusy, EngineMissing } from '../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../src/engines/limits.ts';
 import { createLocalEngines } from '../../../src/engines/local-engines.ts';
 import { createEngineFiles } from '../../../src/engines/threads/engine-files.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { soundVector } from '../../support/sound-vector.ts';
@@ -63,7 +63,7 @@ describe('the decoder of files', () => {
         () => false,
       );
     // Files that were closed before this count until the worker has let go of them.
-    while (files.length < LIMITS.engines.decoding.files) await expect.poll(isOpened).toBe(true);
+    while (files.length < ENGINE_LIMITS.decoding.files) await expect.poll(isOpened).toBe(true);
     await expect(open()).rejects.toBeInstanceOf(EngineBusy);
     for (const file of files) file.close();
     await expect.poll(isOpened).toBe(true);

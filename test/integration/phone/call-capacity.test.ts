@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { createListeningPlaces } from '../../../src/engines/asr/listening-places.ts';
+import { ENGINE_LIMITS } from '../../../src/engines/limits.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
@@ -64,7 +65,7 @@ it('of twenty calls placed at once, as many ring as can be transcribed, and the 
   for (const error of refused) {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 503, error: 'capacity' });
-    expect(error.headers['retry-after']).toBe(String(LIMITS.engines.decoderRetrySeconds));
+    expect(error.headers['retry-after']).toBe(String(ENGINE_LIMITS.decoder.retrySeconds));
   }
   for (const [nth, { status }] of outcomes.entries()) {
     if (status === 'rejected') expect(await costOf(agents[nth] as Agent)).toEqual([0n, 0n, 0]);

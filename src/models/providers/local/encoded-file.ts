@@ -4,7 +4,7 @@ import type { EncodedFormat } from '../../../engines/tts/sound-encoder.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * Encodes audio of `LIMITS.speech.sampleRateHz` as a file while it is sent. Yields nothing without audio. The encoder is
+ * Encodes audio of `ENGINE_LIMITS.speech.sampleRateHz` as a file while it is sent. Yields nothing without audio. The encoder is
  * released when the last piece was taken, or the generator is returned.
  */
 export function encodedFile(

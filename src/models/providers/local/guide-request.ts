@@ -1,6 +1,6 @@
 import { EngineInputRefused, type GuideFormat, type GuideTool } from '../../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { findUnserved, UNSERVED } from '../unserved-features.ts';
 
 /** Parameters of a chat request for the guide, beside its messages. */
@@ -107,7 +107,7 @@ const charsOf = (schema: unknown): number =>
   schema === undefined ? 0 : JSON.stringify(schema).length;
 
 function requireSize(chars: number, what: string, param: string): void {
-  const { guideSchemaChars } = LIMITS.engines;
+  const { schemaChars: guideSchemaChars } = ENGINE_LIMITS.guide;
   if (chars > guideSchemaChars) {
     refuse(`${what} may have ${guideSchemaChars} characters, and not ${chars}.`, param);
   }

@@ -1,4 +1,5 @@
 import type { EmbeddedText, EmbeddingEngine } from '../../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { USE_LITE_DIMENSIONS } from '../../../engines/text/use-lite.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import type {
@@ -13,7 +14,7 @@ import { engineFailure } from './engine-failure.ts';
 import { takeTurns } from './take-turns.ts';
 import { encodeVector } from './vector-encoding.ts';
 
-const { embedTextChars, embedBatch } = LIMITS.engines;
+const { textChars: embedTextChars, batch: embedBatch } = ENGINE_LIMITS.embedding;
 
 /** Creates the rail of the built-in sentence encoder. */
 export function createLocalEmbeddingRail(deps: {

@@ -1,5 +1,6 @@
 import type { SoundEncoding, SpeechChunk, TtsEngine } from '../../../engines/engine.ts';
 import { EngineBusy, EngineInputRefused, EngineMissing } from '../../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
@@ -17,7 +18,7 @@ export type LocalSpeechDeps = { readonly engine: TtsEngine; readonly encoding: S
 /** Creates the rail of the built-in synthesiser. */
 export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
   let inFlight = 0;
-  const takeSlot = createAgentSlots(LIMITS.engines.speechesPerAgent);
+  const takeSlot = createAgentSlots(ENGINE_LIMITS.speech.perAgent);
 
   async function speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>> {
     if (inFlight >= LIMITS.speech.localInFlight) return failed('busy', 'too much speech', null, 1);

@@ -10,6 +10,7 @@ import {
   EngineMissing,
   type LocalEngines,
 } from '../../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import type { SpeechGates } from '../../../engines/vad/fvad-gate.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
@@ -46,7 +47,7 @@ export function createLocalTranscriptionRail({
   const deps: EarDeps = {
     engines,
     gates,
-    takeSlot: createAgentSlots(LIMITS.engines.filesPerAgent),
+    takeSlot: createAgentSlots(ENGINE_LIMITS.decoder.filesPerAgent),
   };
   return {
     async transcribe(call, signal) {
@@ -100,7 +101,7 @@ async function openEar(
   const stt = isGrammar ? engines.stt.grammar : engines.stt.pocketsphinx;
   const giveBack = takeSlot(agentId);
   if (giveBack === undefined) {
-    return failed('busy', 'too many files of one agent', null, LIMITS.engines.decoderRetrySeconds);
+    return failed('busy', 'too many files of one agent', null, ENGINE_LIMITS.decoder.retrySeconds);
   }
   let decoded: DecodedFile | undefined;
   try {

@@ -1,11 +1,12 @@
 import { writePcmBytes } from '../../../../media/pcm.ts';
 import { Resampler } from '../../../../media/resample.ts';
 import type { SpeechChunk } from '../../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
- * Yields synthesised speech as 16-bit samples at `LIMITS.speech.sampleRateHz`, in short pieces: other work runs between two
+ * Yields synthesised speech as 16-bit samples at `ENGINE_LIMITS.speech.sampleRateHz`, in short pieces: other work runs between two
  * pieces, because a sentence may last half a minute. Each piece has its own memory.
  */
 export async function* spokenSamples(
@@ -15,7 +16,7 @@ export async function* spokenSamples(
   for await (const { pcm, sampleRateHz } of chunks) {
     if (resampler?.fromHz !== sampleRateHz) {
       if (resampler !== undefined) yield* restOf(resampler);
-      resampler = new Resampler(sampleRateHz, LIMITS.speech.sampleRateHz);
+      resampler = new Resampler(sampleRateHz, ENGINE_LIMITS.speech.sampleRateHz);
     }
     const step = Math.floor((sampleRateHz * LIMITS.speech.pieceMs) / 1_000);
     for (let at = 0; at < pcm.length; at += step) {

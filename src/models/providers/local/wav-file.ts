@@ -1,5 +1,6 @@
 import type { SoundFormat } from '../../../../media/coding.ts';
 import { wavHeader } from '../../../../media/wav.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
 /**
@@ -28,4 +29,4 @@ export async function* wavFile(
   if (pieces !== undefined && bytes > 0) yield Buffer.concat([headOf(bytes), ...pieces]);
 }
 
-const OURS: SoundFormat = { encoding: 'linear16', sampleRateHz: LIMITS.speech.sampleRateHz };
+const OURS: SoundFormat = { encoding: 'linear16', sampleRateHz: ENGINE_LIMITS.speech.sampleRateHz };

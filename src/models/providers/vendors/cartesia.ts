@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
 import type { VendorApi, VendorFormat } from './vendor-api.ts';
 import { formRequest, jsonRequest } from './write-request.ts';
@@ -8,7 +8,7 @@ const VOICE = '694f9389-aac1-45b6-b726-9d9369183238';
 
 const OUTPUTS: Readonly<Record<VendorFormat, object>> = {
   mp3: { container: 'mp3', sample_rate: 44_100, bit_rate: 128_000 },
-  pcm: { container: 'raw', encoding: 'pcm_s16le', sample_rate: LIMITS.speech.sampleRateHz },
+  pcm: { container: 'raw', encoding: 'pcm_s16le', sample_rate: ENGINE_LIMITS.speech.sampleRateHz },
 };
 
 /** Cartesia: https://docs.cartesia.ai/api-reference. */

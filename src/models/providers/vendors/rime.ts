@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import type { VendorApi, VendorFormat } from './vendor-api.ts';
 import { jsonRequest } from './write-request.ts';
 
@@ -21,7 +21,7 @@ export const rimeApi = {
         speaker: voice,
         modelId: model,
         ...(language !== undefined && { lang: language }),
-        ...(format === 'pcm' && { samplingRate: LIMITS.speech.sampleRateHz }),
+        ...(format === 'pcm' && { samplingRate: ENGINE_LIMITS.speech.sampleRateHz }),
         ...(speed !== undefined && speedOf(model, speed)),
       });
       return { ...request, headers: { ...request.headers, accept: TYPES[format] } };

@@ -54,7 +54,7 @@ export class VendorGaveUp extends VendorFailed {
   override readonly name = 'VendorGaveUp';
 }
 
-/** Format that every speech vendor produces: audio in a container, or 16-bit samples at `LIMITS.speech.sampleRateHz`. */
+/** Format that every speech vendor produces: audio in a container, or 16-bit samples at `ENGINE_LIMITS.speech.sampleRateHz`. */
 export type VendorFormat = 'mp3' | 'pcm';
 
 /** Request to a vendor to speak a text. */

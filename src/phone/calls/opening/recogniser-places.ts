@@ -4,6 +4,7 @@ import {
   type EnginePlace,
   type SharedSttEngine,
 } from '../../../engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 
@@ -59,7 +60,7 @@ export function createRecogniserPlaces({
         return undefined;
       } catch (error) {
         if (error instanceof EngineBusy) return error.retryAfterSeconds;
-        if (error instanceof EngineMissing) return LIMITS.engines.decoderRetrySeconds;
+        if (error instanceof EngineMissing) return ENGINE_LIMITS.decoder.retrySeconds;
         throw error;
       }
     },

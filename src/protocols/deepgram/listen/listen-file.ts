@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { SOUND_CODINGS, type SoundCoding } from '../../../../media/coding.ts';
 import { wavHeader } from '../../../../media/wav.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
 import { type Clock, isoTime } from '../../../kernel/clock.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
@@ -44,7 +45,7 @@ export const ListenFileQuery = z.looseObject({
   multichannel: notDone(ONE_CHANNEL),
   callback: notDone('the transcript comes with the answer alone'),
   /** JSGF grammar for the model `local/grammar`. */
-  prompt: z.string().max(LIMITS.grammarChars).optional(),
+  prompt: z.string().max(ENGINE_LIMITS.grammar.chars).optional(),
   tag: z.string().max(LIMITS.taskIdChars).optional(),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import {
   type SocketContext,
   type SocketHandler,
@@ -42,7 +43,7 @@ const Query = z
     multichannel: notDone('one channel is heard, and no more'),
     callback: notDone('results come over this socket alone'),
     /** JSGF grammar for the model `local/grammar`. */
-    prompt: z.string().max(LIMITS.grammarChars).optional(),
+    prompt: z.string().max(ENGINE_LIMITS.grammar.chars).optional(),
     customer_id: z.string().max(LIMITS.taskIdChars).optional(),
   })
   .refine(

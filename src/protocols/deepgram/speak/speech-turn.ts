@@ -11,8 +11,8 @@ type Span = {
   isWhole: boolean;
 };
 
-const { deepgram, speech } = LIMITS;
-const MS_PER_CHARACTER = 1_000 / speech.textBytesPerSecond;
+const { deepgram } = LIMITS;
+const MS_PER_CHARACTER = 1_000 / LIMITS.speech.textBytesPerSecond;
 
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
 

@@ -3,6 +3,7 @@ import { bytesPerSample, type SoundFormat } from '../../../../media/coding.ts';
 import { encodeMulaw } from '../../../../media/mulaw.ts';
 import { PcmByteReader, writePcmBytes } from '../../../../media/pcm.ts';
 import { Resampler } from '../../../../media/resample.ts';
+import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { soon } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { wavFile } from '../../../models/providers/local/wav-file.ts';
@@ -44,7 +45,7 @@ async function* codedSound(
   pcm: AsyncIterable<Uint8Array>,
   { encoding, sampleRateHz }: SoundFormat,
 ): AsyncGenerator<Uint8Array> {
-  const fromHz = LIMITS.speech.sampleRateHz;
+  const fromHz = ENGINE_LIMITS.speech.sampleRateHz;
   const reader = new PcmByteReader();
   const resampler = new Resampler(fromHz, sampleRateHz);
   const step = Math.floor((fromHz * LIMITS.speech.pieceMs) / 1_000);

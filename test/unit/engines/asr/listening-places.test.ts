@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createListeningPlaces } from '../../../../src/engines/asr/listening-places.ts';
 import { EngineBusy } from '../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 
-const { decoderRetrySeconds, realTimeFactor } = LIMITS.engines;
+const { retrySeconds: decoderRetrySeconds, realTimeFactor } = ENGINE_LIMITS.decoder;
 
 /** As many live listeners as are let in. */
 function fill(places: ReturnType<typeof createListeningPlaces>): number {

@@ -7,7 +7,7 @@ import type {
 } from '../../../../src/engines/asr/stt-contract.ts';
 import { SharedStream } from '../../../../src/engines/asr/stt-stream.ts';
 import { EngineCrashed, type Transcript } from '../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { type Call, fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -166,7 +166,7 @@ describe('stt stream', () => {
     stream.push(new Int16Array(POST).fill(1));
     await settled();
     expect(pool.taken).toBe(1);
-    clock.advance(LIMITS.engines.decoderStallMs);
+    clock.advance(ENGINE_LIMITS.decoder.stallMs);
     expect(pool.taken).toBe(0);
     stream.push(new Int16Array(POST).fill(2));
     await stream.endUtterance();
@@ -208,9 +208,9 @@ describe('stt stream', () => {
     const { calls, listen } = world(() => new Promise(() => {}));
     const { heard, stream } = listen();
     const second = new Int16Array(16_000);
-    for (let s = 0; s < LIMITS.engines.decoderBehindSeconds + 10; s++) stream.push(second);
+    for (let s = 0; s < ENGINE_LIMITS.decoder.behindSeconds + 10; s++) stream.push(second);
     expect(heard.failures.length).toBe(1);
-    expect(posted(calls()).length).toBe(LIMITS.engines.decoderBehindSeconds * 10);
+    expect(posted(calls()).length).toBe(ENGINE_LIMITS.decoder.behindSeconds * 10);
   });
 
   it('a recogniser stream does not count transcribed sound as backlog', async () => {
@@ -219,7 +219,7 @@ describe('stt stream', () => {
     );
     const { heard, stream } = listen();
     const second = new Int16Array(16_000);
-    for (let s = 0; s < LIMITS.engines.decoderBehindSeconds + 10; s++) {
+    for (let s = 0; s < ENGINE_LIMITS.decoder.behindSeconds + 10; s++) {
       stream.push(second);
       await Promise.resolve();
       await settled();

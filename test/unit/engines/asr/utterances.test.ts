@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decoder } from '../../../../src/engines/asr/decoder.ts';
 import { createUtterances } from '../../../../src/engines/asr/utterances.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 
 const HZ = 16_000;
 const loud = (seconds: number, level = 1_000) => new Int16Array(seconds * HZ).fill(level);
@@ -71,7 +71,7 @@ describe('utterances', () => {
     await utterances.push(loud(0.1));
     const [final] = await utterances.finish();
     expect(final?.words).toEqual([{ word: 'x', startMs: 2_200, endMs: 2_300 }]);
-    const long = LIMITS.engines.utteranceHardSeconds;
+    const long = ENGINE_LIMITS.utterance.hardSeconds;
     const cut = await utterances.push(loud(long));
     expect(cut.at(-1)).toMatchObject({ isFinal: true, words: [{ endMs: 1_000 * long }] });
     await utterances.push(loud(0.1));
@@ -106,7 +106,8 @@ describe('utterances', () => {
   });
 
   it('an overlong utterance is cut at a pause, or without a pause at its maximum length', async () => {
-    const { utteranceSoftSeconds, utteranceHardSeconds } = LIMITS.engines;
+    const { softSeconds: utteranceSoftSeconds, hardSeconds: utteranceHardSeconds } =
+      ENGINE_LIMITS.utterance;
     const paused = createUtterances(fakeDecoders());
     for (let s = 0; s < utteranceSoftSeconds; s++) {
       expect((await paused.push(loud(1))).some(({ isFinal }) => isFinal)).toBe(false);
@@ -128,7 +129,7 @@ describe('utterances', () => {
     await utterances.begin();
     await utterances.push(loud(0.1, 1));
     expect(await utterances.finish()).toEqual([{ text: '1', isFinal: true }]);
-    for (let s = 0; s <= LIMITS.engines.decoderLifeSeconds; s += 10) {
+    for (let s = 0; s <= ENGINE_LIMITS.decoder.lifeSeconds; s += 10) {
       await utterances.push(loud(10));
     }
     await utterances.begin();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EngineInputRefused, EngineMissing } from '../../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { createGuide, createUseLite } from '../../../../src/engines/text/text-engines.ts';
 import type { TextContract } from '../../../../src/engines/text/text-worker.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
 function world(requirePresent = () => {}) {
@@ -45,7 +45,7 @@ describe('embedding engine', () => {
 
   it('the embedding engine refuses too many and too long texts before any work', async () => {
     const { client, engine } = world();
-    const { embedTexts, embedTextChars } = LIMITS.engines;
+    const { texts: embedTexts, textChars: embedTextChars } = ENGINE_LIMITS.embedding;
     const many = new Array<string>(embedTexts + 1).fill('1');
     await expect(engine.embed(many)).rejects.toThrow(EngineInputRefused);
     await expect(engine.embed(['1'.repeat(embedTextChars + 1)])).rejects.toThrow(

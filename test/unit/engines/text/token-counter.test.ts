@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { createTokenCounter } from '../../../../src/engines/text/text-engines.ts';
 import type { TextContract } from '../../../../src/engines/text/text-worker.ts';
 import type { WorkerClient } from '../../../../src/engines/threads/worker-client.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 
-const { countBatchChars, countChars } = LIMITS.engines;
+const { batchChars: countBatchChars, chars: countChars } = ENGINE_LIMITS.count;
 
 /** A worker that finds one token for every two characters, and remembers how long each text was. */
 function counter() {

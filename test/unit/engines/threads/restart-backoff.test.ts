@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { createRestartBackoff } from '../../../../src/engines/threads/restart-backoff.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 describe('restart rest', () => {
@@ -11,7 +11,7 @@ describe('restart rest', () => {
       rest.crashed();
       return rest.remainingMs();
     });
-    const { restartMaxMs } = LIMITS.engines;
+    const { restartMaxMs } = ENGINE_LIMITS.worker;
     expect(breaker).toEqual([0, 250, 500, 1_000, 2_000, 4_000, 8_000, restartMaxMs, restartMaxMs]);
     clock.advance(restartMaxMs);
     expect(rest.remainingMs()).toBe(0);

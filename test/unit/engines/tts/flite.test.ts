@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EngineInputRefused, EngineMissing } from '../../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { createFlite, speakable, withoutLead } from '../../../../src/engines/tts/flite.ts';
 import type { FliteContract } from '../../../../src/engines/tts/flite-worker.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
 type Spoken = FliteContract['speak']['in'];
@@ -75,7 +75,7 @@ describe('flite', () => {
     const { flite, asked } = world();
     for await (const _ of flite.speak({ text: '… 😀 日本語 —', voice: 'rms', signal }));
     expect(asked()).toEqual([]);
-    const text = 'a'.repeat(LIMITS.engines.speechTextChars + 1);
+    const text = 'a'.repeat(ENGINE_LIMITS.speech.textChars + 1);
     await expect(
       flite.speak({ text, voice: 'rms', signal })[Symbol.asyncIterator]().next(),
     ).rejects.toThrow(EngineInputRefused);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { EngineBusy, EngineMissing } from '../../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { createSoundEncoding } from '../../../../src/engines/tts/sound-encoding.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
-const MOST = LIMITS.engines.encoding.streams;
+const MOST = ENGINE_LIMITS.encoding.streams;
 
 function world(answer: (method: string) => unknown = () => new Uint8Array(1)) {
   const client = fakeWorkerClient<never>(({ method }) => answer(method));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EngineMissing } from '../../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { createVad } from '../../../../src/engines/vad/vad.ts';
 import type { VadContract } from '../../../../src/engines/vad/vad-worker.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { type Call, fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -35,7 +35,7 @@ describe('vad engine', () => {
     );
     const listener = await vad.open();
     const late = [listener.probability(window(1)), listener.probability(window(2))];
-    clock.advance(LIMITS.engines.vadLateMs);
+    clock.advance(ENGINE_LIMITS.vad.lateMs);
     expect(await Promise.all(late)).toEqual([Number.NaN, Number.NaN]);
     expect(await listener.probability(window(3))).toBeNaN();
     reply([0.5]);
@@ -51,7 +51,7 @@ describe('vad engine', () => {
     );
     const listener = await vad.open();
     void listener.probability(window(0));
-    const { vadBatchFrames } = LIMITS.engines;
+    const { batchFrames: vadBatchFrames } = ENGINE_LIMITS.vad;
     const asked = Array.from({ length: vadBatchFrames + 1 }, () => listener.probability(window(1)));
     expect(await asked.at(-1)).toBeNaN();
   });

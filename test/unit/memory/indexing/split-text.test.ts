@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { splitItem } from '../../../../src/memory/indexing/split-text.ts';
 
@@ -113,7 +114,7 @@ describe('an item', () => {
           infer && !isKnowledge ? factsPerItem : chunksPerItem,
         );
         const longest = Math.max(...chunks.map(({ length }) => length));
-        expect(longest).toBeLessThanOrEqual(LIMITS.engines.embedTextChars);
+        expect(longest).toBeLessThanOrEqual(ENGINE_LIMITS.embedding.textChars);
       }),
       { numRuns: 60 },
     );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
@@ -19,7 +20,7 @@ import { settleAll } from '../../../support/voice-world.ts';
 const TEXT = 'one two three four five six seven eight';
 /** What half of the text takes, by the expectation of `heard-words.ts`. */
 const HALF_MS = (TEXT.length * 1_000) / LIMITS.speech.textBytesPerSecond / 2;
-const BYTES_PER_MS = (LIMITS.speech.sampleRateHz * 2) / 1_000;
+const BYTES_PER_MS = (ENGINE_LIMITS.speech.sampleRateHz * 2) / 1_000;
 const sound = (ms: number) => new Uint8Array(2 * Math.ceil((ms * BYTES_PER_MS) / 2));
 
 /** How a source behaves: what it sends, and what it does after that. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineInputRefused } from '../../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
 import { readGuideParameters } from '../../../../../src/models/providers/local/guide-request.ts';
 
 const tool = (name: string, more: object = {}) => ({
@@ -57,7 +57,7 @@ describe('what a chat request asks of the guide', () => {
   });
 
   it('a chat request that the local guide cannot serve is refused by its member', () => {
-    const big = { description: 'x'.repeat(LIMITS.engines.guideSchemaChars) };
+    const big = { description: 'x'.repeat(ENGINE_LIMITS.guide.schemaChars) };
     const cases: [string, object][] = [
       ['logprobs', { logprobs: true }],
       ['top_logprobs', { top_logprobs: 1 }],

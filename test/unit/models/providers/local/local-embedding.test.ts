@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EmbeddedText, EngineBusy } from '../../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
 import type { EmbeddingParameters } from '../../../../../src/models/providers/embedding-rail.ts';
 import { createLocalEmbeddingRail } from '../../../../../src/models/providers/local/local-embedding.ts';
 
@@ -46,7 +46,7 @@ describe('the local encoder as a rail', () => {
   });
 
   it('the local embedding rail calls the engine in batches, and stops when the client leaves', async () => {
-    const { embedBatch } = LIMITS.engines;
+    const { batch: embedBatch } = ENGINE_LIMITS.embedding;
     const leaving = new AbortController();
     const many = { input: Array<string>(3 * embedBatch).fill('x') };
     const whole = world();
@@ -83,10 +83,10 @@ describe('the local encoder as a rail', () => {
   it('the local embedding rail refuses beforehand empty or long texts, foreign tokens and larger dimensions', () => {
     const { rail } = world();
     const param = (wanted: EmbeddingParameters) => rail.misfit(wanted)?.param;
-    const long = 'x'.repeat(LIMITS.engines.embedTextChars);
+    const long = 'x'.repeat(ENGINE_LIMITS.embedding.textChars);
     expect(param({ input: [100_277] })).toBe('input');
     expect(param({ input: [[1], [200_000]] })).toBe('input');
-    expect(param({ input: Array<number>(LIMITS.engines.embedTextChars + 1).fill(1) })).toBe(
+    expect(param({ input: Array<number>(ENGINE_LIMITS.embedding.textChars + 1).fill(1) })).toBe(
       'input',
     );
     expect(param({ input: [1] })).toBeUndefined();

@@ -6,6 +6,7 @@ import {
   type SoundEncoding,
   type TtsEngine,
 } from '../../../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { createLocalSpeechRail } from '../../../../../src/models/providers/local/local-speech.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
@@ -196,7 +197,7 @@ describe('speech of the engine in this server', () => {
 
   it('the local speech rail leaves slots for other agents when one agent uses many', async () => {
     const { begun, speak } = engineOf([1]);
-    const most = LIMITS.engines.speechesPerAgent;
+    const most = ENGINE_LIMITS.speech.perAgent;
     const own = await Promise.all(Array.from({ length: most }, () => begun({ agentId: 1 })));
     expect(await speak({ agentId: 1 })).toMatchObject({ failure: 'busy', retryAfterSeconds: 1 });
     await begun({ agentId: 2 });

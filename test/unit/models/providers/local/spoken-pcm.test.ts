@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PcmByteReader } from '../../../../../media/pcm.ts';
 import type { SpeechChunk } from '../../../../../src/engines/engine.ts';
+import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { spokenPcm } from '../../../../../src/models/providers/local/spoken-pcm.ts';
 
@@ -44,7 +45,7 @@ describe('spoken sound', () => {
 
   it('resampled speech comes in short pieces', async () => {
     const pieces = await bytesOf(chunksOf(tone(16_000, 2)));
-    const most = (2 * LIMITS.speech.sampleRateHz * LIMITS.speech.pieceMs) / 1_000;
+    const most = (2 * ENGINE_LIMITS.speech.sampleRateHz * LIMITS.speech.pieceMs) / 1_000;
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(most);
   });
 

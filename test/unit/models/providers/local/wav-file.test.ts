@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../../../media/wav.ts';
+import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { wavFile } from '../../../../../src/models/providers/local/wav-file.ts';
 
@@ -24,7 +25,10 @@ describe('a WAV file that is made while it is sent', () => {
     expect(pieces).toHaveLength(1);
     expect(Buffer.concat(pieces).readUInt32LE(40)).toBe(300);
     expect(Buffer.concat(pieces).readUInt32LE(4)).toBe(336);
-    expect(read(pieces)).toMatchObject({ sampleRateHz: LIMITS.speech.sampleRateHz, channels: 1 });
+    expect(read(pieces)).toMatchObject({
+      sampleRateHz: ENGINE_LIMITS.speech.sampleRateHz,
+      channels: 1,
+    });
     expect(Uint8Array.from(read(pieces).data)).toEqual(
       Uint8Array.from({ length: 300 }, (_, i) => Math.floor(i / 100) + 1),
     );
