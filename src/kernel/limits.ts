@@ -1,4 +1,3 @@
-import { ACCOUNT_LIMITS } from './limits/accounts.ts';
 import { CONTROL_LIMITS } from './limits/controls.ts';
 import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
@@ -20,7 +19,6 @@ import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
  * own file.
  */
 export const LIMITS = {
-  ...ACCOUNT_LIMITS,
   ...CONTROL_LIMITS,
   ...PAYMENT_LIMITS,
   ...PAYOUT_LIMITS,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../accounts/limits.ts';
 import { parseAmountRaw } from '../kernel/amount.ts';
-import { LIMITS } from '../kernel/limits.ts';
 
 /** Parses an amount of raw USDC above zero, of which a thousand fit in a balance. Undefined for anything else. */
 export function parseRaw(text: string): bigint | undefined {
   const amountRaw = parseAmountRaw(text);
-  return amountRaw !== undefined && amountRaw > 0n && amountRaw <= LIMITS.creditRaw
+  return amountRaw !== undefined && amountRaw > 0n && amountRaw <= ACCOUNT_LIMITS.agent.creditRaw
     ? amountRaw
     : undefined;
 }
@@ -14,6 +14,6 @@ export function parseRaw(text: string): bigint | undefined {
 export const RawAmount = z
   .string()
   .refine((text) => parseRaw(text) !== undefined, {
-    message: `must be raw USDC from 1 to ${LIMITS.creditRaw}, in digits`,
+    message: `must be raw USDC from 1 to ${ACCOUNT_LIMITS.agent.creditRaw}, in digits`,
   })
   .transform((text) => BigInt(text));

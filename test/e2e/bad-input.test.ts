@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ACCOUNT_LIMITS } from '../../src/accounts/limits.ts';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { TestSocket } from '../support/web-socket-client.ts';
@@ -157,7 +158,7 @@ describe('an amount that is none', () => {
   });
 
   it('an amount that fits a number but overflows balances is refused', async () => {
-    for (const amountRaw of [`${LIMITS.creditRaw + 1n}`, '9223372036854775807']) {
+    for (const amountRaw of [`${ACCOUNT_LIMITS.agent.creditRaw + 1n}`, '9223372036854775807']) {
       const told = await credit({ amountRaw, reference: 'the-most-there-is' });
       expect([told.status, told.body.error], amountRaw).toEqual([400, 'Invalid request']);
     }

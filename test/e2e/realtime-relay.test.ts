@@ -5,6 +5,7 @@ import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ACCOUNT_LIMITS } from '../../src/accounts/limits.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import { bearer } from '../support/edge.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
@@ -194,7 +195,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
       { ...session, model: 'local/realtime' },
       // Whoever holds it may open any model with it.
       session,
-      { instructions: 'x'.repeat(LIMITS.clientSecretSessionBytes), model: 'acme/voice' },
+      { instructions: 'x'.repeat(ACCOUNT_LIMITS.clientSecret.sessionBytes), model: 'acme/voice' },
       { type: 'song', model: 'acme/voice' },
     ])
       expect((await make(refused)).status).toBe(400);

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { Agent, AgentStatus, FundingMode } from './agent.ts';
 
 type Row = {
@@ -100,7 +100,7 @@ export async function findAgents(sql: Queryable, accountId: string): Promise<Age
   `;
   const closed = await sql<Row[]>`
     select ${columns(sql)} from agents where account_id = ${accountId} and status = 'closed'
-    order by closed_at desc, id desc limit ${LIMITS.closedAgentsListed}
+    order by closed_at desc, id desc limit ${ACCOUNT_LIMITS.agent.closedListed}
   `;
   return [...open, ...closed].map(toAgent);
 }
@@ -192,7 +192,7 @@ export async function countRecentCharges(sql: Queryable, agentId: number): Promi
     select count(*)::int as count from (
       select created_at from charges where agent_id = ${agentId}
       order by id desc
-      limit (select least(${LIMITS.recentChargesCounted}, coalesce(sum(calls), 0)) from spend_totals
+      limit (select least(${ACCOUNT_LIMITS.agent.recentChargesCounted}, coalesce(sum(calls), 0)) from spend_totals
              where agent_id = ${agentId} and day >= (now() at time zone 'utc')::date - 1)
     ) as latest
     where created_at > now() - interval '24 hours'

@@ -1,8 +1,8 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { insertAgentFunds } from '../../ledger/store/agent-funds.ts';
 import { lockAccount } from '../developers/developer-store.ts';
 import { agentErrors } from '../errors.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { Agent } from './agent.ts';
 import { countOpenAgents, findAgent, insertAgent } from './agent-store.ts';
 import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
@@ -45,17 +45,20 @@ async function reserve(
 ): Promise<Agent> {
   return deps.sql.begin(async (tx) => {
     await lockAccount(tx, accountId);
-    if ((await countOpenAgents(tx, accountId)) >= LIMITS.agentsPerDeveloper) {
-      throw agentErrors.limitExceeded(LIMITS.agentsPerDeveloper, 'open agents for each developer');
+    if ((await countOpenAgents(tx, accountId)) >= ACCOUNT_LIMITS.agent.perDeveloper) {
+      throw agentErrors.limitExceeded(
+        ACCOUNT_LIMITS.agent.perDeveloper,
+        'open agents for each developer',
+      );
     }
     const agent = await insertAgent(tx, {
       accountId,
       name: wanted.name,
       fundingMode: wanted.borrowLimitRaw === undefined ? 'wallet' : 'credit_line',
       borrowLimitRaw: wanted.borrowLimitRaw ?? null,
-      maxRateBps: wanted.maxRateBps ?? LIMITS.prepaidAgent.maxRateBps,
-      expirySeconds: wanted.expirySeconds ?? LIMITS.prepaidAgent.expirySeconds,
-      provisionNextAt: new Date(deps.clock.now() + LIMITS.provisionLeaseMs),
+      maxRateBps: wanted.maxRateBps ?? ACCOUNT_LIMITS.agent.prepaid.maxRateBps,
+      expirySeconds: wanted.expirySeconds ?? ACCOUNT_LIMITS.agent.prepaid.expirySeconds,
+      provisionNextAt: new Date(deps.clock.now() + ACCOUNT_LIMITS.provisioning.leaseMs),
     });
     if (agent === undefined) throw agentErrors.nameConflict(wanted.name);
     await insertAgentFunds(tx, { agentId: agent.id, accountId });

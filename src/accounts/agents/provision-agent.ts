@@ -1,5 +1,4 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -8,6 +7,7 @@ import { ownerWalletOf } from '../developers/owner-wallet.ts';
 import { agentErrors } from '../errors.ts';
 import type { Invalidation } from '../keys/invalidation.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { type Delegation, delegate } from '../wallets/delegation.ts';
 import { type ManagedWallets, walletReference } from '../wallets/managed-wallets.ts';
 import { type Agent, retryDelayMs } from './agent.ts';
@@ -64,7 +64,9 @@ async function attempt<T>(
     return await act();
   } catch (error) {
     deps.log.warn({ err: error, agentId: agent.id, attempts, step }, 'provisioning failed');
-    const nextAt = new Date(deps.clock.now() + retryDelayMs(attempts, LIMITS.provisionRetry));
+    const nextAt = new Date(
+      deps.clock.now() + retryDelayMs(attempts, ACCOUNT_LIMITS.provisioning.retry),
+    );
     await postponeProvision(deps.sql, agent.id, nextAt);
     throw step === 'delegation'
       ? agentErrors.delegationFailed(agent.id)

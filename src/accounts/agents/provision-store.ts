@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 
 /** Result of provisioning an agent, written once it is complete. */
 export type Provisioned = {
@@ -66,7 +66,7 @@ export async function claimProvisions(
     where id in (
       select id from agents where status = 'pending_delegation'
         and (provision_next_at <= ${now} or provision_next_at is null)
-      order by provision_next_at limit ${LIMITS.provisionBatch} for update skip locked
+      order by provision_next_at limit ${ACCOUNT_LIMITS.provisioning.batch} for update skip locked
     )
     returning id, provision_attempts
   `;

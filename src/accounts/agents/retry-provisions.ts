@@ -1,6 +1,6 @@
 import { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { findAgent } from './agent-store.ts';
 import { type ProvisionDeps, provisionAgent } from './provision-agent.ts';
 import { claimProvisions } from './provision-store.ts';
@@ -8,7 +8,7 @@ import { claimProvisions } from './provision-store.ts';
 /** Creates the worker that retries the provisioning of agents whose wallet or delegation failed. */
 export const retryProvisions = (deps: ProvisionDeps): Worker => ({
   name: 'retry-delegations',
-  everyMs: LIMITS.provisionPollMs,
+  everyMs: ACCOUNT_LIMITS.provisioning.pollMs,
   tick: () => retryDue(deps),
 });
 
@@ -19,7 +19,7 @@ export const retryProvisions = (deps: ProvisionDeps): Worker => ({
 async function retryDue(deps: ProvisionDeps): Promise<void> {
   if (deps.wallets === undefined || deps.delegation === undefined) return;
   const now = deps.clock.now();
-  const leasedUntil = new Date(now + LIMITS.provisionLeaseMs);
+  const leasedUntil = new Date(now + ACCOUNT_LIMITS.provisioning.leaseMs);
   for (const due of await claimProvisions(deps.sql, new Date(now), leasedUntil)) {
     const agent = await findAgent(deps.sql, { agentId: due.agentId });
     if (agent === undefined) continue;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { lockAccount } from './developer-store.ts';
 import type { Session } from './session.ts';
 
@@ -19,14 +19,14 @@ export async function findSessionAccount(
 
 /**
  * Ends one session. Its id is stored until its newest token has expired; when an account would have more than
- * `LIMITS.endedSessionsKept` stored ids, all its sessions end instead.
+ * `ACCOUNT_LIMITS.session.endedKept` stored ids, all its sessions end instead.
  */
 export async function endSession(
   sql: Sql,
   session: { readonly accountId: string; readonly id: string; readonly now: Date },
 ): Promise<void> {
   const { accountId, id, now } = session;
-  const until = new Date(now.getTime() + LIMITS.sessionTokenSeconds * 1_000);
+  const until = new Date(now.getTime() + ACCOUNT_LIMITS.session.tokenSeconds * 1_000);
   await sql.begin(async (tx) => {
     await lockAccount(tx, accountId);
     await tx`delete from ended_sessions where account_id = ${accountId} and expires_at <= ${now}`;
@@ -35,8 +35,8 @@ export async function endSession(
       on conflict do nothing`;
     const kept = await tx`
       select 1 from ended_sessions where account_id = ${accountId}
-      limit ${LIMITS.endedSessionsKept + 1}`;
-    if (kept.length > LIMITS.endedSessionsKept) await raiseGeneration(tx, accountId);
+      limit ${ACCOUNT_LIMITS.session.endedKept + 1}`;
+    if (kept.length > ACCOUNT_LIMITS.session.endedKept) await raiseGeneration(tx, accountId);
   });
 }
 

@@ -1,8 +1,8 @@
 import { CompactSign, compactVerify } from 'jose';
 import { z } from 'zod';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { CHAIN_LIMITS } from '../../platform/chain/limits.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 
 const ALGORITHM = 'HS256';
 const MAX_TOKEN_CHARS = 2_048;
@@ -30,7 +30,7 @@ export type Sessions = ReturnType<typeof createSessions>;
 /** Creates the issuer and reader of session tokens: signed JWTs that name the signed-in wallet and are valid for seven days. */
 export function createSessions(deps: { readonly secret: string; readonly clock: Clock }) {
   const key = new TextEncoder().encode(deps.secret);
-  const lifetime = LIMITS.sessionTokenSeconds;
+  const lifetime = ACCOUNT_LIMITS.session.tokenSeconds;
 
   return {
     issue({ wallet, id, generation }: Session): Promise<string> {

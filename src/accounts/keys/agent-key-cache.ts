@@ -1,20 +1,20 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { KnownAgentKey } from './agent-key-store.ts';
 import type { Notice } from './invalidation.ts';
 
 type Entry = { readonly known: KnownAgentKey; readonly untilMs: number };
 
 /**
- * Caches the agents of keys, by the key's digest. An entry expires after `LIMITS.agentKeyCacheMs`, so that the effect of a
+ * Caches the agents of keys, by the key's digest. An entry expires after `ACCOUNT_LIMITS.key.cacheMs`, so that the effect of a
  * missed notice is bounded; a full cache drops the least recently used entry.
  */
 export function createAgentKeyCache(deps: {
   readonly clock: Clock;
   readonly load: (digest: string) => Promise<KnownAgentKey | undefined>;
 }) {
-  const entries = new RecentMap<string, Entry>(LIMITS.agentKeysCached);
+  const entries = new RecentMap<string, Entry>(ACCOUNT_LIMITS.key.cached);
   /** Number of notices received. A load during which it changes is not cached, because its result may be outdated. */
   let generation = 0;
 
@@ -30,7 +30,10 @@ export function createAgentKeyCache(deps: {
     const before = generation;
     const known = await deps.load(digest);
     if (known !== undefined && before === generation) {
-      entries.set(digest, { known, untilMs: deps.clock.monotonicMs() + LIMITS.agentKeyCacheMs });
+      entries.set(digest, {
+        known,
+        untilMs: deps.clock.monotonicMs() + ACCOUNT_LIMITS.key.cacheMs,
+      });
     }
     return known;
   }

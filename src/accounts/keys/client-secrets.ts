@@ -2,10 +2,10 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
 import { BRAND, newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { openSealed, seal } from '../../kernel/seal.ts';
 import { credentialErrors } from '../errors.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { keyedHash } from './keyed-hash.ts';
 
 const PURPOSE = 'realtime client secret';
@@ -66,8 +66,8 @@ export function createClientSecrets(deps: {
       const value = BRAND.clientSecretPrefix + Buffer.from(sealed).toString('base64url');
       // A session that compresses well fits the header, but is large again when opened and sent on. So both sizes are
       // bounded.
-      const isLarge = plain.length > LIMITS.clientSecretSessionBytes;
-      if (isLarge || value.length > LIMITS.clientSecretChars) {
+      const isLarge = plain.length > ACCOUNT_LIMITS.clientSecret.sessionBytes;
+      if (isLarge || value.length > ACCOUNT_LIMITS.clientSecret.chars) {
         throw credentialErrors.sessionTooLarge();
       }
       return { value, expiresAt, sessionId: newId(random, 'sess_') };
@@ -75,7 +75,7 @@ export function createClientSecrets(deps: {
 
     /** Opens a client secret. Undefined when this server did not make it. Throws when it has expired. */
     open(value: string): OpenedSecret | undefined {
-      if (value.length > LIMITS.clientSecretChars) return undefined;
+      if (value.length > ACCOUNT_LIMITS.clientSecret.chars) return undefined;
       const opened = unseal(value.slice(BRAND.clientSecretPrefix.length));
       if (opened === undefined) return undefined;
       const { digest, expiresAt, use, model, session } = Sealed.parse(opened);

@@ -1,12 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { developerKeyPrefix, newDeveloperKey } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { keyCreated, keyRotated } from '../../webhooks/event.ts';
 import { lockAccount } from '../developers/developer-store.ts';
 import { keyErrors } from '../errors.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import {
   findDeveloperKeys,
   insertDeveloperKey,
@@ -64,8 +64,8 @@ export function createDeveloperKeys(deps: {
       return sql.begin(async (tx) => {
         await lockAccount(tx, owner.accountId);
         const active = await findDeveloperKeys(tx, owner.accountId, now());
-        if (active.length >= LIMITS.developerKeysPerAccount) {
-          throw keyErrors.limitExceeded(LIMITS.developerKeysPerAccount);
+        if (active.length >= ACCOUNT_LIMITS.key.perAccount) {
+          throw keyErrors.limitExceeded(ACCOUNT_LIMITS.key.perAccount);
         }
         const issued = await issue(tx, {
           accountId: owner.accountId,

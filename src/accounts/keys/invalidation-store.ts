@@ -1,6 +1,6 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
 
 export type StoredInvalidation = {
@@ -33,7 +33,7 @@ export async function insertInvalidations(
 export async function findSettledId(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ id: bigint | null }[]>`
     select max(id) as id from invalidations
-    where at < clock_timestamp() - ${LIMITS.invalidationOverlapMs} * interval '1 millisecond'
+    where at < clock_timestamp() - ${ACCOUNT_LIMITS.invalidation.overlapMs} * interval '1 millisecond'
   `;
   return row?.id ?? 0n;
 }
@@ -48,7 +48,7 @@ export async function findInvalidations(
     select id, kind, agent_id, key_id from invalidations
     where id > ${String(floor)}::bigint and not (id = any (${seen.map(String)}::bigint[]))
     order by id
-    limit ${LIMITS.invalidationBatch}
+    limit ${ACCOUNT_LIMITS.invalidation.batch}
   `;
   return rows.map((row) => ({ id: row.id, notice: toNotice(row) }));
 }
@@ -65,13 +65,13 @@ function toNotice(row: Row): Notice {
   return { kind: 'everything' };
 }
 
-/** Deletes a batch of notices older than `LIMITS.invalidationRetentionMs`, which every running process has read. */
+/** Deletes a batch of notices older than `ACCOUNT_LIMITS.invalidation.retentionMs`, which every running process has read. */
 export async function pruneInvalidations(sql: Sql): Promise<void> {
   await sql`
     delete from invalidations where id in (
       select id from invalidations
-      where at < clock_timestamp() - ${LIMITS.invalidationRetentionMs} * interval '1 millisecond'
-      limit ${LIMITS.invalidationBatch}
+      where at < clock_timestamp() - ${ACCOUNT_LIMITS.invalidation.retentionMs} * interval '1 millisecond'
+      limit ${ACCOUNT_LIMITS.invalidation.batch}
     )
   `;
 }

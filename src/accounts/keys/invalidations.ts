@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { type Committed, commitChange, commitTeamChange } from './commit-change.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
 import {
@@ -75,8 +75,8 @@ function createReader(sql: Sql, notify: (notice: Notice) => void) {
     floor ??= await findSettledId(sql);
     const batch = await findInvalidations(sql, floor, [...seen]);
     batch.forEach(hear);
-    if (seen.size > LIMITS.invalidationsRemembered) forgetOldest();
-    return batch.length === LIMITS.invalidationBatch;
+    if (seen.size > ACCOUNT_LIMITS.invalidation.remembered) forgetOldest();
+    return batch.length === ACCOUNT_LIMITS.invalidation.batch;
   }
 
   /**
@@ -100,7 +100,7 @@ function createReader(sql: Sql, notify: (notice: Notice) => void) {
   async function tick(): Promise<void> {
     try {
       let batches = 0;
-      while ((await readBatch()) && ++batches < LIMITS.invalidationBatchesPerTick);
+      while ((await readBatch()) && ++batches < ACCOUNT_LIMITS.invalidation.batchesPerTick);
       if (missed) notify({ kind: 'everything' });
       missed = false;
       if (ticks++ % PRUNE_EVERY_TICKS === 0) {
@@ -138,10 +138,10 @@ function createAudience(log: Log) {
 const PRUNE_EVERY_TICKS = 16;
 
 /**
- * Creates the worker that reads the notices of other processes every `LIMITS.invalidationPollMs` and drops stale cache entries.
+ * Creates the worker that reads the notices of other processes every `ACCOUNT_LIMITS.invalidation.pollMs` and drops stale cache entries.
  */
 export const pollInvalidations = (deps: { readonly invalidations: Invalidations }): Worker => ({
   name: 'poll-invalidations',
-  everyMs: LIMITS.invalidationPollMs,
+  everyMs: ACCOUNT_LIMITS.invalidation.pollMs,
   tick: () => deps.invalidations.tick(),
 });

@@ -1,13 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { type KeyKind, saveKeyUses } from './key-use-store.ts';
 
 export type KeyUse = ReturnType<typeof createKeyUse>;
 
 /**
- * Collects the times at which keys were last used, and writes them in batches. Beyond `LIMITS.keyUsesKept` keys a use is not
+ * Collects the times at which keys were last used, and writes them in batches. Beyond `ACCOUNT_LIMITS.key.usesKept` keys a use is not
  * recorded until the next flush; a killed process loses the uses since its last flush.
  */
 export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock }) {
@@ -25,7 +25,7 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
       await saveKeyUses(deps.sql, kind, batch);
     } catch (error) {
       // The next flush writes these uses, unless a newer use of the same key replaces them.
-      uses[kind] = new Map([...batch, ...uses[kind]].slice(0, LIMITS.keyUsesKept));
+      uses[kind] = new Map([...batch, ...uses[kind]].slice(0, ACCOUNT_LIMITS.key.usesKept));
       throw error;
     }
   }
@@ -33,10 +33,11 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
   return {
     touch(kind: KeyKind, keyId: number): void {
       const known = uses[kind];
-      if (known.size < LIMITS.keyUsesKept || known.has(keyId)) known.set(keyId, deps.clock.now());
+      if (known.size < ACCOUNT_LIMITS.key.usesKept || known.has(keyId))
+        known.set(keyId, deps.clock.now());
     },
 
-    /** Writes the uses since the last flush. Called every `LIMITS.keyUseFlushMs`, before a list of keys, and at shutdown. */
+    /** Writes the uses since the last flush. Called every `ACCOUNT_LIMITS.key.useFlushMs`, before a list of keys, and at shutdown. */
     async flush(): Promise<void> {
       await flushKind('agent');
       await flushKind('developer');
@@ -48,6 +49,6 @@ export function createKeyUse(deps: { readonly sql: Sql; readonly clock: Clock })
 /** Creates the worker that writes the times at which keys were last used. */
 export const flushKeyUse = (deps: { readonly keyUse: KeyUse }): Worker => ({
   name: 'flush-key-use',
-  everyMs: LIMITS.keyUseFlushMs,
+  everyMs: ACCOUNT_LIMITS.key.useFlushMs,
   tick: () => deps.keyUse.flush(),
 });

@@ -1,6 +1,5 @@
 import { unreachable } from '../../kernel/assert.ts';
 import { nowSeconds } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { closeAgent } from '../../payments/payouts/close-agent.ts';
 import { readBalance } from '../../payments/reservations/read-balance.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -8,6 +7,7 @@ import { type Agent, isDelegationActive, type WantedStatus } from '../agents/age
 import { findAgent, findAgentByWallet, findAllAgents } from '../agents/agent-store.ts';
 import { changeStatus } from '../agents/change-status.ts';
 import { adminErrors, credentialErrors } from '../errors.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { AgentsDeps } from './agents.ts';
 
 const MAX_ROW_ID = 2_147_483_647;
@@ -23,7 +23,7 @@ export function createAdmin(deps: AgentsDeps) {
   return {
     /** Returns one page of all agents by id; `nextCursor` is null on the last page. */
     async list(page: { readonly cursor: number; readonly limit: number }) {
-      const limit = Math.min(page.limit, LIMITS.adminPageAgents);
+      const limit = Math.min(page.limit, ACCOUNT_LIMITS.agent.page);
       const found = await findAllAgents(sql, page.cursor, limit);
       const agents = found.slice(0, limit);
       const available = await deps.spendState.available(agents.map((agent) => agent.id));

@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { agentKeyPrefix, newAgentKey } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
@@ -26,6 +25,7 @@ import type { Invalidations } from '../keys/invalidations.ts';
 import type { AgentKey, Issued, Key, KeyOwner, KeyRequest, PromptCaching } from '../keys/key.ts';
 import type { KeyUse } from '../keys/key-use.ts';
 import { keyedHash } from '../keys/keyed-hash.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 
 export type AgentKeyRequest = Omit<KeyRequest, 'expiresAt'> & {
   readonly promptCaching?: PromptCaching | undefined;
@@ -49,7 +49,7 @@ type Deps = {
 };
 
 /**
- * Creates the functions for an agent's runtime keys. At most `LIMITS.keysPerAgent` keys work at once, even under concurrent
+ * Creates the functions for an agent's runtime keys. At most `ACCOUNT_LIMITS.key.perAgent` keys work at once, even under concurrent
  * requests; a revoked key is refused from the next hold on.
  */
 export function createAgentKeys(deps: Deps) {
@@ -66,8 +66,11 @@ export function createAgentKeys(deps: Deps) {
       return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const active = await findAgentKeys(tx, agentId);
-        if (active.length >= LIMITS.keysPerAgent) {
-          throw agentErrors.limitExceeded(LIMITS.keysPerAgent, 'active keys for each agent');
+        if (active.length >= ACCOUNT_LIMITS.key.perAgent) {
+          throw agentErrors.limitExceeded(
+            ACCOUNT_LIMITS.key.perAgent,
+            'active keys for each agent',
+          );
         }
         const issued = await issueFirst(deps, tx, agent, wanted);
         await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 
 /** The account that owns a key, and the key's provider. */
 export type Place = { readonly accountId: string; readonly provider: string };
@@ -20,11 +20,11 @@ export type ProviderKey = {
 /** Characters that a key may contain: it travels in a header. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-export const PROVIDER_KEY_RULE = `must have 1 to ${LIMITS.providerKeyChars} printable ASCII characters`;
+export const PROVIDER_KEY_RULE = `must have 1 to ${ACCOUNT_LIMITS.providerKey.chars} printable ASCII characters`;
 
 /** Returns true when a text, already trimmed, can be a provider's key. */
 export const isProviderKey = (text: string): boolean =>
-  text.length <= LIMITS.providerKeyChars && PRINTABLE.test(text);
+  text.length <= ACCOUNT_LIMITS.providerKey.chars && PRINTABLE.test(text);
 
 /** Returns the start of a key that may be shown: four characters, and never more than a quarter of the key. */
 export const maskedPrefix = (key: string): string =>

@@ -63,7 +63,7 @@ export function createProviderKeys(deps: Deps) {
 
     /**
      * Returns the account's enabled key for a provider, if there is one. This process applies a change at once, the others
-     * after `LIMITS.providerKeyCacheMs`.
+     * after `ACCOUNT_LIMITS.providerKey.cacheMs`.
      */
     async find(accountId: string, provider: string): Promise<string | undefined> {
       return keyFor(await keysOf(accountId), provider)?.key;

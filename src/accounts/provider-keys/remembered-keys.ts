@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 
 type Entry<T> = { readonly untilMs: number; found: T | Promise<T> };
 
 /**
- * Caches the value of an account, even an empty value, for `LIMITS.providerKeyCacheMs`: other processes do not announce their
+ * Caches the value of an account, even an empty value, for `ACCOUNT_LIMITS.providerKey.cacheMs`: other processes do not announce their
  * changes. Concurrent look-ups share one load; beyond the bound the oldest entry leaves.
  */
 export function createRememberedKeys<T>(deps: {
@@ -24,11 +24,12 @@ export function createRememberedKeys<T>(deps: {
 
   function read(accountId: string): Promise<T> {
     const found = deps.load(accountId);
-    const untilMs = deps.clock.monotonicMs() + LIMITS.providerKeyCacheMs;
+    const untilMs = deps.clock.monotonicMs() + ACCOUNT_LIMITS.providerKey.cacheMs;
     const entry: Entry<T> = { untilMs, found };
     entries.set(accountId, entry);
     const oldest = entries.keys().next().value;
-    if (entries.size > LIMITS.providerKeysCached && oldest !== undefined) entries.delete(oldest);
+    if (entries.size > ACCOUNT_LIMITS.providerKey.cached && oldest !== undefined)
+      entries.delete(oldest);
     found.then(
       (value) => {
         entry.found = value;

@@ -1,11 +1,11 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { openSealed, seal } from '../../kernel/seal.ts';
 import { addressOfPrivateKey, signHash } from '../../platform/chain/account.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { hashAuthorization } from '../../x402/authorization.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { findWallet, insertWallet } from './local-wallet-store.ts';
 import type { ManagedWallets } from './managed-wallets.ts';
 import { deriveWalletKey, type WalletKey } from './wallet-key.ts';
@@ -21,7 +21,7 @@ type LocalWalletDeps = {
 
 /** Creates the wallets that this server holds itself: derived from one key, and stored encrypted with another. */
 export function createLocalWallets(deps: LocalWalletDeps): ManagedWallets {
-  const opened = new RecentMap<string, WalletKey>(LIMITS.walletsKept);
+  const opened = new RecentMap<string, WalletKey>(ACCOUNT_LIMITS.wallet.kept);
 
   async function keyOf(reference: string): Promise<WalletKey> {
     const key = opened.get(reference) ?? (await openStoredKey(deps, reference));

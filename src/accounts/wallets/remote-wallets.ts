@@ -1,5 +1,4 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { recoverSigner, tokenSignature } from '../../platform/chain/account.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -9,6 +8,7 @@ import {
   type TokenDomain,
   typedTransfer,
 } from '../../x402/authorization.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { ManagedWallets } from './managed-wallets.ts';
 import { findRemoteWallet, insertRemoteWallet } from './remote-wallet-store.ts';
 import {
@@ -22,7 +22,7 @@ type RemoteWalletDeps = { readonly sql: Sql; readonly provider: WalletProvider }
 /** Creates the wallets that a provider holds. The database has only the provider's ids of them; each signature is verified. */
 export function createRemoteWallets(deps: RemoteWalletDeps): ManagedWallets {
   const { sql, provider } = deps;
-  const known = new RecentMap<string, ProvidedWallet>(LIMITS.walletsKept);
+  const known = new RecentMap<string, ProvidedWallet>(ACCOUNT_LIMITS.wallet.kept);
 
   async function walletOf(reference: string): Promise<ProvidedWallet> {
     const wallet = known.get(reference) ?? (await findRemoteWallet(sql, reference));

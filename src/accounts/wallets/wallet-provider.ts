@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Fetch } from '../../platform/egress/fetch.ts';
 import { parseAddress } from '../../x402/address.ts';
 import type { typedTransfer } from '../../x402/authorization.ts';
+import { ACCOUNT_LIMITS } from '../limits.ts';
 import { publicKeyText, signRequest } from './request-signature.ts';
 
 /** Thrown when the provider cannot be reached, refuses, or answers with something else than a wallet or a signature. */
@@ -77,7 +77,7 @@ export function createWalletProvider(
   let underWay = 0;
 
   async function ask(question: Ask): Promise<unknown> {
-    if (underWay >= LIMITS.walletRequestsUnderWay) {
+    if (underWay >= ACCOUNT_LIMITS.wallet.underWay) {
       throw new WalletProviderError('too many requests to the wallet provider are under way');
     }
     underWay++;
@@ -164,8 +164,8 @@ async function exchange(
       url,
       headers,
       ...(body === undefined ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }),
-      timeoutMs: LIMITS.walletProviderTimeoutMs,
-      maxResponseBytes: LIMITS.walletProviderAnswerBytes,
+      timeoutMs: ACCOUNT_LIMITS.wallet.timeoutMs,
+      maxResponseBytes: ACCOUNT_LIMITS.wallet.answerBytes,
     })
     .catch((cause: unknown) => {
       throw new WalletProviderError('the wallet provider cannot be reached', undefined, cause);
@@ -173,7 +173,7 @@ async function exchange(
   const said = tryParseJson(answer.body);
   if (answer.status >= 200 && answer.status < 300) return said;
   const reason = Refused.safeParse(said).data?.error ?? '';
-  const words = reason.slice(0, LIMITS.walletProviderReasonChars);
+  const words = reason.slice(0, ACCOUNT_LIMITS.wallet.reasonChars);
   throw new WalletProviderError(
     `the wallet provider answered ${answer.status} ${words}`,
     answer.status,

@@ -1,9 +1,9 @@
+import { ACCOUNT_LIMITS } from '../../accounts/limits.ts';
 import { BRAND } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 
 /** Returns the `Set-Cookie` value that carries a dashboard session. `secure` is on wherever TLS is expected. */
 export function sessionCookie(token: string, { secure }: { readonly secure: boolean }): string {
-  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${LIMITS.sessionTokenSeconds}`;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${ACCOUNT_LIMITS.session.tokenSeconds}`;
   return `${BRAND.sessionCookie}=${token}; ${attributes}${secure ? '; Secure' : ''}`;
 }
 

@@ -2,8 +2,6 @@
 export const LEDGER_LIMITS = {
   // Money
   marginBps: 500,
-  /** Largest credit: a billion dollars. A balance can hold a thousand such credits. */
-  creditRaw: 1_000_000_000_000_000n,
   transcriptionReserveSeconds: 10,
   defaultOutputTokens: 1_024,
 
@@ -12,7 +10,6 @@ export const LEDGER_LIMITS = {
   // Database
 
   // Leases and polling
-  invalidationPollMs: 1_000,
 
   // Health and monitoring
   healthProbeMs: 2_000,

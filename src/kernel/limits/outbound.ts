@@ -128,11 +128,6 @@ export const OUTBOUND_LIMITS = {
   // Addresses that callers choose
 
   // Wallets
-  walletsKept: 10_000,
-  walletProviderTimeoutMs: 8_000,
-  walletProviderAnswerBytes: 256 * 1024,
-  walletProviderReasonChars: 200,
-  walletRequestsUnderWay: 64,
 
   // Payments
 } as const;

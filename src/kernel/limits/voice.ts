@@ -103,11 +103,6 @@ export const VOICE_LIMITS = {
   cascadeSpokenChars: 4_096,
 
   // Client secrets
-  clientSecretSeconds: { min: 10, max: 7_200, usual: 600 },
-  /** Characters of a client secret. A secret travels in a header, and common proxies take lines of 8 KiB. */
-  clientSecretChars: 7_168,
-  /** Bytes of a client secret's session as JSON before compression. Few of that size compress to `clientSecretChars`. */
-  clientSecretSessionBytes: 192 * 1024,
 
   // Realtime sessions at an upstream
   /** Bytes of one frame of an upstream. A retrieved item comes with its sound. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ClientSecrets } from '../../accounts/keys/client-secrets.ts';
+import { ACCOUNT_LIMITS } from '../../accounts/limits.ts';
 import { bearerToken } from '../../http/auth/presented-credential.ts';
 import { ok, route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Catalogue, Model } from '../../models/catalogue/catalogue.ts';
 import { gatewayErrors } from '../../models/errors.ts';
 import { requireSession } from '../../protocols/openai-realtime/read-handshake.ts';
@@ -11,7 +11,7 @@ import { TRANSCRIBER } from '../../voice/session/local-pipeline.ts';
 
 type Models = Pick<Catalogue, 'find' | 'findKeyed' | 'suggest'>;
 
-const { min, max, usual } = LIMITS.clientSecretSeconds;
+const { min, max, usual } = ACCOUNT_LIMITS.clientSecret.seconds;
 
 const Body = z.object({
   expires_after: z

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { retryProvisions } from '../../../src/accounts/agents/retry-provisions.ts';
+import { ACCOUNT_LIMITS } from '../../../src/accounts/limits.ts';
 import type { Delegation } from '../../../src/accounts/wallets/delegation.ts';
 import type { ManagedWallets } from '../../../src/accounts/wallets/managed-wallets.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { openSealed } from '../../../src/kernel/seal.ts';
 import { addressOfPrivateKey } from '../../../src/platform/chain/account.ts';
 import { accountsWorld, agentWish } from '../../support/accounts.ts';
@@ -94,17 +94,17 @@ describe('provisioning', () => {
     const retry = retryProvisions(world.agentsDeps);
     await retry.tick();
     expect(state.asked).toBe(1);
-    world.clock.advance(LIMITS.provisionRetry.first);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.first);
     await retry.tick();
     expect(state.asked).toBe(2);
     state.broken = false;
-    world.clock.advance(LIMITS.provisionRetry.first * 2);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.first * 2);
     await retry.tick();
     expect(await world.agents.list(accountId)).toMatchObject([
       { status: 'active', delegationActive: true },
     ]);
     expect(await eventsOf(accountId)).toMatchObject([{ name: 'agent.created' }]);
-    world.clock.advance(LIMITS.provisionRetry.max);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.max);
     await retry.tick();
     expect(state.asked).toBe(3);
   });
@@ -117,11 +117,13 @@ describe('provisioning', () => {
     await world.agents.create(accountId, agentWish('patient', BORROWER)).catch(() => {});
     const retry = retryProvisions(world.agentsDeps);
     for (let i = 0; i < 40; i++) {
-      world.clock.advance(LIMITS.provisionRetry.max);
+      world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.max);
       await retry.tick();
     }
     expect(state.asked).toBe(41);
-    const nextAttemptAt = new Date(world.clock.now() + LIMITS.provisionRetry.max).toISOString();
+    const nextAttemptAt = new Date(
+      world.clock.now() + ACCOUNT_LIMITS.provisioning.retry.max,
+    ).toISOString();
     expect(await world.agents.list(accountId)).toMatchObject([
       {
         status: 'pending_delegation',
@@ -129,7 +131,7 @@ describe('provisioning', () => {
       },
     ]);
     state.broken = false;
-    world.clock.advance(LIMITS.provisionRetry.max);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.max);
     await retry.tick();
     expect(await world.agents.list(accountId)).toMatchObject([
       { status: 'active', provisioning: null },
@@ -159,7 +161,7 @@ describe('provisioning', () => {
     await world.agents.create(accountId, agentWish('hopeless', BORROWER)).catch(() => {});
     const [stuck] = await world.agents.list(accountId);
     expect(await world.agents.close(accountId, stuck?.id ?? 0)).toMatchObject({ status: 'closed' });
-    world.clock.advance(LIMITS.provisionRetry.max);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.max);
     await retryProvisions(world.agentsDeps).tick();
     expect(state.asked).toBe(1);
     await world.agents.create(accountId, agentWish('hopeless'));
@@ -181,7 +183,7 @@ describe('provisioning', () => {
     const retry = retryProvisions(world.agentsDeps);
     await retry.tick();
     expect(await world.agents.list(accountId)).toMatchObject([{ status: 'pending_delegation' }]);
-    world.clock.advance(LIMITS.provisionLeaseMs);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.leaseMs);
     await retry.tick();
     expect(await world.agents.list(accountId)).toMatchObject([{ status: 'active' }]);
   });

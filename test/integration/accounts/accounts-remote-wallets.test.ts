@@ -2,13 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { verifyTypedData } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { retryProvisions } from '../../../src/accounts/agents/retry-provisions.ts';
+import { ACCOUNT_LIMITS } from '../../../src/accounts/limits.ts';
 import { createRemoteWallets } from '../../../src/accounts/wallets/remote-wallets.ts';
 import {
   createWalletProvider,
   type ProviderSettings,
   WalletProviderError,
 } from '../../../src/accounts/wallets/wallet-provider.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { createFetch } from '../../../src/platform/egress/fetch.ts';
 import { typedTransfer, usdcDomain } from '../../../src/x402/authorization.ts';
 import { accountsWorld, agentWish } from '../../support/accounts.ts';
@@ -208,7 +208,7 @@ describe('a provider', () => {
   it('a wallet provider that fails, stalls or returns junk gives one kind of error, within its time and size limits', async () => {
     await using provider = await fakeWalletProvider();
     const { reference, authorization, sign } = await providedWallet(provider);
-    const long = ' '.repeat(LIMITS.walletProviderAnswerBytes + 1);
+    const long = ' '.repeat(ACCOUNT_LIMITS.wallet.answerBytes + 1);
     for (const fault of [
       { kind: 'status', status: 500, body: { error: 'x'.repeat(10_000) } },
       { kind: 'status', status: 429, body: [] },
@@ -235,9 +235,9 @@ describe('a provider', () => {
     await using provider = await fakeWalletProvider();
     const { reference, authorization } = await providedWallet(provider);
     const wallets = walletsAt(provider, { timeoutMs: 300 });
-    for (let i = 0; i < LIMITS.walletRequestsUnderWay; i++)
+    for (let i = 0; i < ACCOUNT_LIMITS.wallet.underWay; i++)
       provider.faults.push({ kind: 'silence' });
-    const asked = Array.from({ length: LIMITS.walletRequestsUnderWay + 1 }, () =>
+    const asked = Array.from({ length: ACCOUNT_LIMITS.wallet.underWay + 1 }, () =>
       wallets.signTransfer(reference, domain, authorization),
     );
     const outcomes = (await Promise.allSettled(asked)).map((outcome) =>
@@ -256,7 +256,7 @@ describe('a provider', () => {
       status: 502,
       error: 'managed_provisioning_failed',
     });
-    world.clock.advance(LIMITS.provisionRetry.max);
+    world.clock.advance(ACCOUNT_LIMITS.provisioning.retry.max);
     await retryProvisions(world.agentsDeps).tick();
     const [{ address } = { address: '' }] = provider.wallets.values();
     expect(await world.agents.list(accountId)).toMatchObject([

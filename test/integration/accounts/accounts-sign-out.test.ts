@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ACCOUNT_LIMITS } from '../../../src/accounts/limits.ts';
 import { accountsWorld } from '../../support/accounts.ts';
 import { accountsEdge } from '../../support/accounts-edge.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -95,7 +95,7 @@ describe('signing out', () => {
   });
 
   it('an account keeps at most 100 ended sessions: one more ends all sessions, and expired ones are deleted', async () => {
-    expect(LIMITS.endedSessionsKept).toBe(100);
+    expect(ACCOUNT_LIMITS.session.endedKept).toBe(100);
     const kept = await signIn('many');
     const { accountId } = await world.accounts.ofWallet(testWallet('many').address.toLowerCase());
     const owner = { accountId, wallet: testWallet('many').address };
@@ -109,7 +109,7 @@ describe('signing out', () => {
     expect([await rows(), await profile(there, kept.cookie)]).toEqual([0, REFUSED]);
 
     await world.developers.signOut(owner, 'sess_old');
-    world.clock.advance(LIMITS.sessionTokenSeconds * 1_000);
+    world.clock.advance(ACCOUNT_LIMITS.session.tokenSeconds * 1_000);
     await world.developers.signOut(owner, 'sess_new');
     expect(await rows()).toBe(1);
   });

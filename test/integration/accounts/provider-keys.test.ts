@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { ACCOUNT_LIMITS } from '../../../src/accounts/limits.ts';
 import { accountsWorld } from '../../support/accounts.ts';
 import { accountsEdge, useAccountsEdge } from '../../support/accounts-edge.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -358,7 +358,7 @@ describe('a stored provider key', () => {
     const there = () => providerKeys.find(accountId, 'openai');
     expect(await there()).toBeUndefined();
     await put('openai', { key: KEY });
-    clock.advance(LIMITS.providerKeyCacheMs);
+    clock.advance(ACCOUNT_LIMITS.providerKey.cacheMs);
     expect(await there()).toBe(KEY);
     for (const { change, now } of [
       { change: () => put('openai', { key: 'second' }), now: 'second' },
@@ -367,7 +367,7 @@ describe('a stored provider key', () => {
       { change: () => remove('openai'), now: undefined },
     ]) {
       await change();
-      clock.advance(LIMITS.providerKeyCacheMs);
+      clock.advance(ACCOUNT_LIMITS.providerKey.cacheMs);
       expect(await there()).toBe(now);
     }
   });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { adminErrors } from '../../../accounts/errors.ts';
+import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import type { Admin } from '../../../accounts/management/admin.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { RawAmount } from '../../raw-amount.ts';
 import { AgentRef } from './admin-shape.ts';
 
@@ -12,7 +12,7 @@ const Body = z.object({
   reference: z
     .string()
     .min(1)
-    .max(LIMITS.referenceChars)
+    .max(ACCOUNT_LIMITS.agent.referenceChars)
     .regex(/^[\x21-\x7e]+$/, 'may hold printable ASCII without spaces'),
 });
 

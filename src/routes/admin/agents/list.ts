@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import type { Admin } from '../../../accounts/management/admin.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 
 const digits = z.string().regex(/^\d{1,9}$/, 'must be digits only');
 
@@ -20,7 +20,7 @@ const AgentOverview = z.object({
   createdAt: z.string(),
 });
 
-/** Lists the agents of all accounts by id, in pages. Without `limit` a page has `LIMITS.adminPageAgents` agents. */
+/** Lists the agents of all accounts by id, in pages. Without `limit` a page has `ACCOUNT_LIMITS.agent.page` agents. */
 export const adminListAgents = route<{ admin: Admin }>()({
   method: 'GET',
   path: '/v1/admin/agents',
@@ -29,7 +29,7 @@ export const adminListAgents = route<{ admin: Admin }>()({
   query: z.object({
     cursor: digits.default('0').transform(Number),
     limit: digits
-      .default(String(LIMITS.adminPageAgents))
+      .default(String(ACCOUNT_LIMITS.agent.page))
       .transform((text) => Math.max(1, Number(text))),
   }),
   response: z.object({ agents: z.array(AgentOverview), nextCursor: z.number().nullable() }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import type { Agents } from '../../../accounts/management/agents.ts';
 import { created, route } from '../../../http/route/route.ts';
 import { parseAmountRaw } from '../../../kernel/amount.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { AgentRecord } from './agent-shape.ts';
 
 const Body = z
@@ -10,7 +10,7 @@ const Body = z
     name: z
       .string()
       .min(1)
-      .max(LIMITS.agentNameChars)
+      .max(ACCOUNT_LIMITS.agent.nameChars)
       .regex(/^[A-Za-z0-9 _-]*$/, 'may hold letters, digits, space, _ and -'),
     /** Credit limit in raw USDC. Absent: the agent is prepaid. */
     borrowLimitRaw: z
@@ -20,12 +20,12 @@ const Body = z
       })
       .transform((text) => BigInt(text))
       .optional(),
-    maxRateBps: z.number().int().min(1).max(LIMITS.maxRateBps).optional(),
+    maxRateBps: z.number().int().min(1).max(ACCOUNT_LIMITS.agent.maxRateBps).optional(),
     expirySeconds: z
       .number()
       .int()
-      .min(LIMITS.expirySeconds.min)
-      .max(LIMITS.expirySeconds.max)
+      .min(ACCOUNT_LIMITS.agent.expirySeconds.min)
+      .max(ACCOUNT_LIMITS.agent.expirySeconds.max)
       .optional(),
   })
   .superRefine((body, context) => {

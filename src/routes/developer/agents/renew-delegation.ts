@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import type { Agents } from '../../../accounts/management/agents.ts';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { AgentParams, AgentRecord } from './agent-shape.ts';
 
-const { min, max } = LIMITS.expirySeconds;
+const { min, max } = ACCOUNT_LIMITS.agent.expirySeconds;
 
 /** Renews the delegation of an agent with a credit line. Its term starts now, and the agent's keys work again at once. */
 export const renewAgentDelegation = route<{ agents: Agents }>()({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { parseAmountRaw } from '../../../kernel/amount.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Awareness } from '../../../spend/awareness/awareness.ts';
 import { TaskId } from '../../task-id.ts';
 import { AgentParams } from './agent-shape.ts';
@@ -11,7 +11,9 @@ const Body = z.object({
   host: z.string().min(1).max(255),
   amountRaw: z
     .string()
-    .refine(isAmount, { message: `must be raw USDC from 0 to ${LIMITS.creditRaw}, in digits` })
+    .refine(isAmount, {
+      message: `must be raw USDC from 0 to ${ACCOUNT_LIMITS.agent.creditRaw}, in digits`,
+    })
     .transform((text) => BigInt(text)),
   recipient: z
     .string()
@@ -23,7 +25,7 @@ const Body = z.object({
 
 function isAmount(text: string): boolean {
   const amountRaw = parseAmountRaw(text);
-  return amountRaw !== undefined && amountRaw <= LIMITS.creditRaw;
+  return amountRaw !== undefined && amountRaw <= ACCOUNT_LIMITS.agent.creditRaw;
 }
 
 /** Returns the verdict on a payment as if it were made now, with its reason. Nothing is held. */

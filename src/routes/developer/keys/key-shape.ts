@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import { requestErrors } from '../../../http/route/errors.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { isStorable } from '../../../platform/postgres/storable.ts';
 
 /** Members of a request for a key of either kind, developer or agent. */
 export const keyRequest = {
   label: z
     .string()
-    .max(LIMITS.labelChars)
+    .max(ACCOUNT_LIMITS.key.labelChars)
     .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
     .nullish(),
   permissions: z.enum(['read', 'read_write']).optional(),
@@ -30,7 +30,7 @@ export const requireKeyBody = <T>(body: T | undefined): T => {
 
 export const unreadableKeyBody = (): Error =>
   requestErrors.invalidBody(
-    `Send JSON: label (a string of at most ${LIMITS.labelChars} characters), permissions (read or read_write), expiresAt (an ISO 8601 time).`,
+    `Send JSON: label (a string of at most ${ACCOUNT_LIMITS.key.labelChars} characters), permissions (read or read_write), expiresAt (an ISO 8601 time).`,
   );
 
 /** A developer key. The secret, `key`, is present only in the response that creates the key. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentKeyCache } from '../../../../src/accounts/keys/agent-key-cache.ts';
 import type { KnownAgentKey } from '../../../../src/accounts/keys/agent-key-store.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ACCOUNT_LIMITS } from '../../../../src/accounts/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** A cache over a store that answers at once, and how often the store was asked. */
@@ -78,19 +78,19 @@ describe('the agent key cache', () => {
   it('the agent key cache drops a key after its maximum age, even without a notice', async () => {
     const { cache, asked, clock } = cacheOver(KEYS);
     await cache.find('a');
-    clock.advance(LIMITS.agentKeyCacheMs);
+    clock.advance(ACCOUNT_LIMITS.key.cacheMs);
     await cache.find('a');
     expect(asked).toEqual(['a', 'a']);
   });
 
   it('the agent key cache never exceeds its bound, and drops the least recently used key first', async () => {
     const many: Record<string, Partial<KnownAgentKey>> = {};
-    for (let i = 0; i <= LIMITS.agentKeysCached; i++) many[`k${i}`] = { keyId: i };
+    for (let i = 0; i <= ACCOUNT_LIMITS.key.cached; i++) many[`k${i}`] = { keyId: i };
     const { cache, asked } = cacheOver(many);
-    for (let i = 0; i < LIMITS.agentKeysCached; i++) await cache.find(`k${i}`);
+    for (let i = 0; i < ACCOUNT_LIMITS.key.cached; i++) await cache.find(`k${i}`);
     await cache.find('k0');
-    await cache.find(`k${LIMITS.agentKeysCached}`);
-    expect(cache.size()).toBe(LIMITS.agentKeysCached);
+    await cache.find(`k${ACCOUNT_LIMITS.key.cached}`);
+    expect(cache.size()).toBe(ACCOUNT_LIMITS.key.cached);
     asked.length = 0;
     await cache.find('k0');
     await cache.find('k1');

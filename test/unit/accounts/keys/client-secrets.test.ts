@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClientSecrets } from '../../../../src/accounts/keys/client-secrets.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { ACCOUNT_LIMITS } from '../../../../src/accounts/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -70,7 +70,7 @@ describe('a client secret', () => {
     const { one } = processes();
     const issue = (chars: number) =>
       one().issue({ ...wanted, session: { instructions: 'x'.repeat(chars) } });
-    expect(() => issue(LIMITS.clientSecretSessionBytes)).toThrow('invalid_request');
-    expect(issue(LIMITS.clientSecretSessionBytes / 2).value).toBeDefined();
+    expect(() => issue(ACCOUNT_LIMITS.clientSecret.sessionBytes)).toThrow('invalid_request');
+    expect(issue(ACCOUNT_LIMITS.clientSecret.sessionBytes / 2).value).toBeDefined();
   });
 });

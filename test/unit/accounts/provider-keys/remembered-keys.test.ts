@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ACCOUNT_LIMITS } from '../../../../src/accounts/limits.ts';
 import { createRememberedKeys } from '../../../../src/accounts/provider-keys/remembered-keys.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const PLACE = 'acct_a';
@@ -26,7 +26,7 @@ describe('remembered provider keys', () => {
       const { keys, state, clock } = memory();
       state.key = key;
       const found = await Promise.all([keys.find(PLACE), keys.find(PLACE)]);
-      clock.advance(LIMITS.providerKeyCacheMs - 1);
+      clock.advance(ACCOUNT_LIMITS.providerKey.cacheMs - 1);
       expect([...found, await keys.find(PLACE)]).toEqual([key, key, key]);
       expect(state.reads).toBe(1);
     }
@@ -35,18 +35,18 @@ describe('remembered provider keys', () => {
   it('cached provider keys expire after their time, and reading them does not prolong it', async () => {
     const { keys, state, clock } = memory();
     await keys.find(PLACE);
-    clock.advance(LIMITS.providerKeyCacheMs / 2);
+    clock.advance(ACCOUNT_LIMITS.providerKey.cacheMs / 2);
     await keys.find(PLACE);
     state.key = 'second';
-    clock.advance(LIMITS.providerKeyCacheMs / 2);
+    clock.advance(ACCOUNT_LIMITS.providerKey.cacheMs / 2);
     expect(await keys.find(PLACE)).toBe('second');
-    expect(LIMITS.providerKeyCacheMs).toBeLessThanOrEqual(5_000);
+    expect(ACCOUNT_LIMITS.providerKey.cacheMs).toBeLessThanOrEqual(5_000);
   });
 
   it('expired provider keys leave the cache, also when another account’s keys are read', async () => {
     const { keys, clock } = memory();
     await keys.find(PLACE);
-    clock.advance(LIMITS.providerKeyCacheMs);
+    clock.advance(ACCOUNT_LIMITS.providerKey.cacheMs);
     await keys.find('acct_b');
     expect(keys.size()).toBe(1);
   });
@@ -74,8 +74,8 @@ describe('remembered provider keys', () => {
   it('the cache of provider keys never exceeds its bound and drops the oldest entry first', async () => {
     const { keys, state } = memory();
     const place = (n: number) => `acct_${n}`;
-    for (let n = 0; n <= LIMITS.providerKeysCached; n++) await keys.find(place(n));
-    expect(keys.size()).toBe(LIMITS.providerKeysCached);
+    for (let n = 0; n <= ACCOUNT_LIMITS.providerKey.cached; n++) await keys.find(place(n));
+    expect(keys.size()).toBe(ACCOUNT_LIMITS.providerKey.cached);
     const { reads } = state;
     await keys.find(place(1));
     expect(state.reads).toBe(reads);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ACCOUNT_LIMITS } from '../../../../../accounts/limits.ts';
 import type { AgentKeyBudgets } from '../../../../../accounts/management/agent-key-budgets.ts';
 import { ok, route } from '../../../../../http/route/route.ts';
-import { LIMITS } from '../../../../../kernel/limits.ts';
 import { controlErrors } from '../../../../../spend/errors.ts';
 import { parseRaw } from '../../../../raw-amount.ts';
 import { AgentKeyParams, BudgetView, BudgetWindow } from '../agent-key-shape.ts';
@@ -19,7 +19,8 @@ export const setAgentKeyBudget = route<{ agentKeyBudgets: AgentKeyBudgets }>()({
   async handle({ caller, params, body, services }) {
     const budgetRaw = parseRaw(body.budgetRaw);
     // An amount that cannot be parsed has an error code of its own here.
-    if (budgetRaw === undefined) throw controlErrors.invalidBudget(String(LIMITS.creditRaw));
+    if (budgetRaw === undefined)
+      throw controlErrors.invalidBudget(String(ACCOUNT_LIMITS.agent.creditRaw));
     const wanted = { budgetRaw, windowSeconds: body.windowSeconds };
     const { agentId, keyId } = params;
     return ok({ budget: await services.agentKeyBudgets.set(caller, agentId, keyId, wanted) });

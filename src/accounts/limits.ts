@@ -1,0 +1,69 @@
+/** Limits of accounts, agents, keys and wallets, and of their caches in a process. */
+export const ACCOUNT_LIMITS = {
+  agent: {
+    perDeveloper: 5,
+    nameChars: 64,
+    maxRateBps: 10_000,
+    expirySeconds: { min: 60, max: 31_536_000 },
+    /** Bounds in the record of a prepaid agent whose creation names no bounds: the bounds of the published command line. */
+    prepaid: { maxRateBps: 1_000, expirySeconds: 31_536_000 },
+    closedListed: 200,
+    recentChargesCounted: 10_000,
+    page: 500,
+    referenceChars: 255,
+    /** Largest credit: a billion dollars. A balance can hold a thousand such credits. */
+    creditRaw: 1_000_000_000_000_000n,
+  },
+  key: {
+    perAgent: 5,
+    perAccount: 5,
+    labelChars: 100,
+    cached: 10_000,
+    cacheMs: 30_000,
+    usesKept: 10_000,
+    useFlushMs: 15_000,
+  },
+  session: {
+    tokenSeconds: 7 * 24 * 3_600,
+    /** Ended sessions of one account that are remembered until their tokens expire. One more ends all sessions of the account. */
+    endedKept: 100,
+  },
+  clientSecret: {
+    seconds: { min: 10, max: 7_200, usual: 600 },
+    /** Characters of a client secret. A secret travels in a header, and common proxies take lines of 8 KiB. */
+    chars: 7_168,
+    /** Bytes of a client secret's session as JSON before compression. Few of that size compress to `chars`. */
+    sessionBytes: 192 * 1024,
+  },
+  providerKey: {
+    chars: 512,
+    cached: 10_000,
+    /** Longest age of a cached provider key: the delay until a change by another process takes effect. */
+    cacheMs: 5_000,
+  },
+  invalidation: {
+    pollMs: 1_000,
+    overlapMs: 60_000,
+    batch: 1_000,
+    batchesPerTick: 8,
+    remembered: 50_000,
+    retentionMs: 3_600_000,
+  },
+  provisioning: {
+    pollMs: 2_000,
+    leaseMs: 60_000,
+    /**
+     * Waits between attempts to provision an agent. A provider's recovery is noticed within ten minutes; each day of an outage
+     * costs 144 attempts for each agent.
+     */
+    retry: { first: 5_000, max: 600_000 },
+    batch: 10,
+  },
+  wallet: {
+    kept: 10_000,
+    timeoutMs: 8_000,
+    answerBytes: 256 * 1024,
+    reasonChars: 200,
+    underWay: 64,
+  },
+} as const;
