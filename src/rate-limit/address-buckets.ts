@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
+import { RATE_LIMITS } from './limits.ts';
 
 export type BucketSize = {
   /** Tokens of a bucket that was not used lately. */
@@ -23,7 +23,7 @@ export class AddressBuckets {
   constructor(
     clock: Clock,
     { burst, perMinute }: BucketSize,
-    capacity: number = LIMITS.addressesCounted,
+    capacity: number = RATE_LIMITS.addressesCounted,
   ) {
     this.perMinute = perMinute;
     this.#clock = clock;

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
+import { RATE_LIMITS } from './limits.ts';
 import { type Allowance, allowanceOf } from './rate-limit.ts';
 
 /**
@@ -50,14 +50,14 @@ export class FairShares {
   }
 
   #begin(nowMs: number): void {
-    this.#endsMs = nowMs + LIMITS.rateWindowMs;
+    this.#endsMs = nowMs + RATE_LIMITS.window.lifeMs;
     this.#parties.clear();
     this.#seen = 0;
     this.#taken = 0;
   }
 
   #add(name: string): Party {
-    if (this.#parties.size >= LIMITS.addressesCounted) this.#parties.clear();
+    if (this.#parties.size >= RATE_LIMITS.addressesCounted) this.#parties.clear();
     const party = { taken: 0 };
     this.#parties.set(name, party);
     this.#seen += 1;

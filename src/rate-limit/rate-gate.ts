@@ -9,6 +9,7 @@ import { LIMITS } from '../kernel/limits.ts';
 import { WEBHOOK_LIMITS } from '../webhooks/limits.ts';
 import type { BucketSize } from './address-buckets.ts';
 import type { RateLimitReason } from './errors.ts';
+import { RATE_LIMITS } from './limits.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { refusal } from './refuse.ts';
 import { createFairShares, type LeastShares } from './server-shares.ts';
@@ -176,7 +177,7 @@ function bucketOf(request: RatedRequest, caller: Caller, limits: RateLimits): Bu
       if (caller.kind !== 'developer') return undefined;
       return {
         name: `search:${caller.accountId}`,
-        perMinute: LIMITS.phone.searchesPerMinute,
+        perMinute: RATE_LIMITS.numberSearchesPerMinute,
         reason: 'key_rate_limit',
       };
     case 'key':

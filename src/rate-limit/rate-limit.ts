@@ -1,7 +1,7 @@
 import type { HeaderLine } from '../http/route/answer.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
+import { RATE_LIMITS } from './limits.ts';
 
 /** Verdict of one bucket on one request. */
 export type Allowance = {
@@ -28,13 +28,13 @@ type Window = { startedMs: number; taken: number };
  */
 export function createRateLimiter(
   clock: Clock,
-  capacity: number = LIMITS.rateWindows,
+  capacity: number = RATE_LIMITS.window.counted,
 ): RateLimiter {
   const windows = new RecentMap<string, Window>(capacity);
 
   const windowOf = (bucket: string, nowMs: number): Window => {
     const known = windows.get(bucket);
-    if (known !== undefined && nowMs - known.startedMs < LIMITS.rateWindowMs) return known;
+    if (known !== undefined && nowMs - known.startedMs < RATE_LIMITS.window.lifeMs) return known;
     const window = { startedMs: nowMs, taken: 0 };
     windows.set(bucket, window);
     return window;
@@ -47,7 +47,7 @@ export function createRateLimiter(
       const window = windowOf(bucket, nowMs);
       const allowed = window.taken < perMinute;
       if (allowed) window.taken += 1;
-      const leftMs = window.startedMs + LIMITS.rateWindowMs - nowMs;
+      const leftMs = window.startedMs + RATE_LIMITS.window.lifeMs - nowMs;
       const remaining = perMinute - window.taken;
       return allowanceOf(clock, { allowed, limit: perMinute, remaining, leftMs });
     },

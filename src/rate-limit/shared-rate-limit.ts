@@ -1,8 +1,8 @@
 import { type Clock, soon } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
 import { answerWithin } from '../platform/postgres/transient.ts';
+import { RATE_LIMITS } from './limits.ts';
 import { type Allowance, allowanceOf, type RateLimiter } from './rate-limit.ts';
 import type { RateWindows } from './rate-store.ts';
 import { TokenShare } from './token-share.ts';
@@ -26,7 +26,7 @@ export function createSharedRateLimiter(deps: {
   readonly log: Log;
   readonly capacity?: number;
 }): RateLimiter {
-  const { clock, capacity = LIMITS.rateWindows } = deps;
+  const { clock, capacity = RATE_LIMITS.window.counted } = deps;
   const buckets = new RecentMap<string, Bucket>(capacity);
   const allowance = ({ share }: Bucket, allowed: boolean, nowMs: number): Allowance => {
     const { limit, remaining, endsMs } = share;
@@ -91,14 +91,14 @@ function createClaims(
 
   async function claim(): Promise<void> {
     isUnderWay = true;
-    const batch = [...asking].slice(0, LIMITS.rateClaimBuckets).map((bucket) => {
+    const batch = [...asking].slice(0, RATE_LIMITS.window.claimBuckets).map((bucket) => {
       asking.delete(bucket);
       const { share, waiting } = bucket;
       return { bucket, claim: { bucket: share.bucket, tokens: share.need(waiting.length) } };
     });
     try {
       const claimed = windows.claim(batch.map((one) => one.claim));
-      const found = await answerWithin(clock, LIMITS.rateClaimMs, claimed);
+      const found = await answerWithin(clock, RATE_LIMITS.window.claimMs, claimed);
       isAway = false;
       const nowMs = clock.monotonicMs();
       for (const { bucket, claim } of batch) {
@@ -132,7 +132,7 @@ function createClaims(
   const countAlone = (all: readonly Bucket[]) => {
     isAway = true;
     const nowMs = clock.monotonicMs();
-    probeAtMs = nowMs + LIMITS.rateProbeMs;
+    probeAtMs = nowMs + RATE_LIMITS.window.probeMs;
     asking.clear();
     for (const bucket of all) {
       bucket.isAsking = false;

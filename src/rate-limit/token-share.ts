@@ -1,4 +1,4 @@
-import { LIMITS } from '../kernel/limits.ts';
+import { RATE_LIMITS } from './limits.ts';
 import type { SharedWindow } from './rate-store.ts';
 
 /**
@@ -19,7 +19,7 @@ export class TokenShare {
   constructor(bucket: string, limit: number) {
     this.bucket = bucket;
     this.limit = limit;
-    this.#size = Math.max(1, Math.floor(limit * LIMITS.rateSharePart));
+    this.#size = Math.max(1, Math.floor(limit * RATE_LIMITS.window.sharePart));
     this.#leftForAll = limit;
   }
 
@@ -53,7 +53,7 @@ export class TokenShare {
   takeAlone(nowMs: number): boolean {
     if (nowMs >= this.#endsMs) {
       this.#close();
-      this.#endsMs = nowMs + LIMITS.rateWindowMs;
+      this.#endsMs = nowMs + RATE_LIMITS.window.lifeMs;
     }
     if (this.#used >= this.limit) return false;
     this.#used += 1;

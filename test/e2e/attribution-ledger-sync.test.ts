@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
+import { RATE_LIMITS } from '../../src/rate-limit/limits.ts';
 import { answersIn, RawSocket, rawRequest } from '../support/raw-socket.ts';
 import {
   ask,
@@ -233,7 +234,7 @@ describe('an upload that is refused', () => {
   it('uploads of outside purchases are limited to sixty a minute, counted per agent', async () => {
     const [agent, other] = [await world.fund('hurries'), await world.fund('does not')];
     const statuses: number[] = [];
-    for (let i = 0; i < LIMITS.ledgerSyncPerMinute; i++) {
+    for (let i = 0; i < RATE_LIMITS.usual.ledgerSyncPerMinute; i++) {
       statuses.push((await upload(agent, '{}')).status);
     }
     expect(statuses.every((status) => status === 200)).toBe(true);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi } from '../../src/app/commands/demo/api.ts';
 import { fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { openSql, type Sql } from '../../src/platform/postgres/sql.ts';
+import { RATE_LIMITS } from '../../src/rate-limit/limits.ts';
 import { type OpenAiUpstream, openAiUpstream, SHORT_USAGE } from '../support/openai-upstream.ts';
 import {
   ADMIN_KEY,
@@ -93,7 +93,7 @@ describe('two servers on one database', () => {
     const statuses: number[] = [];
     const remaining: number[] = [];
     const caller = async (server: ServerProcess) => {
-      for (let n = 0; n < LIMITS.gatewayPerMinute / 4; n++) {
+      for (let n = 0; n < RATE_LIMITS.usual.gatewayPerMinute / 4; n++) {
         const { status, headers } = await buy(server, agent.agentKey);
         statuses.push(status);
         remaining.push(Number(headers.get('x-ratelimit-remaining')));
@@ -104,8 +104,8 @@ describe('two servers on one database', () => {
     expect(performance.now() - startedMs, 'all within one window').toBeLessThan(55_000);
     const allowed = statuses.filter((status) => status === 200).length;
     expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - allowed);
-    expect(allowed).toBeGreaterThanOrEqual(LIMITS.gatewayPerMinute * 0.95);
-    expect(allowed).toBeLessThanOrEqual(LIMITS.gatewayPerMinute * 1.05);
+    expect(allowed).toBeGreaterThanOrEqual(RATE_LIMITS.usual.gatewayPerMinute * 0.95);
+    expect(allowed).toBeLessThanOrEqual(RATE_LIMITS.usual.gatewayPerMinute * 1.05);
     expect(Math.min(...remaining)).toBe(0);
   });
 });

@@ -5,6 +5,7 @@ import { pruneRequests } from '../../idempotency/prune-requests.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import { RATE_LIMITS } from '../../rate-limit/limits.ts';
 import { createRateWindows, pruneRateWindows } from '../../rate-limit/rate-store.ts';
 import { createSharedRateLimiter } from '../../rate-limit/shared-rate-limit.ts';
 import type { LedgerParts } from './build-ledger.ts';
@@ -19,7 +20,7 @@ export function buildRequests(
   const { sql, settings } = world;
   const keys = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
   const outcomes = createOutcomeKeeper({ ...world, keys });
-  const windows = createRateWindows(sql, LIMITS.rateWindowMs);
+  const windows = createRateWindows(sql, RATE_LIMITS.window.lifeMs);
   teardown.defer('keyed answers', outcomes.tick);
   teardown.use(
     'request workers',
@@ -32,7 +33,7 @@ export function buildRequests(
       pruneRequests({
         sql,
         lease,
-        pruneRateWindows: (most) => pruneRateWindows(sql, 2 * LIMITS.rateWindowMs, most),
+        pruneRateWindows: (most) => pruneRateWindows(sql, 2 * RATE_LIMITS.window.lifeMs, most),
       }),
     ]),
   );

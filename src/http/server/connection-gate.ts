@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
+import { RATE_LIMITS } from '../../rate-limit/limits.ts';
 import { networkOf } from '../route/client-address.ts';
 import type { Census } from './connection-census.ts';
 
@@ -28,7 +29,7 @@ type Holding = { counted: number; openedSince: number };
  */
 export class ConnectionGate {
   readonly #deps: Deps;
-  readonly #holdings = new RecentMap<string, Holding>(LIMITS.addressesCounted);
+  readonly #holdings = new RecentMap<string, Holding>(RATE_LIMITS.addressesCounted);
   #open = 0;
   #refused = 0;
   #isCounting = false;

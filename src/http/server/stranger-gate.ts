@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../kernel/api-error.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { AddressBuckets, type BucketSize } from '../../rate-limit/address-buckets.ts';
+import { RATE_LIMITS } from '../../rate-limit/limits.ts';
 import { refusal } from '../../rate-limit/refuse.ts';
 import { networkOf } from '../route/client-address.ts';
 import type { Envelope } from '../route/render-error.ts';
@@ -42,7 +42,7 @@ export interface StrangerGate {
 export function createStrangerGate(clock: Clock, limits: StrangerLimits): StrangerGate {
   const anonymous = new AddressBuckets(clock, limits.anonymous);
   const failures = new AddressBuckets(clock, limits.failedCredentials);
-  const proven = new RecentMap<string, true>(LIMITS.provenCredentials);
+  const proven = new RecentMap<string, true>(RATE_LIMITS.provenCredentials);
 
   const take = (buckets: AddressBuckets, asked: GatedRequest): string => {
     const network = networkOf(asked.clientAddress());

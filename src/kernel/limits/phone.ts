@@ -16,7 +16,6 @@ export const PHONE_LIMITS = {
   /** Ids that are tried for the charge of one month. A new id is used when the ledger has released the hold of the last one. */
   rentalPostings: 5,
   searchResults: 20,
-  searchesPerMinute: 30,
   /** Numbers that one purchase attempts to buy when other customers of the carrier buy them first. */
   purchaseTries: 4,
   /** Latest numbers in an agent's list, and latest calls in a number's list. */

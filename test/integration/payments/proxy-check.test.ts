@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { RATE_LIMITS } from '../../../src/rate-limit/limits.ts';
 import { proxyCheck } from '../../../src/routes/proxy/check.ts';
 import { type EvilVendor, startEvilVendor } from '../../support/chain/evil-vendor.ts';
 import { ask, startWorld, type Told, type WholeWorld } from '../../support/whole-world.ts';
@@ -136,7 +136,7 @@ describe('GET /v1/proxy/check', () => {
     const from = { 'x-forwarded-for': '203.0.113.250' };
     const url = `${world.url}/v1/proxy/check?url=x`;
     const statuses: number[] = [];
-    for (let i = 0; i < LIMITS.ipPerMinute; i++)
+    for (let i = 0; i < RATE_LIMITS.usual.ipPerMinute; i++)
       statuses.push((await ask(url, { headers: from })).status);
     expect(new Set(statuses)).toEqual(new Set([400]));
     const refused = await ask(url, { headers: from });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSql, type Sql } from '../../../src/platform/postgres/sql.ts';
+import { RATE_LIMITS } from '../../../src/rate-limit/limits.ts';
 import { createRateWindows } from '../../../src/rate-limit/rate-store.ts';
 import { createSharedRateLimiter } from '../../../src/rate-limit/shared-rate-limit.ts';
 import { cutProxy } from '../../support/cut-proxy.ts';
@@ -20,7 +20,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 /** A process's limiter on the database, and how often it asked it. */
 function limiterOn(sql: Sql) {
-  const windows = createRateWindows(sql, LIMITS.rateWindowMs);
+  const windows = createRateWindows(sql, RATE_LIMITS.window.lifeMs);
   const counted = { trips: 0 };
   const claim: typeof windows.claim = (claims) => {
     counted.trips++;
@@ -105,7 +105,7 @@ describe('a limiter whose database goes away', () => {
         if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       expect(allowed).toBe(300);
-      expect(slowestMs).toBeLessThan(LIMITS.rateClaimMs + 500);
+      expect(slowestMs).toBeLessThan(RATE_LIMITS.window.claimMs + 500);
 
       proxy.away(false);
       let round = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { FairShares } from '../../../src/rate-limit/fair-shares.ts';
+import { RATE_LIMITS } from '../../../src/rate-limit/limits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 /** How many of `n` requests of a party pass. */
@@ -41,7 +41,7 @@ describe('fair shares', () => {
   it('fair shares admit more clients than they remember', () => {
     const shares = new FairShares(new ManualClock(), { perMinute: 100, least: 1 });
     let refused = 0;
-    for (let n = 0; n < LIMITS.addressesCounted + 10; n++) {
+    for (let n = 0; n < RATE_LIMITS.addressesCounted + 10; n++) {
       if (shares.take(`party ${n}`) !== undefined) refused += 1;
     }
     expect(refused).toBe(0);
