@@ -3,7 +3,6 @@ import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { LeaseKeeper } from '../ledger/engine/renew-lease.ts';
 import { createRetryingRead } from '../ledger/engine/retry.ts';
@@ -17,6 +16,7 @@ import type {
 } from './idempotency.ts';
 import type { IdempotencyKeys, KeyClaim, StandingKey, WorkFate } from './idempotency-store.ts';
 import type { OutcomeKeeper } from './keep-outcomes.ts';
+import { IDEMPOTENCY_LIMITS } from './limits.ts';
 import { recordStream } from './record-stream.ts';
 import { decodeReplay, encodeAnswer } from './stored-answer.ts';
 
@@ -90,7 +90,7 @@ export function createAnswerKeeper(deps: AnswerKeeperDeps): IdempotencyStore {
       const { caller, key, method, path, workId = newId(random, 'work_') } = request;
       const claim = { owner: ownerOf(caller), key, method, path, workId };
       try {
-        for (let looks = 0; looks < LIMITS.idempotencyLooks; looks++) {
+        for (let looks = 0; looks < IDEMPOTENCY_LIMITS.looks; looks++) {
           const verdict = await look(request, claim);
           if (verdict !== undefined) return verdict;
         }
@@ -126,7 +126,7 @@ async function lostAnswer(
 ): Promise<Uint8Array | null | undefined> {
   const left = await request.recall?.(workId);
   if (left !== undefined) {
-    return encodeAnswer(left, left.body as string, LIMITS.idempotencyAnswerBytes);
+    return encodeAnswer(left, left.body as string, IDEMPOTENCY_LIMITS.answerBytes);
   }
   return fate.kind === 'unpaid' ? undefined : encodeLost(request, workId, fate);
 }
@@ -145,14 +145,14 @@ function encodeLost(
           reservation,
         );
   const answer = request.render(refusal);
-  return encodeAnswer(answer, answer.body as string, LIMITS.idempotencyAnswerBytes);
+  return encodeAnswer(answer, answer.body as string, IDEMPOTENCY_LIMITS.answerBytes);
 }
 
 const ownerOf = (caller: AgentCaller | DeveloperCaller): string =>
   caller.kind === 'agent' ? `agent:${caller.agentId}` : `account:${caller.accountId}`;
 
 function freshWork({ outcomes, onKept }: AnswerKeeperDeps, work: KeyClaim): FreshWork {
-  const most = LIMITS.idempotencyAnswerBytes;
+  const most = IDEMPOTENCY_LIMITS.answerBytes;
   const done = async (answer: HttpAnswer, body: string | Uint8Array | null): Promise<void> => {
     const kept = body === null ? null : encodeAnswer(answer, body, most);
     await outcomes.write({ kind: 'done', work, answer: kept });

@@ -1,9 +1,9 @@
 import { type Clock, within } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { createRetry } from '../ledger/engine/retry.ts';
 import { answerWithin, isTransient } from '../platform/postgres/transient.ts';
 import type { IdempotencyKeys, KeyWork } from './idempotency-store.ts';
+import { IDEMPOTENCY_LIMITS } from './limits.ts';
 
 /** Outcome of the work under a key: done with a kept answer, done with one that is not kept, or not done. */
 export type WorkOutcome =
@@ -17,7 +17,7 @@ type Unwritten =
 
 export type OutcomeKeeper = {
   /**
-   * Writes an outcome within `LIMITS.idempotencyStoreMs`, and never rejects: an outcome that is not written by then is kept for
+   * Writes an outcome within `IDEMPOTENCY_LIMITS.storeMs`, and never rejects: an outcome that is not written by then is kept for
    * a retry.
    */
   write(outcome: WorkOutcome): Promise<void>;
@@ -50,12 +50,12 @@ export function createOutcomeKeeper(deps: {
   const send = async (outcome: Unwritten): Promise<void> => {
     const { work } = outcome;
     if (outcome.kind !== 'done') return keys.free(work);
-    const isOurs = await keys.finish(work, outcome.answer, LIMITS.idempotencyWindowMs);
+    const isOurs = await keys.finish(work, outcome.answer, IDEMPOTENCY_LIMITS.windowMs);
     if (!isOurs) log.warn({ workId: work.workId }, 'a key was taken over before its work ended');
   };
 
   const remember = (outcome: Unwritten) => {
-    const { most, bytes } = LIMITS.unwrittenOutcomes;
+    const { most, bytes } = IDEMPOTENCY_LIMITS.unwritten;
     const { work } = outcome;
     const fits = heldBytes + sizeOf(outcome) <= bytes;
     const kept: Unwritten = fits ? outcome : { kind: 'done', work, answer: null };
@@ -72,15 +72,15 @@ export function createOutcomeKeeper(deps: {
     if (outcome.kind !== 'doubtful') return;
     const nowMs = clock.monotonicMs();
     const freedMs = outcome.freedMs ?? nowMs;
-    if (nowMs - freedMs < LIMITS.unwrittenOutcomes.doubtMs) remember({ ...outcome, freedMs });
+    if (nowMs - freedMs < IDEMPOTENCY_LIMITS.unwritten.doubtMs) remember({ ...outcome, freedMs });
   };
 
   return {
     async write(outcome) {
-      const end = clock.monotonicMs() + LIMITS.idempotencyStoreMs;
+      const end = clock.monotonicMs() + IDEMPOTENCY_LIMITS.storeMs;
       const sent = retry(() => send(outcome), { until: () => clock.monotonicMs() >= end });
       try {
-        await within(clock, LIMITS.idempotencyStoreMs, sent, () => {
+        await within(clock, IDEMPOTENCY_LIMITS.storeMs, sent, () => {
           throw new Error('the database has not answered');
         });
       } catch (err) {
@@ -89,9 +89,12 @@ export function createOutcomeKeeper(deps: {
       }
     },
     async tick() {
-      for (const outcome of [...unwritten.values()].slice(0, LIMITS.unwrittenOutcomes.perTick)) {
+      for (const outcome of [...unwritten.values()].slice(
+        0,
+        IDEMPOTENCY_LIMITS.unwritten.perTick,
+      )) {
         try {
-          await answerWithin(clock, LIMITS.idempotencyStoreMs, send(outcome));
+          await answerWithin(clock, IDEMPOTENCY_LIMITS.storeMs, send(outcome));
         } catch (err) {
           if (isTransient(err)) throw err;
           log.error(

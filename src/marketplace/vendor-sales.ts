@@ -1,4 +1,5 @@
 import { requestErrors } from '../http/route/errors.ts';
+import { IDEMPOTENCY_LIMITS } from '../idempotency/limits.ts';
 import { ApiError } from '../kernel/api-error.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
@@ -84,7 +85,7 @@ export function createVendorSales(deps: VendorSalesDeps): VendorSales {
       // The client has left, and the answer is too long to be kept for a retry with the same key. The answer is lost, so the
       // agent is not charged.
       const isLost = call.workId !== undefined && call.client.aborted;
-      if (isLost && body.length > LIMITS.idempotencyAnswerBytes) {
+      if (isLost && body.length > IDEMPOTENCY_LIMITS.answerBytes) {
         throw requestErrors.clientClosed();
       }
       return delivery;

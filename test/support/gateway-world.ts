@@ -5,8 +5,8 @@ import type { AgentCaller } from '../../src/http/route/caller.ts';
 import { createHttpServer } from '../../src/http/server/app.ts';
 import { createAnswerKeeper } from '../../src/idempotency/keep-answers.ts';
 import { createOutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
+import { IDEMPOTENCY_LIMITS } from '../../src/idempotency/limits.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Ledger } from '../../src/ledger/rules/ledger.ts';
@@ -96,7 +96,7 @@ export async function gatewayWorld(options: {
   });
   const gateway = gatewayServices({ ...options, catalogue });
   const shared = { clock, random: systemRandom, log: silentLog };
-  const keys = memoryKeys(clock.now, LIMITS.idempotencyWindowMs);
+  const keys = memoryKeys(clock.now, IDEMPOTENCY_LIMITS.windowMs);
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };
   const server = await createHttpServer({

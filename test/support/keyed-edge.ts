@@ -2,8 +2,8 @@ import type { AnyRoute } from '../../src/http/route/route.ts';
 import { createIdempotencyKeys } from '../../src/idempotency/idempotency-store.ts';
 import { createAnswerKeeper } from '../../src/idempotency/keep-answers.ts';
 import { createOutcomeKeeper, type OutcomeKeeper } from '../../src/idempotency/keep-outcomes.ts';
+import { IDEMPOTENCY_LIMITS } from '../../src/idempotency/limits.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import type { Node } from '../../src/ledger/rules/node.ts';
@@ -23,7 +23,7 @@ export async function startKeyedEdge(
 ): Promise<KeyedEdge> {
   const node = await takeLease(sql, `edge ${process.pid} ${++nodes}`, 3_600_000);
   const shared = { clock: systemClock, random: systemRandom, log: silentLog };
-  const keys = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
+  const keys = createIdempotencyKeys({ sql, node, windowMs: IDEMPOTENCY_LIMITS.windowMs });
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };
   const idempotency = createAnswerKeeper({ keys, outcomes, lease, ...shared });

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../config/config-error.ts';
 import { createFairQueue } from '../../engines/threads/fair-queue.ts';
 import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
+import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
@@ -84,7 +85,7 @@ function buildShop(world: World, { gateway, node, voice }: MemoryParts) {
       findOwner: (agentId) => findOwner(sql, agentId),
     }),
   );
-  const works = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
+  const works = createIdempotencyKeys({ sql, node, windowMs: IDEMPOTENCY_LIMITS.windowMs });
   return {
     embedders: embeddersOf(localEmbedder(voice.engines), { usual, sells }),
     models,

@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers, type Worker } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
@@ -98,14 +99,15 @@ export function buildPayments(
     ? createPaidCalls({ ...paying, client: openClient(world, teardown) })
     : undefined;
   const prune = async () => {
-    for (let n = 0; n < LIMITS.pruneBatchesPerTick; n++) {
-      const { passthroughKeptDays: days, pruneBatch: most } = LIMITS;
+    for (let n = 0; n < IDEMPOTENCY_LIMITS.prune.batchesPerTick; n++) {
+      const { passthroughKeptDays: days } = LIMITS;
+      const { batch: most } = IDEMPOTENCY_LIMITS.prune;
       if ((await prunePassthroughs(sql, days, most)) < most) break;
     }
   };
   const workers: Worker[] = [
     { name: 'write-passthroughs', everyMs: LIMITS.passthroughWriteMs, tick: passthroughs.flush },
-    { name: 'prune-passthroughs', everyMs: LIMITS.pruneEveryMs, tick: prune },
+    { name: 'prune-passthroughs', everyMs: IDEMPOTENCY_LIMITS.prune.everyMs, tick: prune },
   ];
   if (view !== undefined) {
     const reconciler = buildReconciler(world, {

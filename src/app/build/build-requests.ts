@@ -1,8 +1,8 @@
 import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
 import { createAnswerKeeper } from '../../idempotency/keep-answers.ts';
 import { createOutcomeKeeper } from '../../idempotency/keep-outcomes.ts';
+import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
 import { pruneRequests } from '../../idempotency/prune-requests.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { RATE_LIMITS } from '../../rate-limit/limits.ts';
@@ -18,7 +18,7 @@ export function buildRequests(
   teardown: Teardown,
 ) {
   const { sql, settings } = world;
-  const keys = createIdempotencyKeys({ sql, node, windowMs: LIMITS.idempotencyWindowMs });
+  const keys = createIdempotencyKeys({ sql, node, windowMs: IDEMPOTENCY_LIMITS.windowMs });
   const outcomes = createOutcomeKeeper({ ...world, keys });
   const windows = createRateWindows(sql, RATE_LIMITS.window.lifeMs);
   teardown.defer('keyed answers', outcomes.tick);
@@ -27,7 +27,7 @@ export function buildRequests(
     startWorkers(world, [
       {
         name: 'write-outcomes',
-        everyMs: LIMITS.unwrittenOutcomes.retryMs,
+        everyMs: IDEMPOTENCY_LIMITS.unwritten.retryMs,
         tick: outcomes.tick,
       },
       pruneRequests({

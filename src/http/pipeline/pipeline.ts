@@ -3,8 +3,8 @@ import type {
   IdempotencyStore,
   IdempotencyVerdict,
 } from '../../idempotency/idempotency.ts';
+import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
 import { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { NO_RETRY } from '../../kernel/refusal.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
@@ -168,12 +168,12 @@ function beginIdempotent(
   const key = request.headers.get('idempotency-key');
   if (route.idempotent !== true || key === undefined || idempotency === undefined) return undefined;
   if (caller.kind !== 'agent' && caller.kind !== 'developer') return undefined;
-  if (!PLAIN_KEY.test(key) || key.length > LIMITS.idempotencyKeyChars) {
+  if (!PLAIN_KEY.test(key) || key.length > IDEMPOTENCY_LIMITS.keyChars) {
     throw refuseInput(
       [
         {
           path: ['Idempotency-Key'],
-          message: `must have 1 to ${LIMITS.idempotencyKeyChars} printable ASCII characters`,
+          message: `must have 1 to ${IDEMPOTENCY_LIMITS.keyChars} printable ASCII characters`,
           code: 'invalid_idempotency_key',
         },
       ],

@@ -3,7 +3,6 @@ export const CONTROL_LIMITS = {
   // Tags
   taskIdChars: 128,
   taskValueBps: { min: 1, max: 100_000 },
-  idempotencyKeyChars: 255,
 
   // Spend controls
   /** Policies in force that callers made. The session limit and the budgets of keys are not counted. */

@@ -69,25 +69,6 @@ export const REQUEST_LIMITS = {
   upstreamResponseBytes: 10 * 1024 * 1024,
 
   // Idempotency
-  idempotencyWindowMs: 600_000,
-  /** Bytes of a kept answer. A longer answer is not kept; a repeat of its key is refused as not replayable. */
-  idempotencyAnswerBytes: 5 * 1024 * 1024,
-  /** Longest time that a caller waits for its answer to be stored. */
-  idempotencyStoreMs: 3_000,
-  /** Attempts of one request to claim an idempotency key that other requests take and free at the same time. */
-  idempotencyLooks: 5,
-  /** Bounds of the outcomes that the database could not store yet. They are written again each second. */
-  unwrittenOutcomes: {
-    most: 10_000,
-    bytes: 32 * 1024 * 1024,
-    perTick: 100,
-    retryMs: 1_000,
-    /** Time after a doubtful claim was first freed in which every retry frees it again: the claim may be executed late. */
-    doubtMs: 5_000,
-  },
 
   // Pruning of keys and rate windows
-  pruneEveryMs: 15_000,
-  pruneBatch: 1_000,
-  pruneBatchesPerTick: 10,
 } as const;

@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
@@ -57,14 +58,14 @@ export const relayAnswer = (
 
 /**
  * Reads a paid answer to its end, whether or not its client still reads, because a request with an idempotency key is
- * replayed. Throws `ambiguous` when the answer breaks off or exceeds `LIMITS.idempotencyAnswerBytes`.
+ * replayed. Throws `ambiguous` when the answer breaks off or exceeds `IDEMPOTENCY_LIMITS.answerBytes`.
  */
 export async function keepWhole(
   answer: ProxyAnswer,
   { nonce, validBefore }: Payment,
 ): Promise<ProxyAnswer> {
   try {
-    return await gatherWhole(answer, LIMITS.idempotencyAnswerBytes);
+    return await gatherWhole(answer, IDEMPOTENCY_LIMITS.answerBytes);
   } catch {
     const detail =
       'The answer broke off after the payment had been taken. Do not send it again: look the reservation up until it is terminal.';

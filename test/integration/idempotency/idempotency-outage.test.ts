@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ok, route } from '../../../src/http/route/route.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import { openSql } from '../../../src/platform/postgres/sql.ts';
 import { type CutProxy, cutProxy } from '../../support/cut-proxy.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -74,7 +74,7 @@ describe('a key whose database connection is lost', () => {
     w.play.cut = (proxy) => proxy.away(true);
     const first = await w.post();
     expect(first).toMatchObject({ status: 200, body: { run: 1 } });
-    expect(first.tookMs).toBeLessThan(LIMITS.idempotencyStoreMs + 1_000);
+    expect(first.tookMs).toBeLessThan(IDEMPOTENCY_LIMITS.storeMs + 1_000);
     expect(w.edge.outcomes.size).toBe(1);
 
     w.proxy.away(false);

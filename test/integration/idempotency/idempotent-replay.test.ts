@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ok, type RouteReply, route } from '../../../src/http/route/route.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import { endLease } from '../../../src/ledger/store/lease-store.ts';
 import { gatewayErrors } from '../../../src/models/errors.ts';
 import { proxyErrors } from '../../../src/payments/errors.ts';
@@ -61,12 +61,12 @@ const SCRIPTS: Readonly<Record<string, () => RouteReply | Promise<RouteReply>>> 
   },
   exactly: () => ({
     status: 200,
-    body: Buffer.alloc(LIMITS.idempotencyAnswerBytes),
+    body: Buffer.alloc(IDEMPOTENCY_LIMITS.answerBytes),
     headers: octets,
   }),
   tooLong: () => ({
     status: 200,
-    body: Buffer.alloc(LIMITS.idempotencyAnswerBytes + 1),
+    body: Buffer.alloc(IDEMPOTENCY_LIMITS.answerBytes + 1),
     headers: octets,
   }),
   stream: () => ({ status: 200, body: chunks(10), headers: octets }),
@@ -321,7 +321,7 @@ describe('an answer that is too long to keep', () => {
       const key = newKey();
       const first = await post(script, { key });
       expect(first.status).toBe(200);
-      expect(first.bytes.byteLength).toBeGreaterThan(LIMITS.idempotencyAnswerBytes);
+      expect(first.bytes.byteLength).toBeGreaterThan(IDEMPOTENCY_LIMITS.answerBytes);
       const again = await post(script, { key });
       expect(again.status).toBe(409);
       expect(again.json()).toMatchObject({

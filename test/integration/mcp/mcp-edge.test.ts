@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAnswerKeeper } from '../../../src/idempotency/keep-answers.ts';
 import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
@@ -219,7 +220,7 @@ it('the MCP remember tool stores a text once under an idempotency key, and again
     memory,
   });
   const shared = { clock: systemClock, log: silentLog, random: systemRandom };
-  const keys = memoryKeys(() => systemClock.now(), LIMITS.idempotencyWindowMs);
+  const keys = memoryKeys(() => systemClock.now(), IDEMPOTENCY_LIMITS.windowMs);
   const outcomes = createOutcomeKeeper({ ...shared, keys });
   const lease = { mayReap: () => true, tick: async () => {} };
   const idempotency = createAnswerKeeper({ ...shared, keys, outcomes, lease });

@@ -4,8 +4,8 @@ import { renderError } from '../../../src/http/route/render-error.ts';
 import type { FreshWork, IdempotencyVerdict } from '../../../src/idempotency/idempotency.ts';
 import { createAnswerKeeper } from '../../../src/idempotency/keep-answers.ts';
 import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import type { ApiError } from '../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { memoryKeys } from '../../support/fakes/memory-keys.ts';
@@ -135,10 +135,10 @@ describe('a key', () => {
   it('an idempotency key whose response is too long can be neither replayed nor run again', async () => {
     const w = world();
     const work = await w.fresh();
-    await work.store(answer('x'.repeat(LIMITS.idempotencyAnswerBytes + 1)));
+    await work.store(answer('x'.repeat(IDEMPOTENCY_LIMITS.answerBytes + 1)));
     expect(await w.refused()).toMatchObject({ status: 409, error: 'response_not_replayable' });
     const other = await w.fresh({ key: 'exactly' });
-    await other.store(answer('x'.repeat(LIMITS.idempotencyAnswerBytes)));
+    await other.store(answer('x'.repeat(IDEMPOTENCY_LIMITS.answerBytes)));
     expect(await w.begin({ key: 'exactly' })).toMatchObject({ kind: 'replay' });
   });
 

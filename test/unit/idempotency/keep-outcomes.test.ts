@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyWork } from '../../../src/idempotency/idempotency-store.ts';
 import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -66,7 +66,7 @@ describe('the end of keyed work', () => {
       await w.elapse(w.outcomes.write(done(1)));
       await w.elapse(w.outcomes.write({ kind: 'undone', work: work(2) }));
       const waitedMs = w.clock.now() - startMs;
-      expect(waitedMs).toBeLessThanOrEqual(2 * LIMITS.idempotencyStoreMs + 200);
+      expect(waitedMs).toBeLessThanOrEqual(2 * IDEMPOTENCY_LIMITS.storeMs + 200);
       expect(w.outcomes.size).toBe(2);
       await expect(w.elapse(w.outcomes.tick())).rejects.toThrow();
       expect(w.outcomes.size).toBe(2);
@@ -85,7 +85,7 @@ describe('the end of keyed work', () => {
     w.state.mode = 'answers';
     await w.elapse(w.outcomes.tick());
     expect([w.freed, w.outcomes.size]).toEqual([['work_3'], 1]);
-    w.clock.advance(LIMITS.unwrittenOutcomes.doubtMs);
+    w.clock.advance(IDEMPOTENCY_LIMITS.unwritten.doubtMs);
     await w.elapse(w.outcomes.tick());
     expect([w.freed, w.outcomes.size]).toEqual([['work_3', 'work_3'], 0]);
   });
@@ -108,6 +108,6 @@ describe('the end of keyed work', () => {
     await w.elapse(w.outcomes.tick());
     expect(w.written).toHaveLength(8);
     const kept = w.written.filter((answer) => answer !== null);
-    expect(kept).toHaveLength(Math.floor(LIMITS.unwrittenOutcomes.bytes / size));
+    expect(kept).toHaveLength(Math.floor(IDEMPOTENCY_LIMITS.unwritten.bytes / size));
   });
 });

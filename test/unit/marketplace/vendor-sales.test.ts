@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requestErrors } from '../../../src/http/route/errors.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { createSeededRandom } from '../../../src/kernel/random.ts';
@@ -72,7 +73,7 @@ const sound = (bytes: number): Delivery => ({
 const statusOf = async (answer: Promise<{ readonly status: number }>) => (await answer).status;
 
 /** In base64 it is longer than what is kept under a key. */
-const LONG = Math.ceil((LIMITS.idempotencyAnswerBytes * 3) / 4);
+const LONG = Math.ceil((IDEMPOTENCY_LIMITS.answerBytes * 3) / 4);
 
 describe('an order under an Idempotency-Key', () => {
   it.each([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { IDEMPOTENCY_LIMITS } from '../../../../src/idempotency/limits.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
@@ -259,7 +260,7 @@ describe('the answer to a payment', () => {
   );
 
   it('a paid answer under an idempotency key is buffered up to `idempotencyAnswerBytes` and streamed above', async () => {
-    const most = LIMITS.idempotencyAnswerBytes;
+    const most = IDEMPOTENCY_LIMITS.answerBytes;
     const kept = proxyWorld({ paid: { body: pieces(most) } });
     const { body } = await kept.send({ workId: 'work_1' });
     expect(body).toBeInstanceOf(Uint8Array);
