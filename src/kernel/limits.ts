@@ -1,4 +1,3 @@
-import { CONTROL_LIMITS } from './limits/controls.ts';
 import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
@@ -19,7 +18,6 @@ import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
  * own file.
  */
 export const LIMITS = {
-  ...CONTROL_LIMITS,
   ...PAYMENT_LIMITS,
   ...PAYOUT_LIMITS,
   ...REQUEST_LIMITS,

@@ -3,8 +3,9 @@ import { ok, route } from '../http/route/route.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import { estimatePrice } from '../models/catalogue/price-estimate.ts';
+import { SPEND_LIMITS } from '../spend/limits.ts';
 
-const count = z.number().int().min(0).max(LIMITS.estimateQuantity).nullish();
+const count = z.number().int().min(0).max(SPEND_LIMITS.awareness.estimateQuantity).nullish();
 
 /** Usage for which a price is estimated. An absent quantity counts as 0. */
 export const EstimateRequest = z.object({
@@ -13,7 +14,12 @@ export const EstimateRequest = z.object({
   output_tokens: count,
   cached_input_tokens: count,
   characters: count,
-  audio_seconds: z.number().min(0).max(LIMITS.estimateQuantity).transform(wholeMillis).nullish(),
+  audio_seconds: z
+    .number()
+    .min(0)
+    .max(SPEND_LIMITS.awareness.estimateQuantity)
+    .transform(wholeMillis)
+    .nullish(),
   audio_input_tokens: count,
   audio_output_tokens: count,
 });

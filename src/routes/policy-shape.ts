@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { isStorable } from '../platform/postgres/storable.ts';
+import { SPEND_LIMITS } from '../spend/limits.ts';
 import type { ControlsScope } from '../spend/policies/change-controls.ts';
 import { RawAmount } from './raw-amount.ts';
 import { RowId } from './row-id.ts';
@@ -15,8 +15,8 @@ export const PolicyQuery = z.object({
     .transform((text) => text === 'true' || text === '1'),
 });
 
-const UnixSeconds = z.number().int().min(0).max(LIMITS.unixSeconds).nullish();
-const Bps = z.number().int().min(0).max(LIMITS.qualityBps).nullish();
+const UnixSeconds = z.number().int().min(0).max(SPEND_LIMITS.policy.unixSeconds).nullish();
+const Bps = z.number().int().min(0).max(SPEND_LIMITS.policy.qualityBps).nullish();
 const secondsWithin = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z.number().int().min(min).max(max).nullish();
 
@@ -24,22 +24,22 @@ const secondsWithin = ({ min, max }: { readonly min: number; readonly max: numbe
 const bounds = {
   limitFloorRaw: RawAmount.nullish(),
   limitCeilingRaw: RawAmount.nullish(),
-  windowSeconds: secondsWithin(LIMITS.windowSeconds),
+  windowSeconds: secondsWithin(SPEND_LIMITS.policy.windowSeconds),
   effectiveFrom: UnixSeconds,
   effectiveUntil: UnixSeconds,
   action: z.enum(['block', 'suspend_agent']).nullish(),
   label: z
     .string()
-    .max(LIMITS.policyLabelChars)
+    .max(SPEND_LIMITS.policy.labelChars)
     .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
     .nullish(),
   qualityThrottleFloorBps: Bps,
-  qualityWindowSeconds: secondsWithin(LIMITS.qualityWindowSeconds),
+  qualityWindowSeconds: secondsWithin(SPEND_LIMITS.policy.qualityWindowSeconds),
 };
 
 const made = {
   ...bounds,
-  matchKey: z.string().min(1).max(LIMITS.matchKeyChars).nullish(),
+  matchKey: z.string().min(1).max(SPEND_LIMITS.policy.matchKeyChars).nullish(),
   matchKind: z.enum(['host_exact', 'host_suffix', 'recipient']).nullish(),
   limitRaw: RawAmount,
   calendarUnit: z.enum(['day', 'week', 'month']).nullish(),

@@ -1,6 +1,6 @@
 import type { Fields } from '../kernel/api-error.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { NO_RETRY, refusal } from '../kernel/refusal.ts';
+import { SPEND_LIMITS } from './limits.ts';
 
 /** Refusals by spend controls, and refusals of requests that change spend controls. */
 export const controlErrors = {
@@ -92,7 +92,7 @@ export const attributionErrors = {
     refusal(
       400,
       'invalid_action_id',
-      `An action id has 1 to ${LIMITS.taskIdChars} printable ASCII characters.`,
+      `An action id has 1 to ${SPEND_LIMITS.tag.idChars} printable ASCII characters.`,
     ),
   tooManyEvents: (max: number) =>
     refusal(413, 'payload_too_large', `An upload may have at most ${max} events.`, {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { RATE_LIMITS } from '../../src/rate-limit/limits.ts';
+import { SPEND_LIMITS } from '../../src/spend/limits.ts';
 import { answersIn, RawSocket, rawRequest } from '../support/raw-socket.ts';
 import {
   ask,
@@ -69,7 +69,7 @@ describe('an upload of what was bought elsewhere', () => {
       event({ unknown: 1 }),
       'no json',
       `${event({ kind: 'tool', reserved: 0.3 })}\r`,
-      'x'.repeat(LIMITS.syncLineBytes + 1),
+      'x'.repeat(SPEND_LIMITS.sync.lineBytes + 1),
       event(),
     ];
     const body = lines.join('\n');
@@ -183,28 +183,30 @@ describe('an upload that is refused', () => {
   it('an upload of outside purchases gets 413 from the first event or byte over the limit, and stores nothing', async () => {
     const agent = await world.fund('sends too much');
     const many = (count: number) => `${event()}\n${'{}\n'.repeat(count - 1)}`;
-    const tooMany = await upload(agent, many(LIMITS.syncEvents + 1));
+    const tooMany = await upload(agent, many(SPEND_LIMITS.sync.events + 1));
     expect([tooMany.status, tooMany.body]).toMatchObject([
       413,
-      { error: 'payload_too_large', limit_events: LIMITS.syncEvents },
+      { error: 'payload_too_large', limit_events: SPEND_LIMITS.sync.events },
     ]);
     expect((await upload(agent, many(1_000_000))).status).toBe(413);
     // The last one needs no newline to be one too many; a blank one is none.
-    expect((await upload(agent, `${many(LIMITS.syncEvents)}{}`)).status).toBe(413);
+    expect((await upload(agent, `${many(SPEND_LIMITS.sync.events)}{}`)).status).toBe(413);
 
     const padded = (bytes: number) => event().padEnd(bytes, ' \n');
-    const tooLong = await upload(agent, padded(LIMITS.syncBytes + 1));
+    const tooLong = await upload(agent, padded(SPEND_LIMITS.sync.bodyBytes + 1));
     expect([tooLong.status, tooLong.body]).toMatchObject([
       413,
-      { error: 'payload_too_large', limit_bytes: LIMITS.syncBytes },
+      { error: 'payload_too_large', limit_bytes: SPEND_LIMITS.sync.bodyBytes },
     ]);
     expect(await rowsOf(agent.agentId)).toBe(0);
-    expect((await upload(agent, `${many(LIMITS.syncEvents)}\n\n`)).body).toEqual({
+    expect((await upload(agent, `${many(SPEND_LIMITS.sync.events)}\n\n`)).body).toEqual({
       synced: 1,
       duplicates: 0,
       rejected: 4_999,
     });
-    expect((await upload(agent, padded(LIMITS.syncBytes))).body).toMatchObject({ duplicates: 1 });
+    expect((await upload(agent, padded(SPEND_LIMITS.sync.bodyBytes))).body).toMatchObject({
+      duplicates: 1,
+    });
   });
 
   it('an upload of outside purchases needs an agent key with write permission, of an active agent', async () => {

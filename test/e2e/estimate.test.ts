@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { SPEND_LIMITS } from '../../src/spend/limits.ts';
 import {
   type AwareAgent,
   type AwareWorld,
@@ -91,7 +91,7 @@ describe('an estimate', () => {
   });
 
   it('POST /v1/estimate accepts the maximum amounts, and is still exact', async () => {
-    const most = LIMITS.estimateQuantity;
+    const most = SPEND_LIMITS.awareness.estimateQuantity;
     const told = await estimate({ model: 'acme/fast-1', input_tokens: most, output_tokens: most });
     expect(told.body).toMatchObject({
       upstream_cost_usdc: '12500.000000',
@@ -132,7 +132,7 @@ describe('an estimate', () => {
 
   const counts = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'characters'];
   const sound = ['audio_input_tokens', 'audio_output_tokens'];
-  const BAD = [-1, 1.5, '1', true, [1], LIMITS.estimateQuantity + 1, 1e300];
+  const BAD = [-1, 1.5, '1', true, [1], SPEND_LIMITS.awareness.estimateQuantity + 1, 1e300];
   it.each([
     ...[...counts, ...sound].map((name) => [name, BAD] as const),
     ['audio_seconds', BAD.filter((bad) => bad !== 1.5)],

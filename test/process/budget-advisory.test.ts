@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import type { LiveLedger } from '../../src/ledger/engine/ledger.ts';
 import type { BudgetReports } from '../../src/spend/awareness/budget-left.ts';
+import { SPEND_LIMITS } from '../../src/spend/limits.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type GatewayWorld, gatewayWorld } from '../support/gateway-world.ts';
 import { liveLedger } from '../support/ledger-load.ts';
@@ -144,7 +144,7 @@ describe('the budget advisory of a paid call', () => {
     for (let i = 0; i < 3; i++) expect((await ask(world, {}, 1)).status).toBe(200);
     const first = await ask(world);
     expect(advisory(first)).toMatchObject({ tightest: { scope: 'session', match: null } });
-    await new Promise((resolve) => setTimeout(resolve, LIMITS.teamReadingMs));
+    await new Promise((resolve) => setTimeout(resolve, SPEND_LIMITS.awareness.teamReadingMs));
     const later = await ask(world);
     expect(advisory(later)).toMatchObject({ used_bps: 2_500, remaining_raw: '1500' });
     expect(later.headers.get(LEFT)).toBe('0.001500');

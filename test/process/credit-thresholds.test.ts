@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createInvalidations } from '../../src/accounts/keys/invalidations.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { createCreditThresholds } from '../../src/spend/awareness/credit-thresholds.ts';
+import { SPEND_LIMITS } from '../../src/spend/limits.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { liveLedger, spendUnits } from '../support/ledger-load.ts';
 import { ledgerProcess } from '../support/ledger-process.ts';
@@ -188,12 +188,14 @@ describe('the bound on thresholds', () => {
   it('concurrent requests create no more than `thresholdsPerAgent` credit thresholds', async () => {
     const { agentId } = await watched(1n);
     const asked = await Promise.allSettled(
-      Array.from({ length: LIMITS.thresholdsPerAgent + 10 }, (_, i) =>
+      Array.from({ length: SPEND_LIMITS.awareness.thresholdsPerAgent + 10 }, (_, i) =>
         thresholds().create(agentId, { thresholdBps: i + 1, webhookId: null }),
       ),
     );
     const made = asked.filter(({ status }) => status === 'fulfilled');
-    expect(made).toHaveLength(LIMITS.thresholdsPerAgent);
-    expect(await thresholds().list(agentId)).toHaveLength(LIMITS.thresholdsPerAgent);
+    expect(made).toHaveLength(SPEND_LIMITS.awareness.thresholdsPerAgent);
+    expect(await thresholds().list(agentId)).toHaveLength(
+      SPEND_LIMITS.awareness.thresholdsPerAgent,
+    );
   });
 });

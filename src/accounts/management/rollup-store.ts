@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Utilized } from '../../ledger/rules/spend-events.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { SPEND_LIMITS } from '../../spend/limits.ts';
 
 /** Recent spending of an agent, with its keys and phone number. */
 export type Rollup = Utilized & {
@@ -20,7 +20,7 @@ export async function findRollups(
       f.consumed_raw as "consumedRaw", f.held_raw as "heldRaw",
       (select coalesce(sum(s.cost_raw), 0)::bigint from spend_totals s
        where s.agent_id = f.agent_id
-         and s.day > (now() at time zone 'utc')::date - ${LIMITS.rollupDays}::int)
+         and s.day > (now() at time zone 'utc')::date - ${SPEND_LIMITS.report.rollupDays}::int)
         as "recentSpendRaw",
       (select count(*)::int from agent_keys k
        where k.agent_id = f.agent_id and k.revoked_at is null) as keys,

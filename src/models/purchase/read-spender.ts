@@ -1,6 +1,6 @@
 import { BRAND } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
+import { SPEND_LIMITS } from '../../spend/limits.ts';
 import { readAttribution } from './attribution.ts';
 
 const TASK_VALUE = `${BRAND.headerPrefix}task-value`;
@@ -30,6 +30,6 @@ export function readSpender(caller: SpendingCaller, headers: ReadonlyMap<string,
 function readTaskValue(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
   const value = Number(text);
-  const { min, max } = LIMITS.taskValueBps;
+  const { min, max } = SPEND_LIMITS.tag.valueBps;
   return value >= min && value <= max ? value : undefined;
 }

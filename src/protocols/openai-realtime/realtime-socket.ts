@@ -6,10 +6,10 @@ import {
   socketRoute,
 } from '../../http/route/socket-route.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import { soonestHeaders } from '../../models/catalogue/retirement.ts';
 import { gatewayErrors } from '../../models/errors.ts';
+import { SPEND_LIMITS } from '../../spend/limits.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { openTranscribing } from '../../voice/cascade/open-cascade.ts';
 import { type OwnKeys, openOwnKeys } from '../../voice/cascade/own-keys.ts';
@@ -42,7 +42,7 @@ const Query = z.object({
   /** Transcription model and speech model of a session with a text model. */
   stt_model: z.string().min(1).max(128).optional(),
   tts_model: z.string().min(1).max(128).optional(),
-  customer_id: z.string().max(LIMITS.taskIdChars).optional(),
+  customer_id: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
 });
 
 /**

@@ -3,6 +3,7 @@ import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { type SocketHandler, socketRoute } from '../../http/route/socket-route.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { SPEND_LIMITS } from '../../spend/limits.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import type { TranscriptionStream } from '../../voice/transcription/transcription-stream.ts';
 import { parseClientMessage } from '../client-message.ts';
@@ -20,7 +21,7 @@ const Query = z.object({
   language: z.string().max(16).optional(),
   /** JSGF grammar for the model `local/grammar`. */
   prompt: z.string().max(ENGINE_LIMITS.grammar.chars).optional(),
-  customer_id: z.string().max(LIMITS.taskIdChars).optional(),
+  customer_id: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
 });
 
 /** Message types that finish the stream, in this route's spelling and in Deepgram's. */

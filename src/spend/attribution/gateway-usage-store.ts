@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 
 /** Calls and cost of an agent's model purchases. */
 export type GatewayUsage = {
@@ -26,7 +26,7 @@ export async function findGatewayUsage(sql: Queryable, agentId: number): Promise
     from spend_totals where agent_id = ${agentId} and model <> ''
     group by model, rail
     order by sum(cost_raw) desc, model, rail
-    limit ${LIMITS.usageModelsListed}
+    limit ${SPEND_LIMITS.report.models}
   `;
   return {
     totalCalls: rows[0]?.totalCalls ?? 0,

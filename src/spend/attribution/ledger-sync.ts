@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { requestErrors } from '../../http/route/errors.ts';
 import { soon } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { attributionErrors } from '../errors.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import { type Line, LineSplitter } from './line-splitter.ts';
 import { type ReconciledRow, saveReconciled } from './reconciled-store.ts';
 import { readLine, type SpendEvent } from './spend-event.ts';
@@ -19,12 +19,12 @@ export function createLedgerSync({ sql }: { readonly sql: Sql }) {
      */
     async sync(agentId: number, pieces: AsyncIterable<Uint8Array>) {
       const upload = new Upload();
-      const splitter = new LineSplitter(LIMITS.syncLineBytes);
+      const splitter = new LineSplitter(SPEND_LIMITS.sync.lineBytes);
       for await (const piece of pieces) {
         for (const line of splitter.push(piece)) {
           upload.take(line);
           // This thread also sends live audio.
-          if (upload.lines % LIMITS.syncLinesPerTurn === 0) await new Promise<void>(soon);
+          if (upload.lines % SPEND_LIMITS.sync.linesPerTurn === 0) await new Promise<void>(soon);
         }
       }
       const last = splitter.end();
@@ -58,8 +58,8 @@ class Upload {
     const read =
       line === 'too_long' ? ({ kind: 'rejected', isReadable: false } as const) : readLine(line);
     if (read.kind === 'blank') return;
-    if (this.rows.length + this.rejected === LIMITS.syncEvents) {
-      throw attributionErrors.tooManyEvents(LIMITS.syncEvents);
+    if (this.rows.length + this.rejected === SPEND_LIMITS.sync.events) {
+      throw attributionErrors.tooManyEvents(SPEND_LIMITS.sync.events);
     }
     this.hasReadableLine ||= read.kind === 'event' || read.isReadable;
     if (read.kind === 'event') this.rows.push({ ...read.event, digest: this.#digest(read.event) });

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import type { SpendEvent } from './spend-event.ts';
 
 /** Event with the key that identifies it when it is uploaded again. */
@@ -15,8 +15,12 @@ export async function saveReconciled(
   const sorted = rows.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
   return sql.begin(async (tx) => {
     let added = 0;
-    for (let from = 0; from < sorted.length; from += LIMITS.syncRowsPerInsert) {
-      added += await insertRows(tx, agentId, sorted.slice(from, from + LIMITS.syncRowsPerInsert));
+    for (let from = 0; from < sorted.length; from += SPEND_LIMITS.sync.rowsPerInsert) {
+      added += await insertRows(
+        tx,
+        agentId,
+        sorted.slice(from, from + SPEND_LIMITS.sync.rowsPerInsert),
+      );
     }
     return added;
   }) as Promise<number>;

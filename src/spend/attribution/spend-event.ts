@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { parseUsd } from '../../kernel/amount.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 
 /** Purchase that an agent made outside of this server. */
 export type SpendEvent = {
@@ -24,8 +24,8 @@ export type ReadLine =
   | { readonly kind: 'rejected'; readonly isReadable: boolean }
   | { readonly kind: 'event'; readonly event: SpendEvent };
 
-const name = z.string().max(LIMITS.syncNameChars).refine(isStorable);
-const tokens = z.number().int().min(0).max(LIMITS.syncTokens).nullish();
+const name = z.string().max(SPEND_LIMITS.sync.nameChars).refine(isStorable);
+const tokens = z.number().int().min(0).max(SPEND_LIMITS.sync.tokens).nullish();
 
 /** Fields of an event. A line with any other field is rejected. */
 const Fields = z.strictObject({
@@ -77,14 +77,14 @@ function eventOf(fields: z.output<typeof Fields>, text: string): SpendEvent | un
 
 /**
  * Returns the price by its digits in the line when they are there, because a parsed number is a float that may lose half a
- * unit. Rounded half up, so that a price of less than half a unit is 0. Undefined above `LIMITS.syncCostRaw`.
+ * unit. Rounded half up, so that a price of less than half a unit is 0. Undefined above `SPEND_LIMITS.sync.costRaw`.
  */
 function readCost(costUsd: number, text: string): bigint | undefined {
   const spelled = /"cost_usd"\s*:\s*(\d[\d.eE+-]*)/.exec(text)?.[1];
   // A different number in the text belongs to another member: the name is written with escapes, or occurs twice.
   const digits = spelled !== undefined && Number(spelled) === costUsd ? spelled : String(costUsd);
   const costRaw = parseUsd(digits);
-  return costRaw === undefined || costRaw > LIMITS.syncCostRaw ? undefined : costRaw;
+  return costRaw === undefined || costRaw > SPEND_LIMITS.sync.costRaw ? undefined : costRaw;
 }
 
 const MICROS = 1_000_000;
@@ -92,7 +92,7 @@ const MICROS = 1_000_000;
 /** Returns microseconds of a time in Unix seconds, with a fraction, or in ISO 8601. A time without a zone is read as UTC. */
 function readTime(time: number | string): number | undefined {
   const micros = typeof time === 'number' ? Math.round(time * MICROS) : readIso(time);
-  const { min, max } = LIMITS.syncTimeSec;
+  const { min, max } = SPEND_LIMITS.sync.timeSec;
   return micros >= min * MICROS && micros <= max * MICROS ? micros : undefined;
 }
 

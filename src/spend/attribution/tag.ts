@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 
 /**
  * Returns a task, action or customer id as it is kept and compared: trimmed, in lower case. Undefined when the id is empty, too
@@ -6,5 +6,5 @@ import { LIMITS } from '../../kernel/limits.ts';
  */
 export function normalTag(text: string): string | undefined {
   const tag = text.trim().toLowerCase();
-  return tag.length <= LIMITS.taskIdChars && /^[\x20-\x7e]+$/.test(tag) ? tag : undefined;
+  return tag.length <= SPEND_LIMITS.tag.idChars && /^[\x20-\x7e]+$/.test(tag) ? tag : undefined;
 }

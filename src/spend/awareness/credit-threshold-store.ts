@@ -27,7 +27,7 @@ const toThreshold = (row: Row): CreditThreshold => ({
   webhookId: row.webhook_id,
 });
 
-/** Returns the agent's thresholds by id. `LIMITS.thresholdsPerAgent` bounds their number. */
+/** Returns the agent's thresholds by id. `SPEND_LIMITS.awareness.thresholdsPerAgent` bounds their number. */
 export async function findThresholds(sql: Queryable, agentId: number): Promise<CreditThreshold[]> {
   const rows = await sql<Row[]>`
     select * from credit_thresholds where agent_id = ${agentId} order by id`;

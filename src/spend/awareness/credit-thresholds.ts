@@ -1,11 +1,11 @@
 import { agentErrors } from '../../accounts/errors.ts';
 import type { Invalidations } from '../../accounts/keys/invalidations.ts';
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { utilizationBps } from '../../ledger/rules/spend-events.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { webhookErrors } from '../../webhooks/errors.ts';
 import { controlErrors } from '../errors.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import {
   type CreditThreshold,
   deleteThreshold,
@@ -37,8 +37,11 @@ export function createCreditThresholds(deps: {
         const funding = await lockFunding(tx, agentId);
         assert(funding !== undefined, 'every agent has a balance');
         const known = await findThresholds(tx, agentId);
-        if (known.length >= LIMITS.thresholdsPerAgent) {
-          throw agentErrors.limitExceeded(LIMITS.thresholdsPerAgent, 'thresholds for each agent');
+        if (known.length >= SPEND_LIMITS.awareness.thresholdsPerAgent) {
+          throw agentErrors.limitExceeded(
+            SPEND_LIMITS.awareness.thresholdsPerAgent,
+            'thresholds for each agent',
+          );
         }
         const lastState = utilizationBps(funding) >= thresholdBps ? 'above' : 'below';
         const threshold = await insertThreshold(tx, agentId, {

@@ -1,8 +1,8 @@
 import { type Clock, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Counter } from '../../policy/counter.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 
 type Counters = ReadonlyMap<number, Counter>;
 type Reading = { readonly atMs: number; readonly counters: Promise<Counters | undefined> };
@@ -11,7 +11,7 @@ export type TeamReadings = ReturnType<typeof createTeamReadings>;
 
 /**
  * Reads the counters of team caps for answers that only report them: one reading a second for each team. Undefined when
- * the database does not answer within `LIMITS.teamReadingWaitMs`; the answer then omits these figures.
+ * the database does not answer within `SPEND_LIMITS.awareness.teamReadingWaitMs`; the answer then omits these figures.
  */
 export function createTeamReadings(deps: {
   readonly read: (policyIds: readonly number[]) => Promise<Counters>;
@@ -26,14 +26,19 @@ export function createTeamReadings(deps: {
     readings.delete(name);
     readings.set(name, reading);
     for (const [oldest] of readings) {
-      if (readings.size <= LIMITS.teamReadingsKept) return;
+      if (readings.size <= SPEND_LIMITS.awareness.teamReadingsKept) return;
       readings.delete(oldest);
     }
   }
 
   async function readNow(policyIds: readonly number[]): Promise<Counters | undefined> {
     try {
-      return await within(clock, LIMITS.teamReadingWaitMs, read(policyIds), () => undefined);
+      return await within(
+        clock,
+        SPEND_LIMITS.awareness.teamReadingWaitMs,
+        read(policyIds),
+        () => undefined,
+      );
     } catch (error) {
       log.warn({ err: error }, 'what counts under the caps of a team was not read');
       return undefined;
@@ -46,7 +51,8 @@ export function createTeamReadings(deps: {
       const name = policyIds.join();
       const known = readings.get(name);
       const atMs = clock.monotonicMs();
-      if (known !== undefined && atMs - known.atMs < LIMITS.teamReadingMs) return known.counters;
+      if (known !== undefined && atMs - known.atMs < SPEND_LIMITS.awareness.teamReadingMs)
+        return known.counters;
       const reading = { atMs, counters: readNow(policyIds) };
       remember(name, reading);
       return reading.counters;

@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { Counter } from '../../policy/counter.ts';
 import type { SpendWindow } from '../../policy/policy.ts';
 import type { PolicyOwner } from '../awareness/history-store.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import { usageOf, windowResetsAt } from '../policies/policy-record.ts';
 import { plainCap, type StoredPolicy } from '../policies/policy-request.ts';
 import { findLivingPolicies, readOwnCounters } from '../policies/policy-store.ts';
@@ -59,7 +59,7 @@ export async function setKeyBudget(
   const at = { tx, nowMs, nowSec: Math.floor(nowMs / 1_000) };
   const present = await findBudget(tx, owner, rootId, nowMs);
   if (present === undefined) {
-    const seconds = wanted.windowSeconds ?? LIMITS.keyBudgetWindowSeconds;
+    const seconds = wanted.windowSeconds ?? SPEND_LIMITS.budget.keyWindowSeconds;
     const window = { kind: 'rolling', seconds } as const;
     const matchKey = String(rootId);
     await addPolicy(

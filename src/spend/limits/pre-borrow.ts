@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { controlErrors } from '../errors.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import { type AgentScope, type ControlsDeps, changeControls } from '../policies/change-controls.ts';
 import { requireRoom } from '../policies/policies.ts';
 import { type NewPolicy, plainCap } from '../policies/policy-request.ts';
@@ -25,7 +25,7 @@ export function createPreBorrow(deps: ControlsDeps) {
     async keep(scope: AgentScope, wanted: PreBorrowRequest) {
       return changeControls(deps, scope, async (change) => {
         const { tx, nowSec } = change;
-        const ttlSeconds = wanted.ttlSeconds ?? LIMITS.preBorrowSeconds.default;
+        const ttlSeconds = wanted.ttlSeconds ?? SPEND_LIMITS.policy.preBorrowSeconds.default;
         const policy = keepingPolicy(wanted, nowSec + ttlSeconds);
         const held = await findDuplicate(tx, scope, policy, { nowSec });
         if (held !== undefined) throw controlErrors.taskAlreadyHeld(held);

@@ -1,7 +1,7 @@
 import type { ValidationDetail } from '../../http/route/errors.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { MatchKind, SpendWindow } from '../../policy/policy.ts';
 import { normalTag } from '../attribution/tag.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import type { NewPolicy, PolicyRequest, RequestedKind } from './policy-request.ts';
 
 export type Plan<T> =
@@ -71,7 +71,7 @@ export function checkTogether<T extends NewPolicy>(
   const qualityWindowSeconds =
     policy.qualityFloorBps === null
       ? null
-      : (policy.qualityWindowSeconds ?? LIMITS.qualityWindowSeconds.default);
+      : (policy.qualityWindowSeconds ?? SPEND_LIMITS.policy.qualityWindowSeconds.default);
   return { kind: 'planned', policy: { ...policy, qualityWindowSeconds } };
 }
 
@@ -113,7 +113,7 @@ function matchKeyOf(
     if (tag === undefined) {
       wrong(
         'matchKey',
-        `must be a task id of 1 to ${LIMITS.taskIdChars} printable ASCII characters`,
+        `must be a task id of 1 to ${SPEND_LIMITS.tag.idChars} printable ASCII characters`,
       );
     }
     return tag ?? null;
@@ -121,7 +121,7 @@ function matchKeyOf(
   const key = matchKey.toLowerCase();
   if (kind === 'vendor') {
     if (!ADDRESS.test(key)) wrong('matchKey', 'must be a wallet address, 0x and 40 hex digits');
-  } else if (key.length > LIMITS.matchKeyChars || !HOST.test(key)) {
+  } else if (key.length > SPEND_LIMITS.policy.matchKeyChars || !HOST.test(key)) {
     wrong(
       'matchKey',
       'must be a host name without scheme, port and path, or a suffix such as .x.com',
@@ -144,7 +144,10 @@ function windowOf(wanted: PolicyRequest, wrong: Complain): SpendWindow {
   }
   switch (windowKind) {
     case 'rolling':
-      return { kind: 'rolling', seconds: windowSeconds ?? LIMITS.windowSeconds.default };
+      return {
+        kind: 'rolling',
+        seconds: windowSeconds ?? SPEND_LIMITS.policy.windowSeconds.default,
+      };
     case 'calendar':
       if (calendarUnit == null) wrong('calendarUnit', 'must be day, week or month');
       return { kind: 'calendar', unit: calendarUnit ?? 'day' };

@@ -1,7 +1,6 @@
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { agentErrors } from '../../accounts/errors.ts';
 import { requestErrors } from '../../http/route/errors.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { Counter } from '../../policy/counter.ts';
 import type { PolicyKind } from '../../policy/policy.ts';
@@ -9,6 +8,7 @@ import { type History, readHistory } from '../awareness/history-store.ts';
 import { controlErrors } from '../errors.ts';
 import { countedOf, readTeamCounters } from '../limits/counter-store.ts';
 import { requireCovered } from '../limits/kept-money.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import {
   type Change,
   type ControlsDeps,
@@ -164,7 +164,7 @@ async function requirePolicy({ tx }: Pick<Change, 'tx'>, scope: ControlsScope, p
  * the policies bind, so the bound holds under any race.
  */
 export async function requireRoom({ tx, nowSec }: Change, scope: ControlsScope): Promise<void> {
-  const most = scope.agentId === null ? LIMITS.policiesPerTeam : LIMITS.policiesPerAgent;
+  const most = scope.agentId === null ? SPEND_LIMITS.policy.perTeam : SPEND_LIMITS.policy.perAgent;
   const living = await findLivingPolicies(tx, scope, kindsOf(scope), nowSec);
   if (living.length < most) return;
   throw agentErrors.limitExceeded(

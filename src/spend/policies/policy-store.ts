@@ -1,10 +1,10 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { decodeCounters } from '../../ledger/store/counter-codec.ts';
 import { type PolicyJson, policyOf } from '../../ledger/store/policy-row.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { MatchKind, PolicyKind } from '../../policy/policy.ts';
 import type { PolicyOwner } from '../awareness/history-store.ts';
+import { SPEND_LIMITS } from '../limits.ts';
 import type { AgentControls, NewPolicy, StoredPolicy } from './policy-request.ts';
 
 type Row = Omit<PolicyJson, 'effective_from' | 'effective_until' | 'expires_at'> & {
@@ -65,7 +65,7 @@ export async function findPastPolicies(
 ): Promise<StoredPolicy[]> {
   const rows = await sql<Row[]>`
     select * from policies where ${ownedBy(sql, owner)} and kind = any (${[...kinds]}::text[])
-      and ${over(sql, nowSec)} order by id desc limit ${LIMITS.pastPoliciesListed}`;
+      and ${over(sql, nowSec)} order by id desc limit ${SPEND_LIMITS.policy.pastListed}`;
   return rows.map(toPolicy).reverse();
 }
 
@@ -146,7 +146,7 @@ export async function updatePolicy(tx: Queryable, policy: StoredPolicy): Promise
     where id = ${policy.id}`;
 }
 
-/** Revokes the policies that are over, except the newest `LIMITS.pastPoliciesListed`, which may be revived. */
+/** Revokes the policies that are over, except the newest `SPEND_LIMITS.policy.pastListed`, which may be revived. */
 export async function endLongOver(
   tx: Queryable,
   owner: PolicyOwner,
@@ -158,7 +158,7 @@ export async function endLongOver(
       where id in (
         select id from policies where ${ownedBy(tx, owner)} and revoked_at is null
           and ${over(tx, nowSec)}
-        order by id desc offset ${LIMITS.pastPoliciesListed})
+        order by id desc offset ${SPEND_LIMITS.policy.pastListed})
       returning id)
     delete from team_counters c using gone where c.policy_id = gone.id`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { SPEND_LIMITS } from '../../../src/spend/limits.ts';
 import { useControls } from '../../support/controls-world.ts';
 
 const controls = useControls();
@@ -207,7 +207,7 @@ describe('policies of an agent and of a team', () => {
       insert into policies (account_id, agent_id, kind, match_key, limit_raw, window_kind,
         window_seconds, starts_at)
       select account_id, id, 'task', 'bulk ' || n, 5, 'rolling', 60, now()
-      from agents, generate_series(1, ${LIMITS.policiesPerAgent - 1}) as n where id = ${agentId}`;
+      from agents, generate_series(1, ${SPEND_LIMITS.policy.perAgent - 1}) as n where id = ${agentId}`;
     const told = await Promise.all(
       ['a', 'b', 'c'].map((matchKey) =>
         ask('POST', `${path}/policies`, { headers, body: { ...TASK, matchKey } }),
@@ -216,7 +216,7 @@ describe('policies of an agent and of a team', () => {
     expect(told.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     expect(told.find(({ status }) => status === 409)?.body).toMatchObject({
       error: 'limit_exceeded',
-      max: LIMITS.policiesPerAgent,
+      max: SPEND_LIMITS.policy.perAgent,
     });
   });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createInvalidations } from '../../../src/accounts/keys/invalidations.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
+import { SPEND_LIMITS } from '../../../src/spend/limits.ts';
 import { findPastPolicies } from '../../../src/spend/policies/policy-store.ts';
 import { addPolicy as writePolicy } from '../../../src/spend/policies/write-policy.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -54,15 +54,15 @@ describe('policies that end by themselves', () => {
     await sql`
       insert into policies (account_id, agent_id, kind, match_key, limit_raw, window_kind, starts_at, expires_at)
       select ${owner.accountId}, ${agentId}, 'task', 'over ' || i, 1, 'once', now(), ${nowSec - 10}
-      from generate_series(1, ${LIMITS.pastPoliciesListed + 30}) as g(i)`;
+      from generate_series(1, ${SPEND_LIMITS.policy.pastListed + 30}) as g(i)`;
     const { id: _, agentId: __, ...wanted } = policyOf({ kind: 'task', matchKey: 'new' });
     await writePolicy({ tx: sql, nowMs, nowSec }, owner, wanted);
     const [row] = await sql<{ left: number }[]>`
       select count(*)::integer as left from policies
       where agent_id = ${agentId} and revoked_at is null and expires_at is not null`;
-    expect(row?.left).toBe(LIMITS.pastPoliciesListed);
+    expect(row?.left).toBe(SPEND_LIMITS.policy.pastListed);
     const past = await findPastPolicies(sql, owner, ['task'], nowSec);
-    expect(past).toHaveLength(LIMITS.pastPoliciesListed);
-    expect(past.at(-1)?.matchKey).toBe(`over ${LIMITS.pastPoliciesListed + 30}`);
+    expect(past).toHaveLength(SPEND_LIMITS.policy.pastListed);
+    expect(past.at(-1)?.matchKey).toBe(`over ${SPEND_LIMITS.policy.pastListed + 30}`);
   });
 });

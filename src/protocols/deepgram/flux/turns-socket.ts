@@ -7,6 +7,7 @@ import {
 import type { Clock } from '../../../kernel/clock.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../../../voice/live/voice-endings.ts';
@@ -32,8 +33,8 @@ const Query = z
     encoding: z.enum(['linear16', 'mulaw', 'alaw']).optional(),
     sample_rate: z.coerce.number().int().min(min).max(max).default(16_000),
     ...TurnThresholds.shape,
-    keyterm: z.string().max(LIMITS.taskIdChars).optional(),
-    customer_id: z.string().max(LIMITS.taskIdChars).optional(),
+    keyterm: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
+    customer_id: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
   })
   .refine(areInOrder, {
     path: ['eager_eot_threshold'],

@@ -14,6 +14,7 @@ import type { Relayed } from '../../../models/purchase/answer.ts';
 import type { Buyer } from '../../../models/purchase/buyer.ts';
 import { spokenModel } from '../../../models/transcription/listen-options.ts';
 import type { Transcriptions } from '../../../models/transcription/transcribe.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { isContainer, soundName } from '../container.ts';
 import { deepgramErrors } from '../errors.ts';
 import { fullModelId } from '../model-name.ts';
@@ -46,7 +47,7 @@ export const ListenFileQuery = z.looseObject({
   callback: notDone('the transcript comes with the answer alone'),
   /** JSGF grammar for the model `local/grammar`. */
   prompt: z.string().max(ENGINE_LIMITS.grammar.chars).optional(),
-  tag: z.string().max(LIMITS.taskIdChars).optional(),
+  tag: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
 });
 
 export type ListenFileQuery = z.output<typeof ListenFileQuery>;

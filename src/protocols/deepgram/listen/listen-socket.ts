@@ -8,6 +8,7 @@ import {
 import { type Clock, isoTime } from '../../../kernel/clock.ts';
 import { BRAND, uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../../../voice/live/voice-endings.ts';
@@ -44,7 +45,7 @@ const Query = z
     callback: notDone('results come over this socket alone'),
     /** JSGF grammar for the model `local/grammar`. */
     prompt: z.string().max(ENGINE_LIMITS.grammar.chars).optional(),
-    customer_id: z.string().max(LIMITS.taskIdChars).optional(),
+    customer_id: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
   })
   .refine(
     ({ interim_results, utterance_end_ms }) => utterance_end_ms === undefined || interim_results,

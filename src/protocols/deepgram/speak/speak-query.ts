@@ -3,6 +3,7 @@ import type { SoundCoding, SoundFormat } from '../../../../media/coding.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { gatewayErrors } from '../../../models/errors.ts';
 import type { SpeechFormat } from '../../../models/providers/speech-rail.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { notDone } from '../query-shape.ts';
 import { expressivityProblem, speedProblem } from './flux-settings.ts';
 import type { MadeSound } from './spoken-sound.ts';
@@ -33,7 +34,7 @@ export const SpeakSocketQuery = z.looseObject({
   ...SPOKEN,
   encoding: z.enum(['linear16', 'mulaw', 'alaw']).default('linear16'),
   container: z.enum(['none']).default('none'),
-  customer_id: z.string().max(LIMITS.taskIdChars).optional(),
+  customer_id: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
 });
 
 export type SpeakQuery = z.output<typeof SpeakQuery>;

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { isStorable } from '../../../platform/postgres/storable.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 
 const status = z.enum(['success', 'failure', 'partial', 'unknown']);
 
 /** Outcome of an action. An absent `scoreBps` or `note` reads as null. */
 export const OutcomeBody = z.object({
   status,
-  scoreBps: z.number().int().min(0).max(LIMITS.maxScoreBps).nullable().default(null),
+  scoreBps: z.number().int().min(0).max(SPEND_LIMITS.report.scoreBps).nullable().default(null),
   note: z
     .string()
-    .max(LIMITS.outcomeNoteChars)
+    .max(SPEND_LIMITS.report.noteChars)
     .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
     .nullable()
     .default(null),

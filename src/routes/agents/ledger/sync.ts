@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, route, streamedBody } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { LedgerSync } from '../../../spend/attribution/ledger-sync.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 
 /** Imports purchases that the agent made elsewhere, one JSON object on each line, for reports. No money moves. */
 export const syncLedger = route<{ ledgerSync: LedgerSync }>()({
@@ -12,7 +12,7 @@ export const syncLedger = route<{ ledgerSync: LedgerSync }>()({
   rateLimit: 'ledger',
   idempotent: true,
   body: streamedBody('application/x-ndjson'),
-  maxBodyBytes: LIMITS.syncBytes,
+  maxBodyBytes: SPEND_LIMITS.sync.bodyBytes,
   response: z.object({ synced: z.number(), duplicates: z.number(), rejected: z.number() }),
 
   async handle({ caller, body, services }) {

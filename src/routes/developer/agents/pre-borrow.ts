@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { created, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { PreBorrow } from '../../../spend/limits/pre-borrow.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { agentScope } from '../../policy-shape.ts';
 import { RawAmount } from '../../raw-amount.ts';
 import { TaskId } from '../../task-id.ts';
@@ -10,7 +10,7 @@ import { AgentParams } from './agent-shape.ts';
 const Body = z.object({
   taskId: TaskId,
   amountRaw: RawAmount,
-  ttlSeconds: z.number().int().min(1).max(LIMITS.preBorrowSeconds.max).nullish(),
+  ttlSeconds: z.number().int().min(1).max(SPEND_LIMITS.policy.preBorrowSeconds.max).nullish(),
 });
 
 /** Reserves money of an agent for one task: no other task can spend it before the reservation expires. */

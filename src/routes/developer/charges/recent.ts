@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { STAGES } from '../../../ledger/rules/session-summary.ts';
 import type { Attribution } from '../../../spend/attribution/attribution.ts';
+import { SPEND_LIMITS } from '../../../spend/limits.ts';
 
-const { default: usual, max } = LIMITS.chargesListed;
+const { default: usual, max } = SPEND_LIMITS.report.charges;
 
 const Stage = z.object({ count: z.number(), meanMs: z.number(), maxMs: z.number() });
 

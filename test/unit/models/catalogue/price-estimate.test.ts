@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { UNITS } from '../../../../src/kernel/price.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { SourceEntry } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Modality } from '../../../../src/models/catalogue/catalogue.ts';
 import { estimatePrice } from '../../../../src/models/catalogue/price-estimate.ts';
 import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
+import { SPEND_LIMITS } from '../../../../src/spend/limits.ts';
 
 const source = (rates: SourceEntry['rates'], more: Partial<SourceEntry> = {}): SourceEntry => ({
   rail: 'direct-account',
@@ -70,7 +70,7 @@ describe('estimatePrice', () => {
 
   it('the price estimate equals the charge of a call with the same usage, at every rate and margin', () => {
     const rate = fc.integer({ min: 0, max: 10 ** 9 }).map((micro) => (micro / 1e6).toFixed(6));
-    const tokens = fc.integer({ min: 0, max: LIMITS.estimateQuantity });
+    const tokens = fc.integer({ min: 0, max: SPEND_LIMITS.awareness.estimateQuantity });
     fc.assert(
       fc.property(
         fc.record({ input: rate, output: rate, cached: fc.option(rate), call: fc.option(rate) }),
@@ -161,9 +161,13 @@ describe('estimatePrice', () => {
   it('the price estimate stays exact for the largest quantities at the largest rates', () => {
     const rates = Object.fromEntries(UNITS.map((unit) => [unit, '999999999999.999999']));
     const usage = Object.fromEntries(
-      UNITS.filter((unit) => unit !== 'request').map((unit) => [unit, LIMITS.estimateQuantity]),
+      UNITS.filter((unit) => unit !== 'request').map((unit) => [
+        unit,
+        SPEND_LIMITS.awareness.estimateQuantity,
+      ]),
     );
-    const exact = (7n * BigInt(LIMITS.estimateQuantity) + 1n) * 999_999_999_999_999_999n;
+    const exact =
+      (7n * BigInt(SPEND_LIMITS.awareness.estimateQuantity) + 1n) * 999_999_999_999_999_999n;
     const priced = estimate([source(rates, { marginBps: 0 })], usage, 'realtime');
     expect(priced.cost_raw).toBe(((exact + 999_999n) / 1_000_000n).toString());
   });

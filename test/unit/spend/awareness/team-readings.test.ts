@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { type Counter, emptyCounter } from '../../../../src/policy/counter.ts';
 import { createTeamReadings } from '../../../../src/spend/awareness/team-readings.ts';
+import { SPEND_LIMITS } from '../../../../src/spend/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { policyOf } from '../../../support/spending.ts';
 
@@ -29,7 +29,7 @@ describe('readings of what teams have spent', () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => readings.of(policies)));
     expect(new Set(answers)).toEqual(new Set([counters]));
     expect(reads()).toBe(1);
-    await clock.advance(LIMITS.teamReadingMs - 1);
+    await clock.advance(SPEND_LIMITS.awareness.teamReadingMs - 1);
     await readings.of(policies);
     expect(reads()).toBe(1);
     await clock.advance(1);
@@ -47,7 +47,7 @@ describe('readings of what teams have spent', () => {
   it('reading a team’s counters takes up to `teamReadingWaitMs` and never rejects', async () => {
     const late = world(() => new Promise(() => {}));
     const answer = late.readings.of(policies);
-    await late.clock.advance(LIMITS.teamReadingWaitMs);
+    await late.clock.advance(SPEND_LIMITS.awareness.teamReadingWaitMs);
     expect(await answer).toBeUndefined();
     const failing = world(() => Promise.reject(new Error('away')));
     expect(await failing.readings.of(policies)).toBeUndefined();
@@ -55,9 +55,10 @@ describe('readings of what teams have spent', () => {
 
   it('team counters beyond `teamReadingsKept` are dropped, the oldest first', async () => {
     const { readings, reads } = world();
-    for (let id = 0; id <= LIMITS.teamReadingsKept; id++) await readings.of([policyOf({ id })]);
+    for (let id = 0; id <= SPEND_LIMITS.awareness.teamReadingsKept; id++)
+      await readings.of([policyOf({ id })]);
     const made = reads();
-    await readings.of([policyOf({ id: LIMITS.teamReadingsKept })]);
+    await readings.of([policyOf({ id: SPEND_LIMITS.awareness.teamReadingsKept })]);
     expect(reads()).toBe(made);
     await readings.of([policyOf({ id: 0 })]);
     expect(reads()).toBe(made + 1);

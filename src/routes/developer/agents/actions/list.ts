@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ok, route } from '../../../../http/route/route.ts';
-import { LIMITS } from '../../../../kernel/limits.ts';
 import type { Attribution } from '../../../../spend/attribution/attribution.ts';
+import { SPEND_LIMITS } from '../../../../spend/limits.ts';
 import { OutcomeRecord } from '../../../agents/actions/outcome-shape.ts';
 import { AgentParams } from '../agent-shape.ts';
 
-const { default: usual, max } = LIMITS.actionsListed;
+const { default: usual, max } = SPEND_LIMITS.report.actions;
 
 /** Lists the cost and the outcome of an agent's actions, the latest first. */
 export const listActions = route<{ attribution: Attribution }>()({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PROMPT_CACHING } from '../../../../accounts/keys/key.ts';
-import { LIMITS } from '../../../../kernel/limits.ts';
+import { SPEND_LIMITS } from '../../../../spend/limits.ts';
 import { RawAmount } from '../../../raw-amount.ts';
 import { RowId } from '../../../row-id.ts';
 import { keyRequest } from '../../keys/key-shape.ts';
@@ -11,8 +11,8 @@ export const AgentKeyParams = z.object({ agentId: RowId, keyId: RowId });
 export const BudgetWindow = z
   .number()
   .int()
-  .min(LIMITS.budgetWindowSeconds.min)
-  .max(LIMITS.budgetWindowSeconds.max)
+  .min(SPEND_LIMITS.budget.windowSeconds.min)
+  .max(SPEND_LIMITS.budget.windowSeconds.max)
   .nullish();
 
 /** Prompt caching of a key. Absent: a replaced key's setting stays, and a new key has `off`. */
