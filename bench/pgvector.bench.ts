@@ -1,7 +1,7 @@
 import { createFairQueue } from '../src/engines/threads/fair-queue.ts';
 import { sleep, systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
 import { silentLog } from '../src/kernel/log.ts';
+import { MEMORY_LIMITS } from '../src/memory/limits.ts';
 import { fillInCommit } from '../src/memory/pgvector/fill-vectors.ts';
 import { listGraphs } from '../src/memory/pgvector/graphs-store.ts';
 import { createPgvectorSearch } from '../src/memory/pgvector/pgvector-search.ts';
@@ -43,7 +43,7 @@ export const benchPgvector = (): Promise<BenchRow[]> =>
     const filledMs = performance.now();
     await makeGraph(sql);
     const madeMs = performance.now();
-    const line = createFairQueue(LIMITS.memory.line);
+    const line = createFairQueue(MEMORY_LIMITS.queue.reads);
     const search = createPgvectorSearch({ sql, packed: NOT_HERE, line, keeper: { want() {} } });
     const ask = (vector: Float32Array) => search.search(space, { vector, k: K });
     const queries = queriesNear(pool, QUERIES_A_SECOND * SECONDS + WARMING);

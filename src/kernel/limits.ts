@@ -2,7 +2,6 @@ import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
-import { MEMORY_LIMITS } from './limits/memory.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PAYOUT_LIMITS } from './limits/payouts.ts';
@@ -26,7 +25,6 @@ export const LIMITS = {
   ...OUTBOUND_LIMITS,
   deepgram: DEEPGRAM_LIMITS,
   mcp: MCP_LIMITS,
-  memory: MEMORY_LIMITS,
   marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
   responses: RESPONSES_LIMITS,

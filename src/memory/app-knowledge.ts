@@ -1,5 +1,5 @@
 import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 
 /**
  * Returns the documents in `appKnowledge` as a list, unchecked. It may be a list, one document, or an object of documents by
@@ -13,7 +13,7 @@ export function documentsOf(value: unknown): unknown {
   if (Array.isArray(value.documents)) return value.documents.map((entry) => documentOf(entry));
   const ids = Object.keys(value);
   // Too many documents are refused by their number, before any document is read.
-  if (ids.length > LIMITS.memory.itemsPerIngest) return ids;
+  if (ids.length > MEMORY_LIMITS.item.perIngest) return ids;
   return ids.map((id) => documentOf(value[id], id));
 }
 

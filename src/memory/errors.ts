@@ -1,5 +1,5 @@
-import { LIMITS } from '../kernel/limits.ts';
 import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 
 /** Refusals of the memory store (contract B §4.5). */
 export const memoryErrors = {
@@ -65,9 +65,9 @@ export const memoryErrors = {
     refusal(
       413,
       'payload_too_large',
-      `The body may have at most ${LIMITS.memory.bodyBytes} bytes.`,
+      `The body may have at most ${MEMORY_LIMITS.body.bytes} bytes.`,
       {
-        limit_bytes: LIMITS.memory.bodyBytes,
+        limit_bytes: MEMORY_LIMITS.body.bytes,
       },
     ),
 };

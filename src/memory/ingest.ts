@@ -2,12 +2,12 @@ import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import type { ValidationDetail } from '../http/route/errors.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import { idOf, newId } from '../kernel/ids.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { type Embedders, requireEmbedding, spaceOf } from './embedder.ts';
 import { memoryErrors } from './errors.ts';
 import { bytesOf, findItems, insertItems, type NewItem } from './item-store.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import { type MemoryCaller, spenderOf } from './memory-caller.ts';
 import type { Bodies, Document } from './memory-shape.ts';
 import { checkMetadata } from './metadata.ts';
@@ -62,7 +62,7 @@ export async function findIngested(
   agentId: number,
   workId: string,
 ): Promise<Ingested | undefined> {
-  const ids = Array.from({ length: LIMITS.memory.itemsPerIngest }, (_, n) => keyedId(workId, n));
+  const ids = Array.from({ length: MEMORY_LIMITS.item.perIngest }, (_, n) => keyedId(workId, n));
   const found = await findItems(sql, agentId, ids);
   return found.length === 0 ? undefined : ingestedAs(found);
 }
@@ -75,7 +75,7 @@ const ingestedAs = (ids: readonly string[]): Ingested => ({
 const keyedId = (workId: string, n: number): string => idOf('mem_', `${workId}/${n}`);
 
 function requireRoom(kept: Pick<TenantSize, 'items' | 'bytes'>, items: readonly NewItem[]): void {
-  const { bytesPerAgent, itemsPerAgent } = LIMITS.memory;
+  const { bytes: bytesPerAgent, items: itemsPerAgent } = MEMORY_LIMITS.agent;
   const bytes = items.reduce((sum, item) => sum + bytesOf(item), kept.bytes);
   if (kept.items + items.length > itemsPerAgent) throw memoryErrors.full('items', itemsPerAgent);
   if (bytes > bytesPerAgent) throw memoryErrors.full('bytes of text', bytesPerAgent);

@@ -1,8 +1,8 @@
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { deleteItems, type ItemStanding, listItems, readStatuses } from './item-store.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { Bodies } from './memory-shape.ts';
 import { turnOf } from './search/turn-of.ts';
 import type { VectorSearch } from './search/vector-search.ts';
@@ -43,7 +43,7 @@ export async function itemPage(
   const space = await findSpace(sql, agentId, subTenantId ?? null);
   const page = { limit, offset };
   if (space === undefined) return { items: [], total: 0, ...page };
-  const textChars = LIMITS.memory.textBytes;
+  const textChars = MEMORY_LIMITS.item.textBytes;
   const found = await listItems(sql, space.id, { ...page, type: type ?? null, textChars });
   const items = found.items.map((found) => {
     const { costRaw, createdAt, inferError, inferredBy, isCut, reason, sourceId, status } = found;

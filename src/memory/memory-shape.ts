@@ -1,23 +1,21 @@
 import { z } from 'zod';
 import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { isStorable } from '../platform/postgres/storable.ts';
 import { documentsOf } from './app-knowledge.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 
 const {
   documentBytes,
   fieldChars,
   idsPerRequest,
-  itemsPerIngest,
-  listOffset,
-  listPage,
+  perIngest: itemsPerIngest,
   metadataFields,
   metadataValueChars,
-  queryBytes,
-  results,
   textBytes,
   titleChars,
-} = LIMITS.memory;
+} = MEMORY_LIMITS.item;
+const { offset: listOffset, page: listPage } = MEMORY_LIMITS.list;
+const { bytes: queryBytes, results } = MEMORY_LIMITS.query;
 
 /** Returns the schema of a text that PostgreSQL returns unchanged. Its length is bounded in bytes, as a caller sends it. */
 const textOf = (bytes: number) =>

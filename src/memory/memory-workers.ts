@@ -1,8 +1,8 @@
-import { LIMITS } from '../kernel/limits.ts';
 import type { Worker } from '../kernel/schedule.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import type { Indexer } from './indexing/indexer.ts';
 import { forgetRemovals, wakeAffordable } from './indexing/indexing-store.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { VectorSearch } from './search/vector-search.ts';
 import { sweepDeleted } from './tenant-store.ts';
 
@@ -21,17 +21,17 @@ export function createMemoryWorkers(deps: {
   return [
     {
       name: 'index-memories',
-      everyMs: LIMITS.memory.indexing.pollMs,
+      everyMs: MEMORY_LIMITS.indexing.pollMs,
       tick: () => indexer.tick(),
     },
     {
       name: 'wake-unpaid-memories',
-      everyMs: LIMITS.memory.indexing.wakeMs,
+      everyMs: MEMORY_LIMITS.indexing.wakeMs,
       tick: () => wakeAffordable(sql),
     },
     {
       name: 'follow-deleted-memories',
-      everyMs: LIMITS.memory.checkEveryMs,
+      everyMs: MEMORY_LIMITS.sweep.checkEveryMs,
       tick: () => loader.followAll(),
     },
     {

@@ -6,12 +6,12 @@ import { ApiError } from '../kernel/api-error.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { JsonTooComplex } from '../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import { memoryErrors } from './errors.ts';
 import type { Indexer } from './indexing/indexer.ts';
 import { findIngested, ingest } from './ingest.ts';
 import { itemPage, itemStatuses, removeItems } from './keep-items.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { MemoryCaller } from './memory-caller.ts';
 import { BODIES, type Bodies } from './memory-shape.ts';
 import type { PurchaseCost } from './purchase/models.ts';
@@ -128,11 +128,11 @@ async function readBody(body: unknown): Promise<unknown> {
   const isText = typeof body === 'string' || body instanceof Uint8Array;
   if (!isText) return body ?? {};
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
-  if (bytes.length > LIMITS.memory.bodyBytes) throw memoryErrors.bodyTooLong();
+  if (bytes.length > MEMORY_LIMITS.body.bytes) throw memoryErrors.bodyTooLong();
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) throw memoryErrors.invalidJson();
   try {
-    return await parseJsonInTurns(bytes, LIMITS.memory.bodyJson);
+    return await parseJsonInTurns(bytes, MEMORY_LIMITS.body.json);
   } catch (error) {
     if (error instanceof JsonTooComplex || error instanceof SyntaxError) {
       throw memoryErrors.invalidJson();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { wordsOf } from '../engines/text/words.ts';
 import type { ValidationDetail } from '../http/route/errors.ts';
-import { LIMITS } from '../kernel/limits.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { Metadata, MetadataSchema } from './memory-shape.ts';
 
 const WORD_CHARS = 64;
@@ -17,7 +17,7 @@ function valueTerm(spaceId: number, field: string, value: unknown): string {
 
 /**
  * Returns the terms that metadata is found by: one for each whole value and one for each word, up to
- * `LIMITS.memory.metadataWords` words.
+ * `MEMORY_LIMITS.item.metadataWords` words.
  */
 export function termsOf(spaceId: number, metadata: Metadata): string[] {
   const fields = Object.entries(metadata);
@@ -25,7 +25,7 @@ export function termsOf(spaceId: number, metadata: Metadata): string[] {
     wordsOf(String(value)).map((word) => wordTerm(spaceId, field, word)),
   );
   const values = fields.map(([field, value]) => valueTerm(spaceId, field, value));
-  return [...values, ...[...new Set(words)].slice(0, LIMITS.memory.metadataWords)];
+  return [...values, ...[...new Set(words)].slice(0, MEMORY_LIMITS.item.metadataWords)];
 }
 
 /** Returns the terms of all fields in a filter. A matching chunk has every term. */
@@ -34,7 +34,7 @@ export const filterTerms = (spaceId: number, filter: Metadata): string[] =>
 
 /** Returns the terms for the words of a query in the given fields: a bounded number, the same number for each field. */
 export function queryTerms(spaceId: number, fields: readonly string[], query: string): string[] {
-  const { queryTerms: most, queryWords } = LIMITS.memory;
+  const { terms: most, words: queryWords } = MEMORY_LIMITS.query;
   const names = [...new Set(fields)];
   const each = Math.min(queryWords, Math.floor(most / Math.max(1, names.length)));
   // Metadata indexed by earlier versions was not composed (NFC), so that its words end at combining marks. The cut words match
@@ -74,7 +74,7 @@ export function extendSchema(
       : [],
   );
   const joined = { ...schema, ...more };
-  const { metadataFields } = LIMITS.memory;
+  const { metadataFields } = MEMORY_LIMITS.item;
   if (Object.keys(joined).length <= metadataFields) return { schema: joined, details };
   const message = `has at most ${metadataFields} fields`;
   return { schema, details: [...details, { path, message, code: 'too_big' }] };

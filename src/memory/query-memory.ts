@@ -1,11 +1,11 @@
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { type EmbeddedQuery, embedForQuery } from './embed-for-query.ts';
 import { type Embedders, requireEmbedding, spaceOf } from './embedder.ts';
 import type { Found } from './index/space-query.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { MemoryCaller } from './memory-caller.ts';
 import type { Bodies } from './memory-shape.ts';
 import { filterTerms, queryTerms } from './metadata.ts';
@@ -132,7 +132,7 @@ async function findByVector(
       : await turnOf(line, space.agentId, () => filterChunks(sql, { ...scope, filter }));
   return loader.search(space, {
     vector,
-    k: LIMITS.memory.candidates,
+    k: MEMORY_LIMITS.query.candidates,
     ...(scope.type === null ? {} : { tag: TAGS[scope.type] }),
     ...(among === undefined ? {} : { among }),
   });

@@ -1,7 +1,7 @@
-import { LIMITS } from '../kernel/limits.ts';
 import { numberArray } from '../platform/postgres/pg-array.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
 import { memoryErrors } from './errors.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { MetadataSchema } from './memory-shape.ts';
 import type { Space } from './space.ts';
 
@@ -86,7 +86,7 @@ export async function findOrMakeSpace(
   const { agentId, dims, model, spaces, subTenant } = wanted;
   const found = await findSpace(tx, agentId, subTenant);
   if (found !== undefined) return found;
-  const { spacesPerAgent } = LIMITS.memory;
+  const { spaces: spacesPerAgent } = MEMORY_LIMITS.agent;
   if (spaces >= spacesPerAgent) throw memoryErrors.full('sub-tenants', spacesPerAgent);
   await tx`insert into memory_spaces (agent_id, sub_tenant, model, dims)
     values (${agentId}, ${subTenant ?? ''}, ${model}, ${dims})`;
@@ -141,8 +141,8 @@ export async function sweepDeleted(sql: Queryable, spaces?: readonly number[]): 
     with doomed as (
       select i.id from memory_spaces s, lateral (
         select id from memory_items where space_id = s.id
-        limit ${LIMITS.memory.itemsPerSweep} for update skip locked) i
-      where s.deleted_at is not null ${some} limit ${LIMITS.memory.itemsPerSweep})
+        limit ${MEMORY_LIMITS.sweep.items} for update skip locked) i
+      where s.deleted_at is not null ${some} limit ${MEMORY_LIMITS.sweep.items})
     delete from memory_items i using doomed where i.id = doomed.id`;
   if (items.count > 0) return true;
   const swept = await sql`

@@ -2,11 +2,11 @@ import { EngineBusy } from '../engines/engine.ts';
 import type { FairQueue } from '../engines/threads/fair-queue.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 import type { Queryable, Sql } from '../platform/postgres/sql.ts';
 import { type Embedders, spaceOf } from './embedder.ts';
 import { memoryErrors } from './errors.ts';
+import { MEMORY_LIMITS } from './limits.ts';
 import type { Bodies } from './memory-shape.ts';
 import { extendSchema } from './metadata.ts';
 import { turnOf } from './search/turn-of.ts';
@@ -75,7 +75,7 @@ export async function deleteTenant(
     if (done % DROPS_A_TURN === 0) await turnForLongWork();
     await loader.drop(id);
   }
-  const untilMs = clock.monotonicMs() + LIMITS.memory.sweepMs;
+  const untilMs = clock.monotonicMs() + MEMORY_LIMITS.sweep.ms;
   // Each step waits for a turn of its own. When the queue has no room, the worker deletes the remaining rows.
   const sweep = () => writes.run(agentId, () => sweepDeleted(sql, spaces)).catch(falseIfBusy);
   while ((await sweep()) && clock.monotonicMs() < untilMs);

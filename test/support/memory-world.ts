@@ -3,7 +3,6 @@ import type { Worker } from 'node:worker_threads';
 import { wordsOf } from '../../src/engines/text/words.ts';
 import { createFairQueue } from '../../src/engines/threads/fair-queue.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { type Embedder, type Embedders, embeddersOf } from '../../src/memory/embedder.ts';
@@ -19,6 +18,7 @@ import {
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import type { IndexingShop, IndexingStep } from '../../src/memory/indexing/indexing-deps.ts';
 import type { OnChunks } from '../../src/memory/indexing/indexing-store.ts';
+import { MEMORY_LIMITS } from '../../src/memory/limits.ts';
 import { createMemory, type MemoryAnswer, type MemoryOp } from '../../src/memory/memory.ts';
 import { SpaceLoader } from '../../src/memory/search/space-loader.ts';
 import type { VectorSearch } from '../../src/memory/search/vector-search.ts';
@@ -101,8 +101,8 @@ export type MemoryProcessOptions = {
 /** What a process has of the memory store, without the timers of its workers. */
 export function memoryProcess(sql: Sql, options: MemoryProcessOptions = {}) {
   const { clock = systemClock, embedder = wordEmbedder, onChunks, onStep } = options;
-  const line = createFairQueue(LIMITS.memory.line);
-  const writes = createFairQueue(LIMITS.memory.writes);
+  const line = createFairQueue(MEMORY_LIMITS.queue.reads);
+  const writes = createFairQueue(MEMORY_LIMITS.queue.writes);
   const inThread = indexInThisThread();
   const { index = inThread.index } = options;
   const packed = new SpaceLoader({ sql, index, clock, line });

@@ -2,13 +2,13 @@ import { ConfigError } from '../../config/config-error.ts';
 import { createFairQueue } from '../../engines/threads/fair-queue.ts';
 import { createIdempotencyKeys } from '../../idempotency/idempotency-store.ts';
 import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import type { Node } from '../../ledger/rules/node.ts';
 import { embeddersOf, localEmbedder } from '../../memory/embedder.ts';
 import { startVectorIndex } from '../../memory/index/vector-index.ts';
 import { Indexer } from '../../memory/indexing/indexer.ts';
+import { MEMORY_LIMITS } from '../../memory/limits.ts';
 import { createMemory } from '../../memory/memory.ts';
 import { createMemoryWorkers } from '../../memory/memory-workers.ts';
 import { fillInCommit } from '../../memory/pgvector/fill-vectors.ts';
@@ -42,10 +42,10 @@ export async function buildMemory(world: World, parts: MemoryParts, teardown: Te
   const { embedders, models, shop } = buildShop(world, parts);
   const index = teardown.use(
     'memory index',
-    startVectorIndex({ ...world, ownerShare: LIMITS.memory.indexShare }),
+    startVectorIndex({ ...world, ownerShare: MEMORY_LIMITS.index.share }),
   );
-  const line = createFairQueue(LIMITS.memory.line);
-  const writes = createFairQueue(LIMITS.memory.writes);
+  const line = createFairQueue(MEMORY_LIMITS.queue.reads);
+  const writes = createFairQueue(MEMORY_LIMITS.queue.writes);
   const packed = new SpaceLoader({ ...world, index, line });
   const keeper = (await usesPgvector(world)) ? new VectorKeeper(world) : undefined;
   const loader =

@@ -9,7 +9,7 @@ const GROWTH_BLOCKS = 256;
 /** Largest number of blocks of a WebAssembly memory. The first block is scratch. */
 const MOST_BLOCKS = 65_535;
 
-/** Offsets in the scratch block: a query of up to LIMITS.memory.indexDims numbers, and the results of a scan. */
+/** Offsets in the scratch block: a query of up to MEMORY_LIMITS.index.dims numbers, and the results of a scan. */
 export const SCRATCH = {
   /** Offset of the query's vector, in Float32. */
   query: 0,

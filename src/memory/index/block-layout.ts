@@ -31,7 +31,7 @@ export type BlockLayout = {
 /** Layouts by dimensions and number of blocks. Few layouts exist, each with many extents. */
 const known = new Map<string, BlockLayout>();
 
-/** Returns the layout of `blocks` blocks for vectors of `dims` numbers, at most `LIMITS.memory.indexDims`. */
+/** Returns the layout of `blocks` blocks for vectors of `dims` numbers, at most `MEMORY_LIMITS.index.dims`. */
 export function layoutOf(dims: number, blocks = 1): BlockLayout {
   const key = `${dims} ${blocks}`;
   const layout = known.get(key) ?? makeLayout(dims, blocks);

@@ -1,6 +1,6 @@
 import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
 import type { WorkerClient } from '../../engines/threads/worker-client.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { IndexContract } from './index-worker.ts';
 
 /** Thrown when a space must be loaded (again): it was never loaded, evicted or dropped, or the thread was lost. */
@@ -21,7 +21,7 @@ export type Loaded = {
 
 type Value<M extends keyof IndexContract> = IndexContract[M]['out']['value'];
 
-const { indexWaiting, indexWaitingPerSpace } = LIMITS.memory;
+const { waiting: indexWaiting, waitingPerSpace: indexWaitingPerSpace } = MEMORY_LIMITS.index;
 
 /** Spaces that the thread of the index has loaded, by its answers so far. */
 export class LoadedSpaces {

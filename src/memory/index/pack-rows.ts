@@ -1,5 +1,5 @@
 import { EngineInputRefused } from '../../engines/engine.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { PackedRows } from './spaces.ts';
 
 export type IndexedRow = {
@@ -10,7 +10,7 @@ export type IndexedRow = {
   readonly vector: Float32Array;
 };
 
-const { indexBatchBytes, indexBatchRows } = LIMITS.memory;
+const { batchBytes: indexBatchBytes, batchRows: indexBatchRows } = MEMORY_LIMITS.index;
 
 /** Copies rows into batches that can be stored in one step each. Throws EngineInputRefused. */
 export function* packRows(rows: readonly IndexedRow[], dims: number): Generator<PackedRows> {

@@ -1,11 +1,11 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { Arena } from './arena.ts';
 import { Best } from './best.ts';
 import { type Candidates, Shortlist } from './shortlist.ts';
 import type { Space, Steps } from './space.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
 
-const { indexStepBytes } = LIMITS.memory;
+const { stepBytes: indexStepBytes } = MEMORY_LIMITS.index;
 /**
  * Largest space in blocks that is brought into the cache whole. The next pages of larger ones are read during the
  * search.

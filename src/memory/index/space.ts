@@ -1,5 +1,5 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { Arena } from './arena.ts';
 import { BLOCK_BYTES, layoutOf } from './block-layout.ts';
 import { Extent, type Row } from './extent.ts';
@@ -9,7 +9,7 @@ export type Steps<T> = Generator<void, T, void>;
 
 /** Number of ids that one step compares. */
 const IDS_A_STEP = 65_536;
-const BLOCKS_A_STEP = LIMITS.memory.indexStepBytes / BLOCK_BYTES;
+const BLOCKS_A_STEP = MEMORY_LIMITS.index.stepBytes / BLOCK_BYTES;
 /** Share of its size by which a large space grows: a quarter, up to `MOST_GROWTH_BLOCKS`. Longer extents are read faster. */
 const GROWTH_SHARE = 4;
 const MOST_GROWTH_BLOCKS = 32;

@@ -6,8 +6,8 @@ import {
   workerEntry,
 } from '../../engines/threads/worker-client.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { BLOCK_BYTES, layoutOf } from './block-layout.ts';
 import type { IndexContract, IndexWorkerOptions } from './index-worker.ts';
 import { type Loaded, LoadedSpaces, SpaceNotLoaded } from './loaded-spaces.ts';
@@ -63,14 +63,14 @@ export interface VectorIndex extends AsyncDisposable {
 }
 
 const {
-  indexAmong,
-  indexBytes,
-  indexDims,
-  indexResults,
-  indexSpaces,
-  indexWaiting,
-  indexYoungHeapMb,
-} = LIMITS.memory;
+  among: indexAmong,
+  bytes: indexBytes,
+  dims: indexDims,
+  results: indexResults,
+  spaces: indexSpaces,
+  waiting: indexWaiting,
+  youngHeapMb: indexYoungHeapMb,
+} = MEMORY_LIMITS.index;
 /** Number of ids that one call removes. */
 const IDS_A_CALL = 1_000;
 

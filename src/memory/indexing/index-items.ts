@@ -1,6 +1,6 @@
 import { EngineBusy, EngineMissing } from '../../engines/engine.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { termsOf } from '../metadata.ts';
 import { indexPurchased } from './index-purchased.ts';
 import type { IndexItemsDeps } from './indexing-deps.ts';
@@ -74,7 +74,7 @@ async function* batches(items: readonly ClaimedItem[]): AsyncGenerator<Batch> {
     }
     open.items.push(item);
     open.pieces.push(...pieces);
-    if (open.pieces.length < LIMITS.memory.indexing.chunksPerCommit) continue;
+    if (open.pieces.length < MEMORY_LIMITS.indexing.chunksPerCommit) continue;
     yield open;
     open = { items: [], pieces: [] };
   }
@@ -90,7 +90,7 @@ async function indexBatch(
   if (first === undefined) return;
   const { agentId, spaceId } = first;
   const ids = items.map(({ id }) => id);
-  const { busyMs, retryMs } = LIMITS.memory.indexing;
+  const { busyMs, retryMs } = MEMORY_LIMITS.indexing;
   let chunks: readonly IndexedChunk[];
   try {
     const texts = pieces.map(({ content }) => content);

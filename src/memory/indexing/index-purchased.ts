@@ -1,8 +1,8 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Span } from '../../platform/tracing/span.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { termsOf } from '../metadata.ts';
 import { buyOnce, ClaimLost, findBought, PurchaseOpen, spentOn } from '../purchase/buy-once.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../purchase/codecs.ts';
@@ -116,7 +116,7 @@ function drawFacts({ shop, span, sql }: Deps, claim: string, item: ClaimedItem, 
   const { spender, text } = item;
   const wanted = { claim, item, kind: 'facts', model, codec: factsCodec } as const;
   const prompt = factsPrompt(text);
-  const maxTokens = LIMITS.memory.inferMaxTokens;
+  const maxTokens = MEMORY_LIMITS.facts.maxTokens;
   return buyOnce({ ...shop, sql }, wanted, (workId, keep) =>
     shop.models.answer(
       { spender, workId, signal: NEVER, span, model, system: FACTS_SYSTEM, prompt, maxTokens },
@@ -179,7 +179,7 @@ async function giveBack(
 ): Promise<void> {
   const { indexed, log, sql } = deps;
   const { agentId, id } = item;
-  const { busyMs, retryMs } = LIMITS.memory.indexing;
+  const { busyMs, retryMs } = MEMORY_LIMITS.indexing;
   let setback = indexingFailureOf(error);
   let spentRaw = 0n;
   if (isLastTry(setback, item)) {
@@ -206,7 +206,7 @@ async function giveBack(
 
 /** Returns true when an item fails for good with this setback. */
 function isLastTry(setback: IndexingFailure, { attempts, waits }: ClaimedItem): boolean {
-  const limits = LIMITS.memory.indexing;
+  const limits = MEMORY_LIMITS.indexing;
   switch (setback.kind) {
     case 'busy':
       return false;

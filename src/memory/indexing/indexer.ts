@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { randomHex } from '../../kernel/random.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { indexItems } from './index-items.ts';
 import type { IndexItemsDeps } from './indexing-deps.ts';
 import {
@@ -52,7 +52,7 @@ export class Indexer {
   async tick(): Promise<void> {
     const { clock, sql } = this.#deps;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#renewedMs >= LIMITS.memory.indexing.renewMs) {
+    if (nowMs - this.#renewedMs >= MEMORY_LIMITS.indexing.renewMs) {
       this.#renewedMs = nowMs;
       const work = [...this.#busy.values()];
       const claims = work.map(({ claim }) => claim);
@@ -89,7 +89,7 @@ export class Indexer {
   }
 
   async #claimWhileWanted(): Promise<void> {
-    const { looks, spacesAtOnce } = LIMITS.memory.indexing;
+    const { looks, spacesAtOnce } = MEMORY_LIMITS.indexing;
     let left: number = looks;
     while (this.#isWanted && !this.#isStopped && this.#busy.size < spacesAtOnce) {
       this.#isWanted = false;
@@ -102,7 +102,7 @@ export class Indexer {
   /** Claims due items and starts indexing. `some`: started none, but items may be due in namespaces not yet examined. */
   async #claimSome(room: number): Promise<'begun' | 'some' | 'none'> {
     const { sql } = this.#deps;
-    const { agentsPerLook, spacesPerLook } = LIMITS.memory.indexing;
+    const { agentsPerLook, spacesPerLook } = MEMORY_LIMITS.indexing;
     const from = this.#after;
     const looked = await lookForWork(sql, { after: from, places: this.#places });
     const isWhole = ([agentId, queues]: readonly [number, readonly Queue[]]) =>
@@ -137,7 +137,7 @@ export class Indexer {
       if (place !== undefined) this.#places.set(agentId, place);
     }
     for (const agentId of this.#places.keys()) {
-      if (this.#places.size <= LIMITS.memory.indexing.agentsRemembered) break;
+      if (this.#places.size <= MEMORY_LIMITS.indexing.agentsRemembered) break;
       this.#places.delete(agentId);
     }
   }

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
 import { forgetPurchases } from '../purchase/purchase-store.ts';
 
@@ -46,7 +46,7 @@ export async function lookForWork(
   sql: Sql,
   { after, places }: { readonly after: number; readonly places: ReadonlyMap<number, number> },
 ): Promise<Looked> {
-  const { agentsPerLook, spacesPerLook } = LIMITS.memory.indexing;
+  const { agentsPerLook, spacesPerLook } = MEMORY_LIMITS.indexing;
   const rows = await sql<{ agentId: number; spaceId: number | null; isDue: boolean }[]>`
     with recursive agents as (
       (select agent_id, 1 as place from memory_items
@@ -92,7 +92,7 @@ export async function claimItems(
   sql: Sql,
   { claim, queues }: { readonly claim: string; readonly queues: readonly Queue[] },
 ): Promise<readonly ClaimedItem[]> {
-  const { claimMs, itemsPerClaim } = LIMITS.memory.indexing;
+  const { claimMs, itemsPerClaim } = MEMORY_LIMITS.indexing;
   return sql<ClaimedItem[]>`
     with open_to as (
       select s.id as space_id, s.agent_id from memory_spaces s
@@ -121,7 +121,7 @@ export async function renewClaims(sql: Sql, claims: readonly string[], ids: read
         and claim = any(${textArray(claims)}::text[]) and status = 'processing'
       for update skip locked)
     update memory_items i
-    set due_at = now() + ${LIMITS.memory.indexing.claimMs} * interval '1 millisecond'
+    set due_at = now() + ${MEMORY_LIMITS.indexing.claimMs} * interval '1 millisecond'
     from held where i.id = held.id`;
 }
 
@@ -222,7 +222,7 @@ export async function releaseItems(
   claimed: { readonly claim: string; readonly ids: readonly string[] },
   released: { readonly failed: boolean; readonly waitMs: number; readonly spentRaw?: bigint },
 ): Promise<void> {
-  const { attempts } = LIMITS.memory.indexing;
+  const { attempts } = MEMORY_LIMITS.indexing;
   const { failed, spentRaw = 0n, waitMs } = released;
   const more = failed ? 1 : 0;
   await sql`
@@ -255,7 +255,7 @@ export async function refuseItem(
     readonly spentRaw: bigint;
   },
 ): Promise<void> {
-  const { first, most, times } = LIMITS.memory.indexing.refusedMs;
+  const { first, most, times } = MEMORY_LIMITS.indexing.refusedMs;
   const { isOver, needsRaw, reason, spentRaw } = refused;
   await sql`
     with held as (
@@ -281,14 +281,14 @@ export async function wakeAffordable(sql: Sql): Promise<void> {
     with affordable as (
       select i.id from memory_items i join agent_funds f on f.agent_id = i.agent_id
       where i.needs_raw is not null and i.status = 'queued' and f.spendable_raw >= i.needs_raw
-      limit ${LIMITS.memory.indexing.wokenAtOnce} for update of i skip locked)
+      limit ${MEMORY_LIMITS.indexing.wokenAtOnce} for update of i skip locked)
     update memory_items i set due_at = now(), needs_raw = null, waits = greatest(i.waits - 1, 0)
     from affordable a where i.id = a.id`;
 }
 
 /** Deletes records of removals that every process has long applied. */
 export async function forgetRemovals(sql: Sql): Promise<void> {
-  const { removalsKeptMs } = LIMITS.memory;
+  const { removalsKeptMs } = MEMORY_LIMITS.sweep;
   await sql`
     with gone as (
       delete from memory_removals where at < now() - ${removalsKeptMs} * interval '1 millisecond'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { Looked, Queue } from './indexing-store.ts';
 
 export type ClaimPlan = {
@@ -18,7 +18,7 @@ export function planClaims(
   looked: Looked,
   { busy, room }: { readonly busy: ReadonlyMap<number, number>; readonly room: number },
 ): ClaimPlan {
-  const { spacesAtOncePerAgent } = LIMITS.memory.indexing;
+  const { spacesAtOncePerAgent } = MEMORY_LIMITS.indexing;
   const underWay = new Map<number, number>();
   for (const agentId of busy.values()) underWay.set(agentId, (underWay.get(agentId) ?? 0) + 1);
   const rounds: Queue[][] = Array.from({ length: spacesAtOncePerAgent }, () => []);
@@ -46,5 +46,5 @@ export function planClaims(
 function placeBehind(queues: readonly Queue[], mine: readonly Queue[]): number | undefined {
   const last = mine.at(-1);
   if (last !== undefined) return last.spaceId;
-  return queues.length < LIMITS.memory.indexing.spacesPerLook ? undefined : queues.at(-1)?.spaceId;
+  return queues.length < MEMORY_LIMITS.indexing.spacesPerLook ? undefined : queues.at(-1)?.spaceId;
 }

@@ -1,6 +1,6 @@
 import { wordsOf } from '../../engines/text/words.ts';
 import { splitSpeech } from '../../engines/tts/split-speech.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { ItemType } from '../memory-shape.ts';
 
 export type SplitItem = {
@@ -10,7 +10,8 @@ export type SplitItem = {
   readonly title: string | null;
 };
 
-const { chunkChars, chunksPerItem, factsPerItem } = LIMITS.memory;
+const { chunkChars, chunks: chunksPerItem } = MEMORY_LIMITS.item;
+const { perItem: factsPerItem } = MEMORY_LIMITS.facts;
 
 /**
  * Returns the pieces by which an item is found, always the same for the same item: a memory whole, or cut when it is long; with

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { TAGS, vectorOf } from '../search/search-store.ts';
 import {
   addSpace,
@@ -10,7 +10,7 @@ import {
   type MissingChunk,
 } from './vectors-store.ts';
 
-const { rowsPerFill } = LIMITS.memory.pgvector;
+const { rowsPerFill } = MEMORY_LIMITS.pgvector;
 
 /**
  * Adds the chunks that this sql transaction has written, at this version of their space, to the index in the database. Does

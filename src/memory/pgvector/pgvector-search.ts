@@ -1,8 +1,8 @@
 import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Found, SpaceQuery } from '../index/space-query.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { SpaceVersion } from '../search/search-store.ts';
 import { turnOf } from '../search/turn-of.ts';
 import type { VectorSearch } from '../search/vector-search.ts';
@@ -27,7 +27,7 @@ type Answer = { readonly found: Found[]; readonly isAll: boolean };
 /** Creates a vector search that runs in the database with pgvector. */
 export function createPgvectorSearch(deps: PgvectorSearchDeps): VectorSearch {
   const { keeper, line, packed, sql } = deps;
-  const comparedRows = deps.comparedRows ?? LIMITS.memory.pgvector.comparedRows;
+  const comparedRows = deps.comparedRows ?? MEMORY_LIMITS.pgvector.comparedRows;
 
   /** Returns the rows that the database finds; undefined when it cannot search the space now. */
   async function ask(space: SpaceVersion, query: SpaceQuery): Promise<Answer | undefined> {

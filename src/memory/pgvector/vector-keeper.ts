@@ -1,8 +1,8 @@
 import type { ReservedSql } from 'postgres';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { fillSpace } from './fill-vectors.ts';
 import {
   alone,
@@ -15,7 +15,7 @@ import {
 import { lookAt } from './vectors-store.ts';
 
 const { comparedRows, fillEveryMs, fillsPerTick, graphEveryMs, graphs, spacesPerLook, wanted } =
-  LIMITS.memory.pgvector;
+  MEMORY_LIMITS.pgvector;
 
 /**
  * Fills the index in the database with missing chunks: chunks from before the extension, from a backup, or of processes without

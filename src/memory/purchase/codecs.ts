@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { Codec } from './buy-once.ts';
 import type { FactsOutcome } from './draw-facts.ts';
 
@@ -58,6 +58,6 @@ export const factsCodec: Codec<FactsOutcome> = {
  */
 export function areSearchable(vectors: readonly Float32Array[], count: number): boolean {
   const dims = vectors[0]?.length ?? 0;
-  const fits = dims > 0 && dims <= LIMITS.memory.indexDims && vectors.length === count;
+  const fits = dims > 0 && dims <= MEMORY_LIMITS.index.dims && vectors.length === count;
   return fits && vectors.every(({ length }) => length === dims);
 }

@@ -1,9 +1,10 @@
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 
-const { chunkChars, factsPerItem, inferAnswerChars } = LIMITS.memory;
+const { chunkChars } = MEMORY_LIMITS.item;
+const { perItem: factsPerItem, answerChars: inferAnswerChars } = MEMORY_LIMITS.facts;
 
 /** Instructions for the chat model that draws facts. The text is data: it comes as JSON, in a message of its own. */
 export const FACTS_SYSTEM = `You extract facts from a text for the long-term memory of an assistant.

@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { IndexedRow } from '../index/pack-rows.ts';
 import type { Found } from '../index/space-query.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import type { ItemType, Metadata } from '../memory-shape.ts';
 import { wordQuery } from './word-query.ts';
 
@@ -39,7 +39,7 @@ export async function findByWords(
   scope: SearchScope,
   query: string,
 ): Promise<Found[]> {
-  const { candidates, rankedMatches } = LIMITS.memory;
+  const { candidates, rankedMatches } = MEMORY_LIMITS.query;
   const words = wordQuery(query);
   // Each chunk's text index contains its namespace as a word, so that the search reads only words of the namespace.
   const space = `'space ${scope.spaceId}'`;
@@ -73,7 +73,7 @@ export async function findByTerms(
   terms: readonly string[],
 ): Promise<Found[]> {
   if (terms.length === 0) return [];
-  const { candidates, rankedMatches } = LIMITS.memory;
+  const { candidates, rankedMatches } = MEMORY_LIMITS.query;
   const rows = await sql<Found[]>`
     with asked as materialized (select ${textArray(terms)}::text[] as any_term),
     matches as materialized (
@@ -93,7 +93,7 @@ export async function filterChunks(sql: Queryable, scope: SearchScope): Promise<
     with asked as materialized (select ${textArray(scope.filter)}::text[] as all_terms)
     select c.id::float8 as id from asked join memory_chunks c
       on c.terms @> asked.all_terms and c.space_id = ${scope.spaceId} ${ofType(sql, scope)}
-    ${newest(sql)} limit ${LIMITS.memory.filteredChunks}`;
+    ${newest(sql)} limit ${MEMORY_LIMITS.query.filteredChunks}`;
   return rows.map(({ id }) => id);
 }
 
@@ -145,7 +145,7 @@ export async function* readVectors(
   { after, upTo }: { readonly after: number; readonly upTo: number },
   inTurn: InTurn,
 ): AsyncGenerator<readonly IndexedRow[]> {
-  const { rowsPerRead } = LIMITS.memory;
+  const { rowsPerRead } = MEMORY_LIMITS.sweep;
   const readBehind = (last: { readonly version: number; readonly id: number }) => sql<
     { id: number; version: number; type: ItemType; vector: Buffer }[]
   >`

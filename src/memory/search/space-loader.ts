@@ -1,12 +1,12 @@
 import { EngineBusy, EngineCrashed } from '../../engines/engine.ts';
 import type { FairQueue } from '../../engines/threads/fair-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { memoryErrors } from '../errors.ts';
 import { SpaceNotLoaded } from '../index/loaded-spaces.ts';
 import type { Found, SpaceQuery } from '../index/space-query.ts';
 import { SpaceTooLarge, type VectorIndex } from '../index/vector-index.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import {
   hasMoreChunks,
   type InTurn,
@@ -122,7 +122,7 @@ export class SpaceLoader implements VectorSearch {
       await change;
     } catch (error) {
       if (error instanceof SpaceTooLarge) {
-        this.#tooLarge.set(space.id, clock.monotonicMs() + LIMITS.memory.tooLargeMs);
+        this.#tooLarge.set(space.id, clock.monotonicMs() + MEMORY_LIMITS.sweep.tooLargeMs);
       }
       throw error;
     }

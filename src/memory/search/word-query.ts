@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 
 /**
  * Separators in a path, file name, address or type. PostgreSQL's parser takes such a text for one word, so that the column
@@ -14,7 +14,7 @@ const CHARS_A_WORD = 16;
  * words. Only the first `queryWords` words count.
  */
 export function wordQuery(query: string): string {
-  const { queryWords } = LIMITS.memory;
+  const { words: queryWords } = MEMORY_LIMITS.query;
   let left = queryWords;
   const wordsOf = (text: string): string => {
     const words = text.replace(BETWEEN_WORDS, ' ').split(/\s+/).filter(Boolean).slice(0, left);

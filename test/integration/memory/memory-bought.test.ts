@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { wakeAffordable } from '../../../src/memory/indexing/indexing-store.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import type { Models } from '../../../src/memory/purchase/models.ts';
 import type { Tracer } from '../../../src/platform/tracing/span.ts';
 import { RecordedSpan } from '../../support/recorded-span.ts';
@@ -141,7 +141,7 @@ describe('memories whose vectors are bought', () => {
         select extract(epoch from due_at - now())::float8 * 1000 as ms, waits from memory_items`;
       return row;
     };
-    const { first, most, times } = LIMITS.memory.indexing.refusedMs;
+    const { first, most, times } = MEMORY_LIMITS.indexing.refusedMs;
     expect((await waited())?.ms).toBeLessThanOrEqual(first);
     for (const waits of [11, times - 1]) {
       await w.sql`update memory_items set waits = ${waits}`;

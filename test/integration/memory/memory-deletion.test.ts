@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { forgetRemovals } from '../../../src/memory/indexing/indexing-store.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { createMemoryWorkers } from '../../../src/memory/memory-workers.ts';
 import { forgetAtClose } from '../../../src/memory/tenants.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
@@ -99,7 +99,7 @@ describe('a memory that is deleted', () => {
     const away = w.another();
     expect(await w.idsFound(away.ask)).toHaveLength(2);
     await w.ask(w.agentId, 'delete', { ids: [w.id] });
-    await w.sql`update memory_removals set at = now() - ${LIMITS.memory.removalsKeptMs + 1_000} * interval '1 millisecond'`;
+    await w.sql`update memory_removals set at = now() - ${MEMORY_LIMITS.sweep.removalsKeptMs + 1_000} * interval '1 millisecond'`;
     await forgetRemovals(w.sql);
     expect(await w.sql`select 1 from memory_removals`).toHaveLength(0);
     await away.loader.followAll();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { IndexingStep } from '../../../src/memory/indexing/indexing-deps.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryWorld, wordEmbedder } from '../../support/memory-world.ts';
@@ -120,7 +120,7 @@ describe('items that are ingested', () => {
     });
     indexer.wake();
     await indexer.idle();
-    expect(before).toBeLessThanOrEqual(2 * LIMITS.memory.indexing.itemsPerClaim);
+    expect(before).toBeLessThanOrEqual(2 * MEMORY_LIMITS.indexing.itemsPerClaim);
     expect(ofTheLoud).toBe(500);
   });
 
@@ -253,11 +253,11 @@ describe('items that are ingested', () => {
     await w.ask(w.agentId, 'ingest', { type: 'memory', memories: numbered(2) });
     await expect.poll(async () => (await standing(w.sql))[0]?.status).toBe('processing');
     await w.sql`update memory_items set due_at = now() + interval '1 second'`;
-    clock.advance(LIMITS.memory.indexing.renewMs);
+    clock.advance(MEMORY_LIMITS.indexing.renewMs);
     await w.indexer.tick();
     const due = await w.sql<{ ms: number }[]>`
       select (extract(epoch from due_at - now()) * 1000)::float8 as ms from memory_items`;
-    const { claimMs, renewMs } = LIMITS.memory.indexing;
+    const { claimMs, renewMs } = MEMORY_LIMITS.indexing;
     for (const { ms } of due) expect(ms).toBeGreaterThan(claimMs - renewMs);
     goOn();
     await w.indexer.idle();

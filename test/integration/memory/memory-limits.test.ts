@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import type { MemoryOp } from '../../../src/memory/memory.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { memoryWorld } from '../../support/memory-world.ts';
@@ -10,7 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => shared[Symbol.asyncDispose]());
 
-const L = LIMITS.memory;
 const many = <T>(count: number, of: T): T[] => Array.from({ length: count }, () => of);
 const text = (bytes: number) => 'é'.repeat(bytes / 2);
 const memories = (...all: unknown[]) => ({ type: 'memory', memories: all });
@@ -126,17 +125,17 @@ describe('the limits of the memory store', () => {
   it('the memory store limits the items and the namespaces of an agent, and a deletion frees its share', async () => {
     await using w = await memoryWorld({ shared });
     const [id] = await w.remember(['one']);
-    await w.sql`update memory_tenants set items = ${L.itemsPerAgent}
+    await w.sql`update memory_tenants set items = ${MEMORY_LIMITS.agent.items}
       where agent_id = ${w.agentId}`;
     const ingest = () => w.ask(w.agentId, 'ingest', memories({ text: 'two' }));
-    const full = { status: 409, body: { error: 'memory_full', limit: L.itemsPerAgent } };
+    const full = { status: 409, body: { error: 'memory_full', limit: MEMORY_LIMITS.agent.items } };
     expect(await ingest()).toMatchObject(full);
     await w.ask(w.agentId, 'delete', { ids: [id] });
     expect((await ingest()).status).toBe(200);
-    await w.sql`update memory_tenants set spaces = ${L.spacesPerAgent}
+    await w.sql`update memory_tenants set spaces = ${MEMORY_LIMITS.agent.spaces}
       where agent_id = ${w.agentId}`;
     const create = await w.ask(w.agentId, 'tenant/create', { subTenantId: 'new' });
-    expect(create).toMatchObject({ status: 409, body: { limit: L.spacesPerAgent } });
+    expect(create).toMatchObject({ status: 409, body: { limit: MEMORY_LIMITS.agent.spaces } });
     const known = await w.ask(w.agentId, 'tenant/create', {});
     expect(known.status).toBe(200);
   });
@@ -156,12 +155,12 @@ describe('the limits of the memory store', () => {
     expect(await bytes()).toBe(12 + 3 + 3 + 2 + '{}'.length);
     await w.ask(w.agentId, 'delete', { ids: [id] });
     expect(await bytes()).toBe(10);
-    await w.sql`update memory_tenants set bytes = ${L.bytesPerAgent - 12}
+    await w.sql`update memory_tenants set bytes = ${MEMORY_LIMITS.agent.bytes - 12}
       where agent_id = ${w.agentId}`;
-    const full = { status: 409, body: { error: 'memory_full', limit: L.bytesPerAgent } };
+    const full = { status: 409, body: { error: 'memory_full', limit: MEMORY_LIMITS.agent.bytes } };
     expect(await ingest(memories({ text: 'x'.repeat(11) }))).toMatchObject(full);
     expect((await ingest(memories({ text: 'x'.repeat(10) }))).status).toBe(200);
-    expect(await bytes()).toBe(L.bytesPerAgent);
+    expect(await bytes()).toBe(MEMORY_LIMITS.agent.bytes);
   });
 
   it('the memory store refuses invalid JSON, and a body that does not fit the operation', async () => {
@@ -172,7 +171,7 @@ describe('the limits of the memory store', () => {
       const refused = await w.ask(w.agentId, 'query', body);
       expect(refused).toMatchObject({ status: 400, body: { error: 'Invalid JSON body' } });
     }
-    const long = await w.ask(w.agentId, 'query', `"${'x'.repeat(L.bodyBytes)}"`);
+    const long = await w.ask(w.agentId, 'query', `"${'x'.repeat(MEMORY_LIMITS.body.bytes)}"`);
     expect(long).toMatchObject({ status: 413, body: { error: 'payload_too_large' } });
     expect((await w.ask(w.agentId, 'tenant/status', '')).status).toBe(200);
     expect((await w.ask(w.agentId, 'query', '{"query":"tea"}')).status).toBe(200);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { wakeAffordable } from '../../../src/memory/indexing/indexing-store.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { findBought } from '../../../src/memory/purchase/buy-once.ts';
 import { gatewayErrors } from '../../../src/models/errors.ts';
 import { sellingMemory, WORDS } from '../../support/selling-memory.ts';
@@ -176,7 +176,7 @@ describe('what was bought for an item', () => {
 });
 
 describe('an item that fails for good', () => {
-  const { attempts, refusedMs } = LIMITS.memory.indexing;
+  const { attempts, refusedMs } = MEMORY_LIMITS.indexing;
 
   it('a memory that fails at its last refusal reports what was charged, and its stored purchases are deleted', async () => {
     await using w = await sellingMemory({ ...inferring, fundsRaw: RICH });
@@ -214,7 +214,7 @@ describe('items that one balance wakes', () => {
     await using w = await sellingMemory({ fundsRaw: 0n });
     await w.ingest(['her car is red', 'his car is red', 'our car is red']);
     await w.indexer.idle();
-    const { times } = LIMITS.memory.indexing.refusedMs;
+    const { times } = MEMORY_LIMITS.indexing.refusedMs;
     await w.sql`update memory_items set waits = ${times - 1}`;
     const [{ needs } = { needs: 0n }] = await w.sql<{ needs: bigint }[]>`
       select max(needs_raw) as needs from memory_items`;

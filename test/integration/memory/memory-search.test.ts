@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
 import { spacesBounds } from '../../../src/memory/index/vector-index.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -47,7 +47,7 @@ describe('a query', () => {
   it('a memory query is not crowded out by other agents’ or namespaces’ memories, however many and new', async () => {
     await using w = await memoryWorld({ shared });
     await w.remember(['my tea']);
-    for (let n = 0; n <= LIMITS.memory.candidates; n += 100) {
+    for (let n = 0; n <= MEMORY_LIMITS.query.candidates; n += 100) {
       await w.remember(
         Array.from({ length: 100 }, () => 'tea tea'),
         {},
@@ -249,7 +249,7 @@ describe('a query', () => {
     }
     expect(loads).toBe(1);
     expect(found(await query('keyword'))).toEqual(['tea']);
-    clock.advance(LIMITS.memory.tooLargeMs);
+    clock.advance(MEMORY_LIMITS.sweep.tooLargeMs);
     await query('semantic');
     expect(loads).toBe(2);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFairQueue } from '../../../src/engines/threads/fair-queue.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { fillInCommit, fillSpace } from '../../../src/memory/pgvector/fill-vectors.ts';
 import { listGraphs } from '../../../src/memory/pgvector/graphs-store.ts';
 import { createPgvectorSearch } from '../../../src/memory/pgvector/pgvector-search.ts';
@@ -24,7 +24,7 @@ import {
 import { vectorSpace } from '../../support/vector-spaces.ts';
 
 const LARGE = 100;
-const { rowsPerFill } = LIMITS.memory.pgvector;
+const { rowsPerFill } = MEMORY_LIMITS.pgvector;
 
 /** An index that says so when it is asked. */
 const NOT_HERE: VectorSearch = {
@@ -57,7 +57,7 @@ async function settle(): Promise<void> {
 function searchOf(more: { comparedRows?: number; packed?: VectorSearch; wanted?: number[] } = {}) {
   const { comparedRows = LARGE, packed = NOT_HERE, wanted = [] } = more;
   const keeper = { want: (id: number) => void wanted.push(id) };
-  const line = createFairQueue(LIMITS.memory.line);
+  const line = createFairQueue(MEMORY_LIMITS.queue.reads);
   return createPgvectorSearch({ sql: server.sql, keeper, packed, line, comparedRows });
 }
 
@@ -127,7 +127,7 @@ describe('a search by pgvector', () => {
 
   it('pgvector builds graphs of vectors of the largest allowed length, and of several lengths side by side', async () => {
     const { sql } = server;
-    for (const dims of [LIMITS.memory.indexDims, 1_536]) {
+    for (const dims of [MEMORY_LIMITS.index.dims, 1_536]) {
       const chance = chanceOf(dims);
       const space = await vectorSpace(sql, dims);
       const vectors = Array.from({ length: LARGE + 10 }, () => randomVector(chance, dims));

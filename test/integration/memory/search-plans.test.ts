@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { filterTerms, queryTerms, termsOf } from '../../../src/memory/metadata.ts';
 import {
   filterChunks,
@@ -68,7 +68,7 @@ const SEARCHES: readonly [string, (sql: Queryable) => Promise<readonly unknown[]
 describe('a search in the database', () => {
   it('a word search in the database ranks only a bounded number of the newest matches', async () => {
     const { sql } = database;
-    const { candidates, rankedMatches } = LIMITS.memory;
+    const { candidates, rankedMatches } = MEMORY_LIMITS.query;
     const say = async (behind: number) => {
       const [row] = await sql<{ id: number }[]>`
         update memory_chunks set content = 'tea and tea and tea'

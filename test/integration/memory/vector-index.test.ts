@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed, EngineInputRefused } from '../../../src/engines/engine.ts';
 import { createWorkerClient } from '../../../src/engines/threads/worker-client.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { BLOCK_BYTES, layoutOf } from '../../../src/memory/index/block-layout.ts';
 import type { IndexContract, IndexWorkerOptions } from '../../../src/memory/index/index-worker.ts';
@@ -14,6 +13,7 @@ import {
   spacesBounds,
   type VectorIndex,
 } from '../../../src/memory/index/vector-index.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { compiledUrl } from '../../support/compiled.ts';
 import { chanceOf, randomVector, searchAll } from '../../support/unit-vectors.ts';
 
@@ -34,7 +34,7 @@ function startIndex({ bytes = 64 * BLOCK_BYTES, entry = INDEX_WORKER } = {}) {
     log: silentLog,
     entry,
     options: () => bounds,
-    maxInFlight: 2 * LIMITS.memory.indexWaiting,
+    maxInFlight: 2 * MEMORY_LIMITS.index.waiting,
   });
   const index = createVectorIndex(client, bounds);
   open.push(index);
@@ -199,7 +199,7 @@ describe('the index of vectors', () => {
     const { index } = startIndex();
     const rows = rowsOf(10, 100);
     for (const space of [1, 2]) await index.load(space, DIMS, 1, inPieces(rows));
-    const { indexWaitingPerSpace } = LIMITS.memory;
+    const { waitingPerSpace: indexWaitingPerSpace } = MEMORY_LIMITS.index;
     const asked = Array.from({ length: indexWaitingPerSpace }, () => index.search(1, QUERY));
     await expect(index.search(1, QUERY)).rejects.toBeInstanceOf(EngineBusy);
     await expect(index.add(1, 2, rows)).rejects.toBeInstanceOf(EngineBusy);
@@ -212,7 +212,7 @@ describe('the index of vectors', () => {
   it('the vector index refuses an invalid query, row or number of dimensions', async () => {
     const { index } = startIndex();
     await index.load(1, DIMS, 1, inPieces(rowsOf(11, 10)));
-    const { indexAmong, indexDims, indexResults } = LIMITS.memory;
+    const { among: indexAmong, dims: indexDims, results: indexResults } = MEMORY_LIMITS.index;
     const wrong = [
       { ...QUERY, vector: new Float32Array(DIMS + 1) },
       { ...QUERY, vector: new Float32Array(DIMS).fill(Number.NaN) },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { BODIES } from '../../../src/memory/memory-shape.ts';
 
-const { bodyJson, itemsPerIngest, metadataFields } = LIMITS.memory;
+const { json: bodyJson } = MEMORY_LIMITS.body;
+const { perIngest: itemsPerIngest, metadataFields } = MEMORY_LIMITS.item;
 const members = (count: number, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, value]));
 const issuesOf = (op: keyof typeof BODIES, body: unknown) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import {
   checkMetadata,
   extendSchema,
@@ -25,11 +25,11 @@ describe('metadata', () => {
     const fields = Array.from({ length: 32 }, (_, n) => `f${n}`);
     const query = Array.from({ length: 100 }, (_, n) => `word${n}`).join(' ');
     const terms = queryTerms(7, [...fields, ...fields], query);
-    expect(terms.length).toBe(LIMITS.memory.queryTerms);
+    expect(terms.length).toBe(MEMORY_LIMITS.query.terms);
     for (const field of fields) {
       expect(terms.filter((term) => term.endsWith(`:${field}`)).length, field).toBe(4);
     }
-    expect(queryTerms(7, ['f'], query).length).toBe(LIMITS.memory.queryWords);
+    expect(queryTerms(7, ['f'], query).length).toBe(MEMORY_LIMITS.query.words);
     expect(queryTerms(7, [], query)).toEqual([]);
   });
 

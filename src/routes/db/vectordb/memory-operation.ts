@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context, LostWork, RouteReply } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { memoryErrors } from '../../../memory/errors.ts';
+import { MEMORY_LIMITS } from '../../../memory/limits.ts';
 import type { Memory, MemoryOp } from '../../../memory/memory.ts';
 import { BODIES } from '../../../memory/memory-shape.ts';
 import { askMemory, isKeyed } from './ask-memory.ts';
@@ -15,8 +15,8 @@ export const memoryOperation = <Op extends MemoryOp>(op: Op) => ({
   credential: 'agent' as const,
   // The proxy reaches the same operations, which share its rate limit.
   rateLimit: 'proxy' as const,
-  maxBodyBytes: LIMITS.memory.bodyBytes,
-  json: LIMITS.memory.bodyJson,
+  maxBodyBytes: MEMORY_LIMITS.body.bytes,
+  json: MEMORY_LIMITS.body.json,
   badJson: memoryErrors.invalidJson,
   idempotent: isKeyed(op),
   ...(op === 'ingest' && {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { BLOCK_BYTES, GROUP_ROWS, layoutOf } from '../../../../src/memory/index/block-layout.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 
 describe('the layout of blocks', () => {
   it('the block layout has whole row groups and aligned sections without overlap for every number of dimensions', () => {
-    const everyDims = Array.from({ length: LIMITS.memory.indexDims }, (_, i) => i + 1);
+    const everyDims = Array.from({ length: MEMORY_LIMITS.index.dims }, (_, i) => i + 1);
     const wrong = everyDims.filter((dims) => {
       const blocks = 2 ** (dims % 6);
       const { errorsAt, exactAt, idsAt, rows, scalesAt, stride, tagsAt } = layoutOf(dims, blocks);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EngineBusy } from '../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { IndexContract } from '../../../../src/memory/index/index-worker.ts';
 import { LoadedSpaces, SpaceNotLoaded } from '../../../../src/memory/index/loaded-spaces.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
 /** A thread that answers with what the test says. */
@@ -39,7 +39,7 @@ describe('the spaces that are loaded', () => {
     const { client, spaces } = spacesOf();
     const space = spaces.begin(7, 3);
     spaces.finish(space, 1);
-    Object.assign(client, { inFlight: LIMITS.memory.indexWaiting });
+    Object.assign(client, { inFlight: MEMORY_LIMITS.index.waiting });
     const asked = spaces.ask(space, 'search', {
       key: 1,
       query: { vector: new Float32Array(3), k: 1 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineInputRefused } from '../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { packRows } from '../../../../src/memory/index/pack-rows.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 
 const row = (id: number, tag = 0, dims = 4) => ({ id, tag, vector: new Float32Array(dims) });
 
@@ -14,7 +14,7 @@ describe('packed rows', () => {
     expect(batches.flatMap(({ tags }) => [...tags])).toEqual(rows.map(({ tag }) => tag));
     for (const { ids, vectors } of batches) {
       expect(vectors).toHaveLength(ids.length * dims);
-      expect(vectors.byteLength).toBeLessThanOrEqual(LIMITS.memory.indexBatchBytes);
+      expect(vectors.byteLength).toBeLessThanOrEqual(MEMORY_LIMITS.index.batchBytes);
     }
   });
 

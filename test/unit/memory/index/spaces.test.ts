@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { BLOCK_BYTES, layoutOf } from '../../../../src/memory/index/block-layout.ts';
 import { type IndexedRow, packRows } from '../../../../src/memory/index/pack-rows.ts';
 import type { Steps } from '../../../../src/memory/index/space.ts';
 import type { Found, SpaceQuery } from '../../../../src/memory/index/space-query.ts';
 import { type Outcome, Spaces } from '../../../../src/memory/index/spaces.ts';
 import { spacesBounds } from '../../../../src/memory/index/vector-index.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 import {
   chanceOf,
   clusteredVectors,
@@ -200,7 +200,7 @@ describe('a search', () => {
     const steps = spaces.search(1, { vector: rows[0]?.vector ?? new Float32Array(dims), k: 1_000 });
     let count = 1;
     while (steps.next().done !== true) count++;
-    const scanned = (rows.length * dims) / LIMITS.memory.indexStepBytes;
+    const scanned = (rows.length * dims) / MEMORY_LIMITS.index.stepBytes;
     expect(count).toBeGreaterThanOrEqual(Math.floor(scanned));
     expect(count).toBeLessThanOrEqual(6 * Math.ceil(scanned));
   });
@@ -342,7 +342,7 @@ describe('the bound of the memory', () => {
   });
 
   it('the number of spaces is limited: the least recently used goes first, from an owner above its share', () => {
-    const { indexSpaces } = LIMITS.memory;
+    const { spaces: indexSpaces } = MEMORY_LIMITS.index;
     const spaces = spacesOf(4 * BLOCK_BYTES, 1 / 4);
     for (let key = 1; key <= indexSpaces / 2; key++) open(spaces, key, dims, 0);
     const evicted = spaces.takeEvicted();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { Looked, Queue } from '../../../../src/memory/indexing/indexing-store.ts';
 import { planClaims } from '../../../../src/memory/indexing/plan-claims.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 
-const { spacesPerLook } = LIMITS.memory.indexing;
+const { spacesPerLook } = MEMORY_LIMITS.indexing;
 
 const due = (agentId: number, spaceIds: readonly number[], isDue = true): [number, Queue[]] => [
   agentId,

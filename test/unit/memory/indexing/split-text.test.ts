@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { splitItem } from '../../../../src/memory/indexing/split-text.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 
-const { chunkChars, chunksPerItem, documentBytes, factsPerItem, textBytes, titleChars } =
-  LIMITS.memory;
+const {
+  chunkChars,
+  chunks: chunksPerItem,
+  documentBytes,
+  textBytes,
+  titleChars,
+} = MEMORY_LIMITS.item;
+const { perItem: factsPerItem } = MEMORY_LIMITS.facts;
 const memory = { type: 'memory', infer: false, title: null } as const;
 
 describe('an item', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 import { areSearchable, factsCodec, vectorCodec } from '../../../../src/memory/purchase/codecs.ts';
 
 const vectors = [Float32Array.of(1, -0.5, 3e-7), Float32Array.of(0, 1, 2)];
@@ -50,7 +50,7 @@ describe('vectors that an index takes', () => {
     expect(areSearchable(vectors, 3)).toBe(false);
     expect(areSearchable([...vectors, Float32Array.of(1)], 3)).toBe(false);
     expect(areSearchable(long(0), 1)).toBe(false);
-    expect(areSearchable(long(LIMITS.memory.indexDims), 1)).toBe(true);
-    expect(areSearchable(long(LIMITS.memory.indexDims + 1), 1)).toBe(false);
+    expect(areSearchable(long(MEMORY_LIMITS.index.dims), 1)).toBe(true);
+    expect(areSearchable(long(MEMORY_LIMITS.index.dims + 1), 1)).toBe(false);
   });
 });

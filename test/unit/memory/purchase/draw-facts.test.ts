@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 import { factsPrompt, readFacts } from '../../../../src/memory/purchase/draw-facts.ts';
 
-const { chunkChars, factsPerItem, inferAnswerChars } = LIMITS.memory;
+const { chunkChars } = MEMORY_LIMITS.item;
+const { perItem: factsPerItem, answerChars: inferAnswerChars } = MEMORY_LIMITS.facts;
 const answer = (facts: unknown) => JSON.stringify({ facts });
 
 describe('the facts in the answer of a chat model', () => {
