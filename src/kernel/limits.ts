@@ -4,7 +4,6 @@ import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
-import { PAYOUT_LIMITS } from './limits/payouts.ts';
 import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
 import { RESPONSES_LIMITS } from './limits/responses.ts';
@@ -18,7 +17,6 @@ import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
  */
 export const LIMITS = {
   ...PAYMENT_LIMITS,
-  ...PAYOUT_LIMITS,
   ...REQUEST_LIMITS,
   ...VOICE_LIMITS,
   ...LEDGER_LIMITS,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../src/payments/limits.ts';
 import type { Lie } from '../support/fakes/fake-chain.ts';
 import { LyingWorld } from './lying-world.ts';
 import { type Chance, seededChance, seedsToRun } from './seeded.ts';
@@ -108,7 +108,7 @@ describe('a node that invents deposits', () => {
       world.recant();
       world.restart();
       // Longer than the longest pause of a retry.
-      await go(world, QUIET_BLOCKS + LIMITS.audit.retryMaxMs / 2_000, false);
+      await go(world, QUIET_BLOCKS + PAYMENT_LIMITS.audit.retryMaxMs / 2_000, false);
       expect(world.wrong(), `seed ${of}`).toEqual(RIGHT);
       expect([...world.awaited.rows], `seed ${of}`).toEqual([]);
     }

@@ -1,5 +1,5 @@
 import type { ServerDeps } from '../../src/app/build/world.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../src/payments/limits.ts';
 import { type Chain, startChain } from './chain/chain.ts';
 import { type EvilVendor, startEvilVendor } from './chain/evil-vendor.ts';
 import {
@@ -70,7 +70,7 @@ export async function startPaymentWorld(
 }
 
 /** A process that a test kills while it reads the chain keeps its claim until that lapses. */
-const DEPOSIT_SEEN_MS = LIMITS.chainClaimMs + 10_000;
+const DEPOSIT_SEEN_MS = PAYMENT_LIMITS.chain.claimMs + 10_000;
 
 /** A new agent, once the server has seen its deposit. */
 export async function fundPayer(

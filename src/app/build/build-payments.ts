@@ -1,9 +1,9 @@
 import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers, type Worker } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { createPaidCalls } from '../../models/providers/x402/pay-from-wallet.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import type { Marketplace } from '../../payments/proxy/marketplace.ts';
 import { createPassthroughLog, type PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
 import { insertPassthroughs, prunePassthroughs } from '../../payments/proxy/passthrough-store.ts';
@@ -100,13 +100,17 @@ export function buildPayments(
     : undefined;
   const prune = async () => {
     for (let n = 0; n < IDEMPOTENCY_LIMITS.prune.batchesPerTick; n++) {
-      const { passthroughKeptDays: days } = LIMITS;
+      const { keptDays: days } = PAYMENT_LIMITS.passthrough;
       const { batch: most } = IDEMPOTENCY_LIMITS.prune;
       if ((await prunePassthroughs(sql, days, most)) < most) break;
     }
   };
   const workers: Worker[] = [
-    { name: 'write-passthroughs', everyMs: LIMITS.passthroughWriteMs, tick: passthroughs.flush },
+    {
+      name: 'write-passthroughs',
+      everyMs: PAYMENT_LIMITS.passthrough.writeMs,
+      tick: passthroughs.flush,
+    },
     { name: 'prune-passthroughs', everyMs: IDEMPOTENCY_LIMITS.prune.everyMs, tick: prune },
   ];
   if (view !== undefined) {
@@ -118,7 +122,7 @@ export function buildPayments(
       onDone: metrics.reconciled,
       onAudited: metrics.audited,
       ...heard,
-      auditRestMs: reconcileSeconds * 1_000 * LIMITS.audit.readingsPerRound,
+      auditRestMs: reconcileSeconds * 1_000 * PAYMENT_LIMITS.audit.readingsPerRound,
     });
     const tick = async () => {
       await reconciler.tick();

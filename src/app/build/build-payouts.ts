@@ -1,8 +1,8 @@
 import type { ManagedWallets } from '../../accounts/wallets/managed-wallets.ts';
 import { sweepAgents } from '../../accounts/wallets/sweep-agents.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers, type Worker } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import { findClosedWithMoney, findSurplus } from '../../payments/payouts/agent-page-store.ts';
 import { emptyClosed } from '../../payments/payouts/empty-closed.ts';
 import {
@@ -73,7 +73,7 @@ export function buildPayouts(
     workers.push(
       sweepAgents({
         name: 'sweep-wallets',
-        everyMs: everyMs * LIMITS.readingsPerSweep,
+        everyMs: everyMs * PAYMENT_LIMITS.payout.readingsPerSweep,
         find: (after) => findSurplus(sql, after, treasury),
         act: (surplus) => sweepSurplus({ ...world, ledger, treasury }, surplus),
       }),

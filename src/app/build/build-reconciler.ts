@@ -1,6 +1,6 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import {
   findDonePayouts,
   findOpenPayouts,
@@ -58,7 +58,8 @@ export function buildReconciler(
   parts: ReconcilerParts,
 ): ReconcilePayments {
   const { view, payouts, nodeId } = parts;
-  const { auditSeconds, auditedPerTick, payoutsPerTick } = LIMITS;
+  const { watchedSeconds: auditSeconds, watchedPerTick: auditedPerTick } = PAYMENT_LIMITS.released;
+  const { perTick: payoutsPerTick } = PAYMENT_LIMITS.payout;
   const lately = { forSeconds: auditSeconds, limit: auditedPerTick };
   const reload = (nonce: string) => findReservation(sql, nonce);
   const findDone = () => findDonePayouts(sql, auditSeconds, payoutsPerTick);
@@ -73,7 +74,7 @@ export function buildReconciler(
     findSettled: () => findSettled(sql, lately),
     awaited: createAwaitedStore(sql),
     findCredited: (groups: readonly string[]) => findCredited(sql, groups),
-    keepClaim: () => requireCursor(sql, nodeId, LIMITS.chainClaimMs),
+    keepClaim: () => requireCursor(sql, nodeId, PAYMENT_LIMITS.chain.claimMs),
     eventsOf: (row: Reservation, txHash: string) => settlementEvents(sql, row, txHash),
   };
   const audits = createAuditStore(sql);
@@ -82,7 +83,7 @@ export function buildReconciler(
     sql,
     clock,
     auditor: createWalletAuditor({ ...applying, audits, restMs: parts.auditRestMs }),
-    findLive: () => findLive(sql, LIMITS.reservationsPerTick),
+    findLive: () => findLive(sql, PAYMENT_LIMITS.chain.reservationsPerTick),
     findWatched: () => findWatched(sql, lately),
     findOpenPayouts: () => findOpenPayouts(sql, payoutsPerTick),
     repayVanished: (at) => repayVanished({ view, payouts, findDone, log }, at),

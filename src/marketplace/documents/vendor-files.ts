@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import { sendVendor } from '../../payments/proxy/vendor-call.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
@@ -45,7 +46,7 @@ export function createVendorFiles(deps: {
     const { answerBytes, archiveBytes } = LIMITS.marketplace.documents;
     const responseBytes = request.method === 'GET' ? archiveBytes : answerBytes;
     const { body, headers, method } = request;
-    const bounds = { totalMs: fileMs, idleMs: LIMITS.proxyIdleMs, responseBytes };
+    const bounds = { totalMs: fileMs, idleMs: PAYMENT_LIMITS.proxy.idleMs, responseBytes };
     try {
       const place = await client.open(url);
       const asked = { method, url, headers: [...headers], body };

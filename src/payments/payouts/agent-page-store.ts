@@ -1,6 +1,6 @@
 import type { AgentPage } from '../../accounts/wallets/sweep-agents.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 
 /** Bounds of one pass: the number of agents that it reads, and the number of matching agents that it returns. */
 export type PageBounds = { readonly looked: number; readonly found: number };
@@ -19,7 +19,7 @@ export type ClosedAgent = {
 export async function findClosedWithMoney(
   sql: Queryable,
   after: number,
-  bounds: PageBounds = LIMITS.emptyPass,
+  bounds: PageBounds = PAYMENT_LIMITS.payout.emptyPass,
 ): Promise<AgentPage<ClosedAgent>> {
   const last = await lastOfPage(sql, after, bounds);
   const found = await sql<ClosedAgent[]>`
@@ -39,14 +39,14 @@ export async function findSurplus(
   sql: Queryable,
   after: number,
   treasury: string,
-  bounds: PageBounds = LIMITS.sweepPass,
+  bounds: PageBounds = PAYMENT_LIMITS.payout.sweepPass,
 ): Promise<AgentPage<Surplus>> {
   const last = await lastOfPage(sql, after, bounds);
   const found = await sql<Surplus[]>`
     select a.id, a.wallet_address as wallet
     from agent_funds f join agents a on a.id = f.agent_id
     where f.agent_id > ${after} and f.agent_id <= ${last.id}
-      and f.wallet_raw - f.promised_raw - f.spendable_raw - f.held_raw >= ${LIMITS.sweepLeastRaw.toString()}::bigint
+      and f.wallet_raw - f.promised_raw - f.spendable_raw - f.held_raw >= ${PAYMENT_LIMITS.payout.sweepLeastRaw.toString()}::bigint
       and a.wallet_address is not null and a.wallet_address <> ${treasury}
       and not exists (select 1 from payouts p
         where p.agent_id = f.agent_id and p.kind = 'sweep' and p.state <> 'done')

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { NewPayout } from '../../ledger/rules/payment.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { ClaimedPayout, OpenPayout, PastPayout } from './payout.ts';
 
 /** Reads at most `limit` payouts that the chain does not show yet. */
@@ -71,12 +71,12 @@ export async function claimPayouts(
   validBefore: number,
   agentId?: number,
 ): Promise<ClaimedPayout[]> {
-  const { firstMs, maxMs, doublings } = LIMITS.payoutRetry;
+  const { firstMs, maxMs, doublings } = PAYMENT_LIMITS.payout.retry;
   const ofAgent = agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`;
   const rows = await sql<Row[]>`
     with due as (
       select nonce from payouts where state <> 'done' and next_at <= clock_timestamp() ${ofAgent}
-      order by next_at limit ${LIMITS.payoutsPerPass} for update skip locked)
+      order by next_at limit ${PAYMENT_LIMITS.payout.perPass} for update skip locked)
     update payouts p
     set attempts = p.attempts + 1, valid_before = ${validBefore},
       next_at = clock_timestamp() + interval '1 millisecond'

@@ -1,6 +1,6 @@
 import { type Clock, nowSeconds, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { type PayOutDeps, type PayoutSender, payOut } from './pay-out.ts';
 import type { ClaimedPayout, PastPayout } from './payout.ts';
 
@@ -43,7 +43,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
     log.warn('payouts wait: they need RPC_URL, FACILITATOR_PRIVATE_KEY and managed wallets');
   };
 
-  const validBefore = () => nowSeconds(clock) + LIMITS.payoutValidSeconds;
+  const validBefore = () => nowSeconds(clock) + PAYMENT_LIMITS.payout.validSeconds;
 
   const pay = async (agentId?: number): Promise<void> => {
     if (sender === undefined) return warnOnce();
@@ -64,7 +64,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
     payNow(agentId) {
       const work = hurried(agentId).finally(() => underWay.delete(work));
       underWay.add(work);
-      return within(clock, LIMITS.closePayoutMs, work, () => undefined);
+      return within(clock, PAYMENT_LIMITS.payout.closeMs, work, () => undefined);
     },
     async payAgain(payout) {
       if (sender === undefined) return;

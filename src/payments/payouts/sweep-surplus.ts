@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { Surplus } from './agent-page-store.ts';
 import { newPayout } from './payout.ts';
 
@@ -20,5 +20,5 @@ export async function sweepSurplus(
   { id: agentId, wallet }: Surplus,
 ): Promise<void> {
   const payout = newPayout(random, 'sweep', { wallet, payee: treasury });
-  await ledger.sweep({ agentId, payout, leastRaw: LIMITS.sweepLeastRaw });
+  await ledger.sweep({ agentId, payout, leastRaw: PAYMENT_LIMITS.payout.sweepLeastRaw });
 }

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { PassthroughLine } from './passthrough-store.ts';
 
 export type PassthroughLog = {
@@ -45,7 +45,7 @@ export function createPassthroughLog(deps: {
   const write = async (): Promise<void> => {
     report();
     while (waiting.length > 0) {
-      const lines = waiting.splice(0, LIMITS.passthroughLinesPerInsert);
+      const lines = waiting.splice(0, PAYMENT_LIMITS.passthrough.perInsert);
       try {
         await deps.insert(lines);
       } catch (error) {
@@ -57,7 +57,7 @@ export function createPassthroughLog(deps: {
 
   return {
     add(line) {
-      if (waiting.length >= LIMITS.passthroughLinesWaiting) forgetOne();
+      if (waiting.length >= PAYMENT_LIMITS.passthrough.waiting) forgetOne();
       waiting.push(line);
     },
     flush() {

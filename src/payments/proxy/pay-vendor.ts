@@ -1,8 +1,8 @@
 import { within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import { reservationErrors } from '../../x402/errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { ChainJudge } from '../reconcile/judge-by-chain.ts';
 import { advanceReservation } from '../reservations/advance-reservation.ts';
 import { applyVerdict, type VerdictDeps } from '../reservations/apply-verdict.ts';
@@ -40,7 +40,7 @@ export async function payVendor(
   // By this server's clock the payment has expired. Only the chain shows if the payment was carried out before.
   const { answer } = outcome;
   const waiting = { ...row, state: 'pending_settlement' } as const;
-  const verdict = await deps.judge.wait(waiting, LIMITS.lateAnswerMs);
+  const verdict = await deps.judge.wait(waiting, PAYMENT_LIMITS.lateAnswer.waitMs);
   await deps.onStep('judged');
   if (verdict.kind !== 'used') answer.discard();
   if (verdict.kind === 'undecided') {
@@ -54,14 +54,14 @@ export async function payVendor(
   throw reservationErrors.unsettled({ nonce: row.nonce, validBefore: row.validBefore });
 }
 
-/** Waits up to `LIMITS.proxyBookMs` for a write, because the caller has paid and waits for the answer. */
+/** Waits up to `PAYMENT_LIMITS.proxy.bookMs` for a write, because the caller has paid and waits for the answer. */
 async function booked(
   { clock, log, onStep }: Pick<PayDeps, 'clock' | 'log' | 'onStep'>,
   { nonce }: Reservation,
   writing: Promise<unknown>,
 ): Promise<void> {
   try {
-    await within(clock, LIMITS.proxyBookMs, writing, () => undefined);
+    await within(clock, PAYMENT_LIMITS.proxy.bookMs, writing, () => undefined);
   } catch (err) {
     log.warn({ err, nonce }, 'the answer to a payment was not written; the chain decides');
   }

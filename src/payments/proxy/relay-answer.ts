@@ -1,9 +1,9 @@
 import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { Header } from '../../platform/egress/request-headers.ts';
 import { reservationErrors } from '../../x402/errors.ts';
 import { proxyErrors } from '../errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 import { gatherWhole } from './gather-whole.ts';
 import type { ProxyRequest } from './proxy-request.ts';
@@ -31,7 +31,7 @@ export function requireShort(
   paid?: Payment,
 ): void {
   const [length] = valuesOf(answer, 'content-length');
-  const most = LIMITS.vendorResponseBytes;
+  const most = PAYMENT_LIMITS.proxy.answerBytes;
   const hasNoBody = method === 'HEAD' || answer.status === 204 || answer.status === 304;
   if (hasNoBody || Number(length ?? 0) <= most) return;
   answer.discard();

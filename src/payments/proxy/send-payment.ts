@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { type AdvanceDeps, advanceReservation } from '../reservations/advance-reservation.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 import type { OutboundRequest } from './outbound-request.ts';
@@ -66,7 +66,7 @@ function tellSending(deps: SendDeps, reserved: Reservation): { end(): Reservatio
     advanceReservation(deps, reserved, { type: 'request.sent' }).catch((err: unknown) =>
       deps.log.warn({ err, nonce: row.nonce }, 'a step of a payment was not written'),
     );
-  }, LIMITS.proxySentMs);
+  }, PAYMENT_LIMITS.proxy.sentMs);
   return {
     end() {
       deps.clock.clearTimeout(timer);

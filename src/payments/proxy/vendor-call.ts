@@ -1,5 +1,4 @@
 import { requestErrors } from '../../http/route/errors.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
@@ -13,6 +12,7 @@ import {
   type SendFailure,
 } from '../../platform/egress/send-failed.ts';
 import { proxyErrors } from '../errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { OutboundRequest } from './outbound-request.ts';
 import { VendorCallFailed } from './vendor-failed.ts';
 
@@ -29,9 +29,9 @@ export type VendorTimes = {
 };
 
 export const VENDOR_TIMES: VendorTimes = {
-  unpaidMs: LIMITS.proxyUnpaidMs,
-  paidMs: LIMITS.proxyPaidMs,
-  idleMs: LIMITS.proxyIdleMs,
+  unpaidMs: PAYMENT_LIMITS.proxy.unpaidMs,
+  paidMs: PAYMENT_LIMITS.proxy.paidMs,
+  idleMs: PAYMENT_LIMITS.proxy.idleMs,
 };
 
 /** Checks a URL that a caller chose and resolves its name, for all stages of a call. Throws the refusal. */
@@ -116,11 +116,11 @@ export const sendVendor = (
     body,
     signal,
     timeouts: {
-      connectMs: LIMITS.proxyConnectMs,
+      connectMs: PAYMENT_LIMITS.proxy.connectMs,
       firstByteMs,
       idleMs,
       totalMs,
     },
     maxHeaderBytes: EGRESS_LIMITS.response.headerBytes,
-    maxResponseBytes: responseBytes ?? LIMITS.vendorResponseBytes,
+    maxResponseBytes: responseBytes ?? PAYMENT_LIMITS.proxy.answerBytes,
   });

@@ -1,5 +1,4 @@
 import { type Clock, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { factsOf } from '../../ledger/rules/operation.ts';
 import { payableRaw } from '../../ledger/rules/project.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
@@ -7,6 +6,7 @@ import { roomFor, type SpendState } from '../../ledger/rules/spend-state.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { Asker } from '../../platform/egress/fair-shares.ts';
 import { proxyErrors } from '../errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { openTarget } from '../proxy/vendor-call.ts';
 import { type PlannedBreach, type PlannedCalls, planForecast } from './plan-forecast.ts';
 import {
@@ -75,7 +75,7 @@ async function askAll(
   wishes: readonly ForecastRequest[],
 ): Promise<readonly TargetPrice[]> {
   const { clock, client } = deps;
-  const endMs = clock.monotonicMs() + LIMITS.forecastMs;
+  const endMs = clock.monotonicMs() + PAYMENT_LIMITS.forecast.timeoutMs;
   const inTime = async <T>(work: () => Promise<T>): Promise<T | 'late'> => {
     const leftMs = endMs - clock.monotonicMs();
     return leftMs <= 0 ? 'late' : within(clock, leftMs, work(), () => 'late' as const);
@@ -116,7 +116,7 @@ async function eachOf<T, R>(
       if (failed.length > 0) return;
     }
   };
-  await Promise.all(Array.from({ length: LIMITS.forecastProbes }, worker));
+  await Promise.all(Array.from({ length: PAYMENT_LIMITS.forecast.probes }, worker));
   if (failed.length > 0) throw failed[0];
   return results;
 }

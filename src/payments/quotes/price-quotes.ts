@@ -1,9 +1,9 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import type { GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import type { PaymentOffer } from '../../x402/offer.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { PAYMENT_REQUIRED, type Probe, type Probed } from './probe-target.ts';
 
 /** Fields of a vendor's offer that a quote keeps. The vendor's texts, which may be long, are left out. */
@@ -62,7 +62,7 @@ export function createPriceQuotes(deps: {
       },
     );
     for (const [oldest] of known) {
-      if (known.size <= LIMITS.quotesKept) break;
+      if (known.size <= PAYMENT_LIMITS.quote.kept) break;
       known.delete(oldest);
     }
     return entry;
@@ -71,7 +71,7 @@ export function createPriceQuotes(deps: {
   function remembered(key: string): Entry | undefined {
     const entry = known.get(key);
     if (entry === undefined || entry.saidMs === undefined) return entry;
-    return clock.monotonicMs() - entry.saidMs < LIMITS.quoteMs ? entry : undefined;
+    return clock.monotonicMs() - entry.saidMs < PAYMENT_LIMITS.quote.timeoutMs ? entry : undefined;
   }
 
   return {

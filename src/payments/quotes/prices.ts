@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import type { Terms } from '../../x402/offer.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { createTargetCheck } from '../proxy/check-target.ts';
 import type { Marketplace } from '../proxy/marketplace.ts';
 import { estimateCall } from './estimate-call.ts';
@@ -23,14 +23,14 @@ export function createPrices(deps: {
   readonly clock: Clock;
 }) {
   const quotes = createPriceQuotes({
-    probe: createProbe({ ...deps, atOnce: LIMITS.quotesUnderWay }),
+    probe: createProbe({ ...deps, atOnce: PAYMENT_LIMITS.quote.underWay }),
     clock: deps.clock,
   });
   const asking = { ...deps, quotes };
   return {
     check: createTargetCheck({
       ...deps,
-      probe: createProbe({ ...deps, atOnce: LIMITS.checksUnderWay }),
+      probe: createProbe({ ...deps, atOnce: PAYMENT_LIMITS.quote.checksUnderWay }),
     }),
     estimate: (spender: Spender, wanted: PlannedCall) => estimateCall(asking, spender, wanted),
     forecast: (spender: Spender, wishes: readonly ForecastRequest[]) =>

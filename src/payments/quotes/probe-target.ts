@@ -1,10 +1,10 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CheckedDestination } from '../../platform/egress/destination-guard.ts';
 import { FairShares, takeFairly } from '../../platform/egress/fair-shares.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import { type Challenge, type ParsedChallenge, parseChallenge } from '../../x402/challenge.ts';
 import type { Terms } from '../../x402/offer.ts';
 import { proxyErrors } from '../errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { vendorAnswer } from '../proxy/read-challenge.ts';
 import { askVendor } from '../proxy/vendor-call.ts';
 
@@ -66,7 +66,7 @@ export function createProbe(deps: {
 
 export const PAYMENT_REQUIRED = 402;
 
-const TIMES = { unpaidMs: LIMITS.probeMs, idleMs: LIMITS.probeMs };
+const TIMES = { unpaidMs: PAYMENT_LIMITS.quote.probeMs, idleMs: PAYMENT_LIMITS.quote.probeMs };
 
 const ANYTHING = [['accept', '*/*']] as const;
 

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { chooseOffer, type PaymentOffer } from '../../x402/offer.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 
 /** Last prices that vendors requested, for refusals before a vendor is called again. */
 export type RememberedPrices = {
@@ -15,7 +15,7 @@ const keyOf = ({ method, url }: PricedTarget) => `${method} ${url}`;
 
 /** Keeps the prices of a bounded number of targets; the least recently used price is dropped. */
 export function createRememberedPrices(): RememberedPrices {
-  const prices = new RecentMap<string, bigint>(LIMITS.askedPricesKept);
+  const prices = new RecentMap<string, bigint>(PAYMENT_LIMITS.quote.askedPricesKept);
   return {
     note(target, offers) {
       const offer = chooseOffer(offers);

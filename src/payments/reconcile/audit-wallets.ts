@@ -1,4 +1,3 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Flood } from '../../platform/chain/log-range.ts';
 import { RpcUnavailable } from '../../platform/chain/rpc.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
@@ -9,6 +8,7 @@ import {
   outgoing,
 } from '../../platform/chain/usdc.ts';
 import { usdcHeld } from '../../platform/chain/usdc-held.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { type ApplyDeps, applyOutflow, NOTHING_KNOWN } from '../reservations/apply-events.ts';
 import type { Applied } from './applied.ts';
 import type { AwaitedStore } from './awaited.ts';
@@ -50,7 +50,7 @@ export async function auditPage(
   const round = planRound(state, at, mostBlocks);
   if (round === undefined) return [];
   const after = round.afterAgentId ?? 0;
-  const { walletsPerPass } = LIMITS.audit;
+  const { walletsPerPass } = PAYMENT_LIMITS.audit;
   const wallets = await audits.findWallets(after, walletsPerPass);
   const applied = wallets.length === 0 ? [] : await reread(deps, wallets, round, at);
   if (wallets.length > 0) await compare(deps, after, at);
@@ -116,12 +116,12 @@ async function boundsOf({ view, log }: AuditDeps, { fromBlock, toBlock }: AuditR
   }
   // No alarm here: the first reading of these blocks raised the alarm.
   const onFlood = (flood: Flood) => log.warn(flood, 'logs of a wallet are too many to be read');
-  return { fromBlock, to, maxBytes: LIMITS.audit.answerBytes, onFlood };
+  return { fromBlock, to, maxBytes: PAYMENT_LIMITS.audit.answerBytes, onFlood };
 }
 
 /** Compares the USDC of wallets on chain with the book, which is read after all events up to `at` were written. */
 async function compare({ view, audits }: AuditDeps, after: number, at: Block): Promise<void> {
-  const wallets = await audits.findWallets(after, LIMITS.audit.walletsPerPass);
+  const wallets = await audits.findWallets(after, PAYMENT_LIMITS.audit.walletsPerPass);
   const addresses = wallets.map(({ wallet }) => wallet);
   const held = await usdcHeld(view.rpc, view.usdc, at, addresses);
   const agreeing: number[] = [];
@@ -153,7 +153,7 @@ function reportMissed({ log, onAlarm }: AuditDeps, applied: readonly Applied[]):
 /** Has the next round begin before the first missed event: a node that hides one transfer may hide others near it. */
 export async function rewindTo({ audits }: AuditDeps, missed: readonly Applied[]): Promise<void> {
   if (missed.length === 0) return;
-  await audits.rewind(Math.max(0, spanOf(missed).first - LIMITS.audit.overlapBlocks));
+  await audits.rewind(Math.max(0, spanOf(missed).first - PAYMENT_LIMITS.audit.overlapBlocks));
 }
 
 function spanOf(applied: readonly Applied[]) {

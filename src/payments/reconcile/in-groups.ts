@@ -1,8 +1,8 @@
 import { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { RpcUnavailable } from '../../platform/chain/rpc.ts';
 import { isTransient } from '../../platform/postgres/transient.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { OnAlarm } from './payment-alarm.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function inGroups<T>(
   { log, onAlarm }: { readonly log: Log; readonly onAlarm?: OnAlarm | undefined },
   items: readonly T[],
   work: (item: T) => Promise<void>,
-  atOnce: number = LIMITS.settlementsUnderWay,
+  atOnce: number = PAYMENT_LIMITS.chain.settlementsUnderWay,
 ): Promise<void> {
   let passing: { readonly error: unknown } | undefined;
   for (let i = 0; i < items.length; i += atOnce) {

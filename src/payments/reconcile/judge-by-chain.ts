@@ -1,10 +1,10 @@
 import { type Clock, sleep, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { authorizationStates } from '../../platform/chain/authorization-states.ts';
 import type { Rpc } from '../../platform/chain/rpc.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 import { outgoing } from '../../platform/chain/usdc.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { Reservation } from '../reservations/reservation.ts';
 
 /** Verdict of the chain on a payment, from blocks with `confirmations` blocks on top. */
@@ -65,7 +65,7 @@ export function createChainJudge(deps: {
     within(clock, ms, ask(payment), () => UNDECIDED);
 
   return {
-    ask: (payment) => askWithin(payment, LIMITS.chainAskMs),
+    ask: (payment) => askWithin(payment, PAYMENT_LIMITS.lateAnswer.chainAskMs),
     async wait(payment, withinMs) {
       const end = clock.monotonicMs() + withinMs;
       for (;;) {
@@ -73,7 +73,7 @@ export function createChainJudge(deps: {
         const verdict = await askWithin(payment, untilMs);
         const leftMs = end - clock.monotonicMs();
         if (verdict.kind !== 'undecided' || leftMs <= 0) return verdict;
-        await sleep(clock, Math.min(LIMITS.lateAnswerPollMs, leftMs));
+        await sleep(clock, Math.min(PAYMENT_LIMITS.lateAnswer.pollMs, leftMs));
       }
     },
   };
@@ -113,7 +113,7 @@ export async function explain(
   // Blocks are at least a second apart, so the age in seconds bounds the number of blocks; the margin covers a chain clock that
   // is behind.
   const seconds = Math.max(0, to.timestampSec - Math.floor(reservedMs / 1_000)) + MARGIN_BLOCKS;
-  const fromBlock = Math.max(0, to.number - Math.min(seconds, LIMITS.lookBackBlocks));
+  const fromBlock = Math.max(0, to.number - Math.min(seconds, PAYMENT_LIMITS.chain.lookBackBlocks));
   const { used, canceled } = await outgoing(rpc, usdc, [wallet], { fromBlock, to });
   const found = used.find((event) => event.nonce === nonce && event.authorizer === wallet);
   if (found !== undefined) {

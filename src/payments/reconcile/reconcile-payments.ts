@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { claimCursor, giveCursorBack } from './chain-cursor-store.ts';
 import { type ReconcileDeps, type Reconciled, reconcile } from './reconcile.ts';
 import type { Audited, WalletAuditor } from './wallet-auditor.ts';
@@ -30,11 +30,11 @@ export function createReconcilePayments(
   },
 ): ReconcilePayments {
   const { sql, nodeId, clock, log } = deps;
-  const { least, most, fewer, more } = LIMITS.blocksPerTick;
+  const { least, most, fewer, more } = PAYMENT_LIMITS.chain.blocksPerTick;
   let blocks: number = most;
   return {
     async tick() {
-      const claim = await claimCursor(sql, nodeId, LIMITS.chainClaimMs);
+      const claim = await claimCursor(sql, nodeId, PAYMENT_LIMITS.chain.claimMs);
       if (claim.kind === 'busy') return 'busy';
       const startedMs = clock.monotonicMs();
       let done: Reconciled | undefined;

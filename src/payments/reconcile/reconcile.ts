@@ -1,10 +1,10 @@
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { authorizationStates } from '../../platform/chain/authorization-states.ts';
 import type { Flood } from '../../platform/chain/log-range.ts';
 import { findWitness } from '../../platform/chain/log-witness.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 import { incoming, outgoing } from '../../platform/chain/usdc.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { OpenPayout } from '../payouts/payout.ts';
 import { type ApplyDeps, applyOutflow } from '../reservations/apply-events.ts';
 import { applyVerdict } from '../reservations/apply-verdict.ts';
@@ -61,7 +61,7 @@ const NOTHING: Reconciled = {
 export async function reconcile(
   deps: ReconcileDeps,
   cursor: ChainCursor | undefined,
-  mostBlocks: number = LIMITS.blocksPerTick.most,
+  mostBlocks: number = PAYMENT_LIMITS.chain.blocksPerTick.most,
 ): Promise<Reconciled> {
   // The newest block is read before the database, so that every payment up to this block is already in the database.
   const deep = await deepBlock(deps.view);
@@ -122,7 +122,7 @@ async function firstUnread(
   const now = await view.rpc.block(cursor.number);
   const isThere = now === undefined ? !isInvented(deps, cursor, deep) : now.hash === cursor.hash;
   if (isThere) return { fromBlock: cursor.number + 1, parted: false };
-  const from = Math.max(0, Math.min(cursor.number, deep.number) - LIMITS.reorgBlocks);
+  const from = Math.max(0, Math.min(cursor.number, deep.number) - PAYMENT_LIMITS.chain.reorgBlocks);
   log.error(
     { block: cursor.number, from },
     'the chain was reorganised below what was believed; it is read again',
@@ -136,8 +136,8 @@ async function firstUnread(
  * is recent. A node that is only slow has no recent block.
  */
 const isInvented = ({ clock }: ReconcileDeps, cursor: ChainCursor, deep: Block): boolean =>
-  cursor.number - deep.number > LIMITS.reorgBlocks &&
-  Math.abs(nowSeconds(clock) - deep.timestampSec) <= LIMITS.freshBlockSeconds;
+  cursor.number - deep.number > PAYMENT_LIMITS.chain.reorgBlocks &&
+  Math.abs(nowSeconds(clock) - deep.timestampSec) <= PAYMENT_LIMITS.chain.freshBlockSeconds;
 
 /**
  * Returns the first block to read of a chain that was never read: at or before the creation of the first wallet, which may have
@@ -147,7 +147,10 @@ async function firstEver({ findFirstWalletMs }: ReconcileDeps, deep: Block): Pro
   const firstMs = await findFirstWalletMs();
   const seconds = firstMs === undefined ? 0 : deep.timestampSec - Math.floor(firstMs / 1_000);
   // Blocks are at least a second apart, so the age in seconds bounds the number of blocks.
-  const blocks = Math.max(LIMITS.reorgBlocks, Math.min(seconds, LIMITS.firstReadBlocks));
+  const blocks = Math.max(
+    PAYMENT_LIMITS.chain.reorgBlocks,
+    Math.min(seconds, PAYMENT_LIMITS.chain.firstReadBlocks),
+  );
   return Math.max(0, deep.number - blocks);
 }
 
@@ -213,6 +216,6 @@ async function decideLapsed(
   const report = (err: unknown) => deps.log.error({ err }, 'a lapsed payment was not decided');
   await inGroups(deps, unused, (row) => apply(row, { kind: 'void' })).catch(report);
   const look = async (row: Reservation) => apply(row, await explain(deps.view, at, row));
-  await inGroups(deps, spent, look, LIMITS.explanationsUnderWay).catch(report);
+  await inGroups(deps, spent, look, PAYMENT_LIMITS.chain.explanationsUnderWay).catch(report);
   return count;
 }

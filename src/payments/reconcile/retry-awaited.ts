@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { Applied } from './applied.ts';
 import { type AuditDeps, readAgain } from './audit-wallets.ts';
 import type { AwaitedWallet } from './awaited.ts';
@@ -11,7 +11,7 @@ import { recoverAwaited } from './recover-vanished.ts';
  */
 export async function retryAwaited(deps: AuditDeps, at: Block): Promise<readonly Applied[]> {
   const applied: Applied[] = [];
-  for (const wallet of await deps.awaited.findDue(LIMITS.audit.awaitedPerTick)) {
+  for (const wallet of await deps.awaited.findDue(PAYMENT_LIMITS.audit.awaitedPerTick)) {
     const { agentId, fromBlock, toBlock, looks } = wallet;
     let isOver = false;
     try {
@@ -23,7 +23,7 @@ export async function retryAwaited(deps: AuditDeps, at: Block): Promise<readonly
       await deps.awaited.close(wallet);
       deps.log.warn({ agentId, fromBlock, toBlock }, 'deposits that waited are credited, or gone');
     } else {
-      const { awaitedFirstMs, retryMaxMs } = LIMITS.audit;
+      const { awaitedFirstMs, retryMaxMs } = PAYMENT_LIMITS.audit;
       // Twice as long after each retry in vain.
       await deps.awaited.postpone(wallet, Math.min(retryMaxMs, awaitedFirstMs * 2 ** looks));
     }

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
 import { usdcHeld } from '../../platform/chain/usdc-held.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { Applied } from './applied.ts';
 import { type AuditDeps, type AuditRange, reread, rewindTo } from './audit-wallets.ts';
 import { type Difference, floorOf, planLook, searchRange } from './wallet-audit.ts';
@@ -17,7 +17,7 @@ export async function searchDifferences(
   at: Block,
   mostBlocks: number,
 ): Promise<readonly Applied[]> {
-  const due = await deps.audits.findDifferences(LIMITS.audit.differencesPerTick);
+  const due = await deps.audits.findDifferences(PAYMENT_LIMITS.audit.differencesPerTick);
   if (due.length === 0) return [];
   const found: Applied[] = [];
   for (const search of searchesOf(await stillDiffering(deps, due, at), at, mostBlocks)) {
@@ -64,7 +64,7 @@ function searchesOf(
     const key = `${range.fromBlock}-${range.toBlock}`;
     const search = searches.get(key);
     if (search !== undefined) search.of.push(difference);
-    else if (searches.size < LIMITS.audit.searchesPerTick) {
+    else if (searches.size < PAYMENT_LIMITS.audit.searchesPerTick) {
       searches.set(key, { range, of: [difference] });
     }
   }

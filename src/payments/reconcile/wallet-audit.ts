@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 
 /** A round over all wallets: their logs in these blocks are read once more, and their balances are compared with the book. */
 export type AuditRound = {
@@ -92,7 +92,7 @@ export function planRound(
   mostBlocks: number,
 ): AuditRound | undefined {
   // Half of the range at most: a longer overlap would stop the audit from advancing.
-  const overlap = Math.min(LIMITS.audit.overlapBlocks, Math.floor(mostBlocks / 2));
+  const overlap = Math.min(PAYMENT_LIMITS.audit.overlapBlocks, Math.floor(mostBlocks / 2));
   const begin = (from: number): AuditRound => {
     const fromBlock = Math.max(0, from);
     const toBlock = Math.min(at.number, fromBlock + mostBlocks - 1);
@@ -106,7 +106,7 @@ export function planRound(
     // A node that refuses long ranges would never answer a longer round.
     return round.toBlock - round.fromBlock < mostBlocks ? round : begin(round.fromBlock);
   }
-  const isBehind = at.number - round.toBlock > LIMITS.audit.lagBlocks;
+  const isBehind = at.number - round.toBlock > PAYMENT_LIMITS.audit.lagBlocks;
   if (!isDue && !isBehind && rereadFrom === null) return undefined;
   const next = round.toBlock + 1 - overlap;
   return begin(rereadFrom === null ? next : Math.min(rereadFrom, next));
@@ -118,8 +118,8 @@ export function planRound(
  */
 export function floorOf({ createdMs }: Pick<BookedWallet, 'createdMs'>, at: Block): number {
   const seconds = at.timestampSec - Math.floor(createdMs / 1_000);
-  const margin = LIMITS.audit.clockMarginBlocks;
-  const blocks = Math.min(Math.max(0, seconds) + margin, LIMITS.firstReadBlocks);
+  const margin = PAYMENT_LIMITS.audit.clockMarginBlocks;
+  const blocks = Math.min(Math.max(0, seconds) + margin, PAYMENT_LIMITS.chain.firstReadBlocks);
   return Math.max(0, at.number - blocks);
 }
 
@@ -143,7 +143,7 @@ export function planLook(
   const { agentId, differenceRaw, floorBlock, passes, toldRaw } = difference;
   const looks = isFound ? 0 : difference.looks + 1;
   const isWhole = fromBlock <= floorBlock;
-  const { looksBeforeAlarm, retryFirstMs, retryMaxMs } = LIMITS.audit;
+  const { looksBeforeAlarm, retryFirstMs, retryMaxMs } = PAYMENT_LIMITS.audit;
   return {
     agentId,
     differenceRaw,

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Block } from '../../platform/chain/rpc-answers.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import { type AuditDeps, auditPage } from './audit-wallets.ts';
 import { retryAwaited } from './retry-awaited.ts';
 import { searchDifferences } from './search-differences.ts';
@@ -22,7 +22,7 @@ export type WalletAuditor = {
 
 /** Creates the auditor. After a failed step the next step covers fewer blocks, since a node may refuse longer ranges. */
 export function createWalletAuditor(deps: AuditDeps): WalletAuditor {
-  const { least, most, fewer, more } = LIMITS.audit.blocks;
+  const { least, most, fewer, more } = PAYMENT_LIMITS.audit.blocks;
   let blocks: number = most;
 
   const attempt = async <T>(step: () => Promise<T>): Promise<T | undefined> => {

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { proxyErrors } from '../errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 
 type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
 
@@ -8,7 +8,7 @@ type Bodied = { readonly body: AsyncIterable<Uint8Array> | Uint8Array };
  * vendors cannot take the connections of other agents. Refusals report `perMinute` as the limit.
  */
 export function createCallSlots({
-  most = LIMITS.proxyCallsPerAgent,
+  most = PAYMENT_LIMITS.proxy.callsPerAgent,
   perMinute,
 }: {
   readonly most?: number;

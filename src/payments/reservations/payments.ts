@@ -1,9 +1,9 @@
 import { adminErrors } from '../../accounts/errors.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { proxyErrors } from '../errors.ts';
+import { PAYMENT_LIMITS } from '../limits.ts';
 import type { PassthroughLog } from '../proxy/passthrough-log.ts';
 import { type ReleaseDeps, releaseByChain } from '../reconcile/release-by-chain.ts';
 import { callRecord } from './history.ts';
@@ -43,7 +43,7 @@ export function createPayments(
       agentId: number,
       { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
     ) {
-      const most = Math.min(Math.max(limit, 1), LIMITS.historyPage.most);
+      const most = Math.min(Math.max(limit, 1), PAYMENT_LIMITS.historyPage.most);
       const page = { beforeId: idBefore(cursor), limit: most + 1 };
       // Waits for this process's pending writes, so that the history has the call that the agent has just made.
       await Promise.all([deps.ledger.settled(agentId), deps.passthroughs.flush()]);

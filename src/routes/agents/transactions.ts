@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import type { Payments } from '../../payments/reservations/payments.ts';
 
 const Transaction = z.object({
@@ -35,7 +35,7 @@ export const listTransactions = route<{ payments: Payments }>()({
     limit: z
       .string()
       .regex(/^-?\d{1,15}$/, 'must be a whole number')
-      .default(String(LIMITS.historyPage.usual))
+      .default(String(PAYMENT_LIMITS.historyPage.usual))
       .transform(Number),
   }),
   response: z.object({

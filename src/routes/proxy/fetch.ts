@@ -1,7 +1,7 @@
 import { route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import type { VendorProxy } from '../../payments/proxy/proxy.ts';
 import { ProxyRequest } from '../../payments/proxy/proxy-request.ts';
 
@@ -15,7 +15,7 @@ export const proxyFetch = route<{ proxy: VendorProxy }>()({
   idempotent: true,
   // The specification: the first answer to a key stays the answer, whatever its status.
   keepsRefusals: true,
-  maxBodyBytes: LIMITS.proxyBodyBytes,
+  maxBodyBytes: PAYMENT_LIMITS.proxy.bodyBytes,
   body: ProxyRequest,
 
   handle({ body, caller, headers, onOver, services, signal, span, workId }) {

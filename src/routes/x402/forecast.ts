@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ok, route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
+import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import type { Prices } from '../../payments/quotes/prices.ts';
 import { PricedUnit, TargetBody, TargetMethod, TargetUrl } from '../target-shape.ts';
 import { TaskId } from '../task-id.ts';
@@ -14,7 +14,7 @@ const Item = z.object({
     .number()
     .int()
     .min(1)
-    .max(LIMITS.forecastCount)
+    .max(PAYMENT_LIMITS.forecast.count)
     .nullish()
     .transform((count) => count ?? 1),
   taskId: TaskId.nullish().transform((taskId) => taskId ?? undefined),
@@ -64,7 +64,7 @@ export const forecastX402 = route<{ prices: Prices }>()({
   summary: 'What many calls through the proxy would cost',
   permission: 'read',
   rateLimit: 'ip',
-  body: z.object({ items: z.array(Item).min(1).max(LIMITS.forecastItems) }),
+  body: z.object({ items: z.array(Item).min(1).max(PAYMENT_LIMITS.forecast.items) }),
   response: z.object({
     forecast: Forecast,
     policyPreflight: z.object({ ok: z.boolean(), breaches: z.array(Breach) }),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import type { LiveLedger } from '../../../src/ledger/engine/ledger.ts';
 import type { EventRow } from '../../../src/ledger/rules/companion.ts';
+import { PAYMENT_LIMITS } from '../../../src/payments/limits.ts';
 import {
   insertPassthroughs,
   prunePassthroughs,
@@ -339,7 +339,7 @@ describe('lines of free calls', () => {
       taskId: null,
       actionId: 'a1',
     };
-    const lines = Array.from({ length: LIMITS.passthroughLinesPerInsert }, () => line);
+    const lines = Array.from({ length: PAYMENT_LIMITS.passthrough.perInsert }, () => line);
     await insertPassthroughs(sql, lines);
     await insertPassthroughs(sql, []);
     const kept = () => sql<{ url: string; at: string }[]>`

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bearer } from '../../../src/app/commands/demo/api.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import type { LiveLedger } from '../../../src/ledger/engine/ledger.ts';
+import { PAYMENT_LIMITS } from '../../../src/payments/limits.ts';
 import {
   findClosedWithMoney,
   findSurplus,
@@ -164,7 +164,7 @@ describe('a sweep', () => {
     const { agent } = await funded(server, 10n * USD);
     const { agentId, wallet } = agent;
     const found = async (treasury: string) => (await findSurplus(db.sql, 0, treasury)).found;
-    await consume(agentId, LIMITS.sweepLeastRaw - 1n);
+    await consume(agentId, PAYMENT_LIMITS.payout.sweepLeastRaw - 1n);
     expect(await found(newTreasury())).toEqual([]);
     const asked = { spender: { agentId }, holdId: 'under way', amountRaw: 5n * USD };
     await ledger.hold({ ...asked, destination: DESTINATION });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { ClaimedPayout } from '../../../../src/payments/payouts/payout.ts';
 import { createPayouts } from '../../../../src/payments/payouts/payouts.ts';
 import { usdcDomain } from '../../../../src/x402/authorization.ts';
@@ -75,7 +75,7 @@ describe('payouts', () => {
     const { clock, payouts, seen } = setUp({ due: [payout(1), payout(2)] });
     await payouts.payDue();
     expect(seen.written).toEqual([word(1), word(2)]);
-    const validBefore = clock.now() / 1_000 + LIMITS.payoutValidSeconds;
+    const validBefore = clock.now() / 1_000 + PAYMENT_LIMITS.payout.validSeconds;
     expect(seen.claims).toEqual([{ validBefore, agentId: undefined }]);
   });
 
@@ -105,7 +105,7 @@ describe('payouts', () => {
     });
     const { clock, payouts, seen } = setUp({ due: [payout(7)], until });
     const hurried = payouts.payNow(7);
-    clock.advance(LIMITS.closePayoutMs);
+    clock.advance(PAYMENT_LIMITS.payout.closeMs);
     await hurried;
     expect(seen.written).toEqual([]);
     let isOver = false;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { applyChange } from '../../../../src/ledger/rules/agent-batch.ts';
 import type { BalanceState } from '../../../../src/ledger/rules/change.ts';
@@ -9,6 +8,7 @@ import type { DecisionContext } from '../../../../src/ledger/rules/decision.ts';
 import type { Ledger } from '../../../../src/ledger/rules/ledger.ts';
 import type { Operation } from '../../../../src/ledger/rules/operation.ts';
 import type { NewPayout, NewReservation } from '../../../../src/ledger/rules/payment.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { newPayout } from '../../../../src/payments/payouts/payout.ts';
 import { sweepSurplus } from '../../../../src/payments/payouts/sweep-surplus.ts';
 import { ACTIVE } from '../../../support/fakes/memory-ledger.ts';
@@ -184,7 +184,7 @@ describe('a sweep', () => {
     expect(asked).toMatchObject([
       {
         agentId: AGENT,
-        leastRaw: LIMITS.sweepLeastRaw,
+        leastRaw: PAYMENT_LIMITS.payout.sweepLeastRaw,
         payout: { kind: 'sweep', wallet: WALLET, payee: TREASURY },
       },
     ]);

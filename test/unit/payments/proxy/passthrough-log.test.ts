@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { createPassthroughLog } from '../../../../src/payments/proxy/passthrough-log.ts';
 import type { PassthroughLine } from '../../../../src/payments/proxy/passthrough-store.ts';
 
@@ -33,10 +33,10 @@ const ever = async () => {};
 describe('the lines of free calls', () => {
   it('log lines of free calls are written once and in order, at most `passthroughLinesPerInsert` an insert', async () => {
     const { log, written } = logTo(ever);
-    const count = LIMITS.passthroughLinesPerInsert + 1;
+    const count = PAYMENT_LIMITS.passthrough.perInsert + 1;
     for (let i = 0; i < count; i++) log.add(line(i));
     await log.flush();
-    expect(written.map(({ length }) => length)).toEqual([LIMITS.passthroughLinesPerInsert, 1]);
+    expect(written.map(({ length }) => length)).toEqual([PAYMENT_LIMITS.passthrough.perInsert, 1]);
     expect(written.flat()).toEqual(Array.from({ length: count }, (_, i) => i));
     await log.flush();
     expect(written).toHaveLength(2);
@@ -75,14 +75,14 @@ describe('the lines of free calls', () => {
 
   it('log lines of free calls beyond `passthroughLinesWaiting` drop the oldest', async () => {
     const { log, written } = logTo(ever);
-    for (let i = 0; i < LIMITS.passthroughLinesWaiting + 5; i++) log.add(line(i));
+    for (let i = 0; i < PAYMENT_LIMITS.passthrough.waiting + 5; i++) log.add(line(i));
     await log.flush();
-    expect(written.flat()).toHaveLength(LIMITS.passthroughLinesWaiting);
+    expect(written.flat()).toHaveLength(PAYMENT_LIMITS.passthrough.waiting);
     expect(written.flat()[0]).toBe(5);
   });
 
   it('log lines of free calls are dropped before those of charged calls, which have their own bound', async () => {
-    const most = LIMITS.passthroughLinesWaiting;
+    const most = PAYMENT_LIMITS.passthrough.waiting;
     const { log, written } = logTo(ever);
     log.add(line(-1, { chargedRaw: 5n }));
     for (let i = 0; i < most; i++) log.add(line(i));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { VENDOR_TIMES } from '../../../../src/payments/proxy/vendor-call.ts';
 import { BadRequestHeader, SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { X402_LIMITS } from '../../../../src/x402/limits.ts';
@@ -38,7 +38,7 @@ describe('the request with its payment', () => {
         [header.name, header.value],
       ],
       timeouts: { totalMs: VENDOR_TIMES.paidMs, firstByteMs: VENDOR_TIMES.paidMs },
-      maxResponseBytes: LIMITS.vendorResponseBytes,
+      maxResponseBytes: PAYMENT_LIMITS.proxy.answerBytes,
     });
     expect(only?.request.signal.aborted).toBe(false);
   });
@@ -51,7 +51,7 @@ describe('the request with its payment', () => {
 
   it.each([
     ['by its answer alone where that is quick', 0, 1],
-    ['before it where the vendor takes its time', LIMITS.proxySentMs, 2],
+    ['before it where the vendor takes its time', PAYMENT_LIMITS.proxy.sentMs, 2],
   ])('a payment to a vendor is marked as sent %s', async (_, takesMs, steps) => {
     const { book, pay } = payWorld({}, { takesMs });
     let advances = 0;
@@ -264,7 +264,7 @@ describe('a payment of which not a byte has left', () => {
     book.beforeStep = (step) => (step === 'settle' ? held : undefined);
     const paying = refused(pay());
     await letRun();
-    book.clock.advance(LIMITS.proxyBookMs);
+    book.clock.advance(PAYMENT_LIMITS.proxy.bookMs);
     expect(await paying).toMatchObject({ status: 502 });
     goOn();
     await letRun();

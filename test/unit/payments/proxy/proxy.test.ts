@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { IDEMPOTENCY_LIMITS } from '../../../../src/idempotency/limits.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { aPolicy } from '../../../support/a-policy.ts';
 import { letRun, rest } from '../../../support/payment-book.ts';
@@ -52,10 +52,12 @@ describe('a vendor that asks for no payment', () => {
   );
 
   it('a free answer with a Content-Length above the limit is refused without being read', async () => {
-    const headers = [['Content-Length', String(LIMITS.vendorResponseBytes + 1)]] as const;
+    const headers = [['Content-Length', String(PAYMENT_LIMITS.proxy.answerBytes + 1)]] as const;
     const world = proxyWorld({ unpaid: { headers } });
     await expect(world.send()).rejects.toEqual(
-      refusal(502, 'upstream_response_too_large', { limit_bytes: LIMITS.vendorResponseBytes }),
+      refusal(502, 'upstream_response_too_large', {
+        limit_bytes: PAYMENT_LIMITS.proxy.answerBytes,
+      }),
     );
     expect(world.answers).toMatchObject([{ isDiscarded: true, readBytes: 0 }]);
   });
@@ -167,7 +169,7 @@ describe('a vendor that asks for a payment', () => {
   });
 
   it('a paid answer above the size limit leaves the payment open, and the error names the reservation', async () => {
-    const headers = [['Content-Length', String(LIMITS.vendorResponseBytes + 1)]] as const;
+    const headers = [['Content-Length', String(PAYMENT_LIMITS.proxy.answerBytes + 1)]] as const;
     const world = proxyWorld({ paid: { headers } });
     const refused = await world.send().catch((error: unknown) => error);
     const { nonce, validBefore } = world.row();
@@ -248,7 +250,7 @@ async function* pieces(bytes: number, end?: Error) {
 const BROKEN = new SendFailed('broken', { beforeBytes: false });
 
 describe('the answer to a payment', () => {
-  it.each([65_536, LIMITS.vendorResponseBytes])(
+  it.each([65_536, PAYMENT_LIMITS.proxy.answerBytes])(
     'a paid answer of %i bytes is streamed byte for byte',
     async (bytes) => {
       const world = proxyWorld({ paid: { body: pieces(bytes) } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import {
   askVendor,
   openTarget,
@@ -79,13 +79,13 @@ describe('asking a vendor', () => {
         request: {
           ...REQUEST,
           signal: STAYS,
-          maxResponseBytes: LIMITS.vendorResponseBytes,
+          maxResponseBytes: PAYMENT_LIMITS.proxy.answerBytes,
           maxHeaderBytes: EGRESS_LIMITS.response.headerBytes,
           timeouts: {
-            connectMs: LIMITS.proxyConnectMs,
-            idleMs: LIMITS.proxyIdleMs,
-            firstByteMs: LIMITS.proxyUnpaidMs,
-            totalMs: LIMITS.proxyUnpaidMs,
+            connectMs: PAYMENT_LIMITS.proxy.connectMs,
+            idleMs: PAYMENT_LIMITS.proxy.idleMs,
+            firstByteMs: PAYMENT_LIMITS.proxy.unpaidMs,
+            totalMs: PAYMENT_LIMITS.proxy.unpaidMs,
           },
         },
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { MarketPrice } from '../../../../src/payments/proxy/marketplace.ts';
 import {
   type ForecastRequest,
@@ -223,7 +223,7 @@ describe('a forecast of many calls', () => {
     const all = forecast(...Array.from({ length: 20 }, (_, i) => asking(`${i}.example`)));
     for (let done = 0; done < 20; ) {
       await new Promise((resolve) => setImmediate(resolve));
-      expect(asked.length).toBe(Math.min(20, done + LIMITS.forecastProbes));
+      expect(asked.length).toBe(Math.min(20, done + PAYMENT_LIMITS.forecast.probes));
       const next = waiting.splice(0, 3);
       for (const answer of next) answer();
       done += next.length;
@@ -236,10 +236,12 @@ describe('a forecast of many calls', () => {
     const { forecast, clock, asked } = world({}, async (host) =>
       host === 'slow.example' ? never : priceOf(host),
     );
-    const slow = Array.from({ length: LIMITS.forecastProbes }, () => asking('slow.example'));
+    const slow = Array.from({ length: PAYMENT_LIMITS.forecast.probes }, () =>
+      asking('slow.example'),
+    );
     const all = forecast(asking('5.example'), ...slow, asking('7.example'));
     await new Promise((resolve) => setImmediate(resolve));
-    clock.advance(LIMITS.forecastMs);
+    clock.advance(PAYMENT_LIMITS.forecast.timeoutMs);
     const { items, totalRaw } = (await all).forecast;
     expect(totalRaw).toBe('5');
     expect(items.map(({ priceRaw }) => priceRaw)).toEqual(['5', ...slow.map(() => null), null]);

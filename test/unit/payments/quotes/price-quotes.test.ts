@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { proxyErrors } from '../../../../src/payments/errors.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { createPriceQuotes } from '../../../../src/payments/quotes/price-quotes.ts';
 import type { Probed } from '../../../../src/payments/quotes/probe-target.ts';
 import { parseChallenge } from '../../../../src/x402/challenge.ts';
@@ -52,7 +52,7 @@ describe('a quote', () => {
     const { quotes, clock, asked } = quotesOf(() => ({ kind: 'unpriced', status: 200 }));
     const first = await quotes.of(TARGET, 'GET');
     expect(first).toMatchObject({ cached: false, quote: { kind: 'free' } });
-    clock.advance(LIMITS.quoteMs - 1);
+    clock.advance(PAYMENT_LIMITS.quote.timeoutMs - 1);
     expect(await quotes.of(TARGET, 'GET')).toEqual({ ...first, cached: true });
     await quotes.of(TARGET, 'POST');
     await quotes.of(placeOf('https://vendor.example/other'), 'GET');
@@ -120,9 +120,9 @@ describe('a quote', () => {
   it('at most `quotesKept` quotes are cached, and the oldest is dropped', async () => {
     const { quotes, asked } = quotesOf(() => ({ kind: 'unpriced', status: 200 }));
     const place = (i: number) => placeOf(`https://vendor.example/${i}`);
-    for (let i = 0; i <= LIMITS.quotesKept; i++) await quotes.of(place(i), 'GET');
+    for (let i = 0; i <= PAYMENT_LIMITS.quote.kept; i++) await quotes.of(place(i), 'GET');
     expect(await quotes.of(place(1), 'GET')).toMatchObject({ cached: true });
     expect(await quotes.of(place(0), 'GET')).toMatchObject({ cached: false });
-    expect(asked).toHaveLength(LIMITS.quotesKept + 2);
+    expect(asked).toHaveLength(PAYMENT_LIMITS.quote.kept + 2);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { createProbe } from '../../../../src/payments/quotes/probe-target.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
 import { base64, entryV1, entryV2, TERMS } from '../../../support/challenges.ts';
@@ -34,11 +34,14 @@ describe('asking a target for its price', () => {
           headers: [['accept', '*/*']],
           body: undefined,
           signal: STAYS,
-          timeouts: { totalMs: LIMITS.probeMs, firstByteMs: LIMITS.probeMs },
+          timeouts: {
+            totalMs: PAYMENT_LIMITS.quote.probeMs,
+            firstByteMs: PAYMENT_LIMITS.quote.probeMs,
+          },
         },
       },
     ]);
-    expect(LIMITS.probeMs).toBeLessThan(15_000);
+    expect(PAYMENT_LIMITS.quote.probeMs).toBeLessThan(15_000);
   });
 
   it('a price request reads challenges of both x402 versions', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { createRememberedPrices } from '../../../../src/payments/quotes/remembered-prices.ts';
 import type { PaymentOffer } from '../../../../src/x402/offer.ts';
 
@@ -22,7 +22,8 @@ describe('prices that vendors asked for', () => {
   it('remembered prices beyond `askedPricesKept` are dropped, the least recently used first', () => {
     const prices = createRememberedPrices();
     const target = (n: number) => ({ method: 'GET', url: `https://vendor.example/${n}` });
-    for (let n = 0; n <= LIMITS.askedPricesKept; n++) prices.note(target(n), [offer(BigInt(n))]);
+    for (let n = 0; n <= PAYMENT_LIMITS.quote.askedPricesKept; n++)
+      prices.note(target(n), [offer(BigInt(n))]);
     expect(prices.last(target(0))).toBeUndefined();
     expect(prices.last(target(1))).toBe(1n);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import {
   type ChainView,
   createChainJudge,
@@ -140,7 +140,7 @@ describe('the log behind a state', () => {
   it('the search for a payment’s log starts before its reservation and goes back at most `lookBackBlocks`', async () => {
     const { chain, view } = world();
     const txHash = chain.use(PAYMENT, MOVED);
-    chain.mine(LIMITS.lookBackBlocks + 300);
+    chain.mine(PAYMENT_LIMITS.chain.lookBackBlocks + 300);
     const { timestampSec, number } = chain.head;
     const ahead = { ...PAYMENT, reservedMs: (timestampSec + 30) * 1_000 };
     await explain(view, chain.head, ahead);
@@ -149,7 +149,7 @@ describe('the log behind a state', () => {
     const [near, far] = chain.queries.map(({ fromBlock }) => number - fromBlock);
     expect(near).toBeGreaterThan(0);
     expect(near).toBeLessThan(500);
-    expect(far).toBe(LIMITS.lookBackBlocks);
+    expect(far).toBe(PAYMENT_LIMITS.chain.lookBackBlocks);
     expect(txHash).toMatch(/^0x/);
   });
 });
@@ -193,7 +193,7 @@ describe('waiting for the word of the chain', () => {
     // One block deep is not deep enough yet.
     expect(seen).toEqual([]);
     chain.mine(2);
-    await pass(LIMITS.lateAnswerPollMs);
+    await pass(PAYMENT_LIMITS.lateAnswer.pollMs);
     expect(seen).toEqual([{ kind: 'void' }]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { ChainVerdict } from '../../../../src/payments/reconcile/judge-by-chain.ts';
 import { payWorld } from '../../../support/pay-world.ts';
 import { letRun } from '../../../support/payment-book.ts';
@@ -26,7 +26,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     expect([early.waits, early.book.row('p').state]).toEqual([[], 'pending_settlement']);
     const late = lateWorld(USED, { takesMs: 90_000 });
     await late.pay();
-    expect(late.waits).toEqual([LIMITS.lateAnswerMs]);
+    expect(late.waits).toEqual([PAYMENT_LIMITS.lateAnswer.waitMs]);
   });
 
   it('a vendor’s late answer is relayed where the chain shows the payment, which is settled', async () => {
@@ -112,7 +112,7 @@ describe('an answer that comes when the payment has lapsed', () => {
     book.beforeStep = (step) => (step === 'settle' ? new Promise(() => {}) : undefined);
     const paying = pay();
     await letRun();
-    book.clock.advance(LIMITS.proxyBookMs);
+    book.clock.advance(PAYMENT_LIMITS.proxy.bookMs);
     expect((await paying).answer.status).toBe(200);
     expect(book.row('p').state).toBe('pending_settlement');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import { reconcile } from '../../../../src/payments/reconcile/reconcile.ts';
 import { topicOf } from '../../../../src/platform/chain/abi.ts';
@@ -28,7 +28,7 @@ describe('how far the chain was read', () => {
   it('the reconcile cursor starts `reorgBlocks` below the confirmed block when the chain was never read', async () => {
     const world = watchedWorld(2, 1_000);
     expect(await world.read()).toMatchObject({ readTo: { number: 997 } });
-    expect(read(world.order)).toEqual([`${997 - LIMITS.reorgBlocks}-997`]);
+    expect(read(world.order)).toEqual([`${997 - PAYMENT_LIMITS.chain.reorgBlocks}-997`]);
     expect(world.cursor).toMatchObject({ number: 997 });
   });
 
@@ -76,7 +76,7 @@ describe('how far the chain was read', () => {
     world.order.length = 0;
     expect(await world.read()).toMatchObject({ settled: 1, readTo: { number: 599 } });
     // The newest block first: its logs prove where those of the node end.
-    expect(read(world.order)).toEqual(['599-599', `${599 - LIMITS.reorgBlocks}-599`]);
+    expect(read(world.order)).toEqual(['599-599', `${599 - PAYMENT_LIMITS.chain.reorgBlocks}-599`]);
     expect(world.errors()).toEqual([
       'the chain was reorganised below what was believed; it is read again',
     ]);
@@ -100,7 +100,7 @@ describe('how far the chain was read', () => {
   });
 
   it('the reconcile cursor moves by at most `blocksPerTick.most` blocks a tick', async () => {
-    const { most } = LIMITS.blocksPerTick;
+    const { most } = PAYMENT_LIMITS.chain.blocksPerTick;
     const world = watchedWorld(0, most + 50);
     world.cursor = { number: 9, hash: (await world.chain.rpc.block(9))?.hash ?? '' };
     expect(await world.read()).toMatchObject({ readTo: { number: 9 + most } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import type { ReconcileDeps } from '../../../../src/payments/reconcile/reconcile.ts';
 import { retryAwaited } from '../../../../src/payments/reconcile/retry-awaited.ts';
@@ -88,7 +88,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(await read()).toMatchObject({ deposits: 0, readTo: { number: chain.head.number } });
     for (let i = 0; i < 3; i++) {
       expect(await retry()).toBe(0);
-      book.clock.advance(LIMITS.audit.retryMaxMs);
+      book.clock.advance(PAYMENT_LIMITS.audit.retryMaxMs);
     }
     expect([bookedRaw(AGENT), alarms, awaited.rows.size]).toEqual([
       FIRST_RAW,
@@ -110,7 +110,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(await retry()).toBe(0);
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW);
     chain.hidden.add(txHash);
-    book.clock.advance(LIMITS.audit.retryMaxMs);
+    book.clock.advance(PAYMENT_LIMITS.audit.retryMaxMs);
     expect(await retry()).toBe(1);
     expect(await retry()).toBe(0);
     expect([bookedRaw(AGENT), alarms]).toEqual([FIRST_RAW + 10n, ['deposit_not_held']]);
@@ -128,7 +128,7 @@ describe('a deposit that the wallet does not hold', () => {
     expect(await retry()).toBe(0);
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW);
     for (const txHash of lies) chain.hidden.add(txHash);
-    book.clock.advance(LIMITS.audit.retryMaxMs);
+    book.clock.advance(PAYMENT_LIMITS.audit.retryMaxMs);
     expect(await retry()).toBe(1);
     expect(bookedRaw(AGENT)).toBe(FIRST_RAW + 10n);
   });
@@ -222,7 +222,7 @@ describe('a deposit that the wallet does not hold', () => {
     for (let i = 0; i < 3; i++) {
       await retry();
       pauses.push((awaited.rows.get(AGENT)?.nextMs ?? 0) - book.clock.now());
-      book.clock.advance(LIMITS.audit.retryMaxMs);
+      book.clock.advance(PAYMENT_LIMITS.audit.retryMaxMs);
     }
     expect(pauses).toEqual([5_000, 10_000, 20_000]);
     const callOff = failOn(/^logs/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { Reconciled } from '../../../../src/payments/reconcile/reconcile.ts';
 import { createReconcilePayments } from '../../../../src/payments/reconcile/reconcile-payments.ts';
 import type { Sql } from '../../../../src/platform/postgres/sql.ts';
@@ -72,7 +72,7 @@ describe('reading the chain for all processes', () => {
     const { processOf, chain, failOn, audited } = setUp();
     const reader = processOf('a');
     await reader.tick();
-    chain.mine(LIMITS.blocksPerTick.most + 7);
+    chain.mine(PAYMENT_LIMITS.chain.blocksPerTick.most + 7);
     await reader.tick();
     expect(audited).toEqual([0]);
     await reader.tick();
@@ -147,7 +147,7 @@ describe('reading the chain for all processes', () => {
 describe('a chain that is far ahead', () => {
   it('a chain far ahead is read in ranges that shrink while reading fails and grow again afterwards', async () => {
     const { processOf, chain, longest, state } = setUp();
-    const { least, most, fewer, more } = LIMITS.blocksPerTick;
+    const { least, most, fewer, more } = PAYMENT_LIMITS.chain.blocksPerTick;
     const worker = processOf('a');
     await worker.tick();
     chain.mine(2 * most);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { movedBy, reconcileWorld } from '../../../support/reconcile-world.ts';
 
 const STRANGER = `0x${'dd'.repeat(20)}`;
@@ -187,7 +187,7 @@ describe('a payout', () => {
 describe('many at once', () => {
   it('many settlements are sent to the ledger at most `settlementsUnderWay` at a time', async () => {
     const { book, chain, pay, read } = await readWorld();
-    const most = LIMITS.settlementsUnderWay;
+    const most = PAYMENT_LIMITS.chain.settlementsUnderWay;
     chain.mine();
     for (let i = 0; i < most + 20; i++) {
       const row = await pay(`p${i}`, { valueRaw: 1n });

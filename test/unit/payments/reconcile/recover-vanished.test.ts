@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import { recoverAwaited } from '../../../../src/payments/reconcile/recover-vanished.ts';
 import { AGENT } from '../../../support/payment-book.ts';
 import { reservationOf } from '../../../support/payments.ts';
@@ -115,7 +115,7 @@ describe('a settled payment that a reorganisation takes away', () => {
     expect(errors()).toContain(
       'a wallet does not hold the USDC that the chain has shown; its deposits wait',
     );
-    const [wait] = await awaited.findDue(LIMITS.audit.awaitedPerTick);
+    const [wait] = await awaited.findDue(PAYMENT_LIMITS.audit.awaitedPerTick);
     if (wait === undefined) throw new Error('nothing waits');
     expect(wait.agentId).toBe(AGENT);
     expect(await recoverAwaited({ ...deps, isRetry: true }, wait, chain.head)).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import {
   type AuditRound,
   type AuditState,
@@ -10,7 +10,7 @@ import {
   searchRange,
 } from '../../../../src/payments/reconcile/wallet-audit.ts';
 
-const { overlapBlocks, lagBlocks, blocks, looksBeforeAlarm } = LIMITS.audit;
+const { overlapBlocks, lagBlocks, blocks, looksBeforeAlarm } = PAYMENT_LIMITS.audit;
 const MOST: number = blocks.most;
 
 const stateOf = (round: Partial<AuditRound>, change: Partial<AuditState> = {}): AuditState => ({
@@ -149,7 +149,7 @@ describe('the search for the reason of a difference', () => {
   });
 
   it('a search for a wallet’s difference that found nothing pauses, longer each time up to `retryMaxMs`', () => {
-    const { retryFirstMs, retryMaxMs } = LIMITS.audit;
+    const { retryFirstMs, retryMaxMs } = PAYMENT_LIMITS.audit;
     const whole = { fromBlock: 1_000, isFound: false };
     const tired = difference({ looks: looksBeforeAlarm });
     expect(planLook(difference(), whole)).toMatchObject({ searchedFrom: null, afterMs: 0 });
@@ -161,10 +161,10 @@ describe('the search for the reason of a difference', () => {
   it('a wallet’s first possible block is bounded, whatever the chain’s clock says', () => {
     const at = { number: 2_000_000, hash: '0x', timestampSec: 1_800_000_000 };
     const made = (secondsAgo: number) => ({ createdMs: (at.timestampSec - secondsAgo) * 1_000 });
-    const { clockMarginBlocks } = LIMITS.audit;
+    const { clockMarginBlocks } = PAYMENT_LIMITS.audit;
     expect(floorOf(made(10_000), at)).toBe(at.number - 10_000 - clockMarginBlocks);
     expect(floorOf(made(-100_000), at)).toBe(at.number - clockMarginBlocks);
-    expect(floorOf(made(1e9), at)).toBe(at.number - LIMITS.firstReadBlocks);
+    expect(floorOf(made(1e9), at)).toBe(at.number - PAYMENT_LIMITS.chain.firstReadBlocks);
     expect(floorOf(made(10_000), { ...at, number: 5 })).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { ledgerErrors } from '../../../../src/ledger/engine/errors.ts';
 import { createLedger } from '../../../../src/ledger/engine/ledger.ts';
+import { PAYMENT_LIMITS } from '../../../../src/payments/limits.ts';
 import type { PaymentAlarm } from '../../../../src/payments/reconcile/payment-alarm.ts';
 import { createWalletAuditor } from '../../../../src/payments/reconcile/wallet-auditor.ts';
 import type { Block } from '../../../../src/platform/chain/rpc-answers.ts';
@@ -139,14 +139,14 @@ describe('the second look', () => {
     hide(txHash);
     // Longer than rounds read back, and no log explains what the balance says.
     for (let i = 0; i < 4; i++) {
-      chain.mine(LIMITS.audit.overlapBlocks);
+      chain.mine(PAYMENT_LIMITS.audit.overlapBlocks);
       await read();
       await round();
     }
     expect(alarms).toEqual(['wallet_differs']);
     expect(book.funds.walletRaw).toBe(1_000_000n);
     chain.hidden.delete(txHash);
-    book.clock.advance(LIMITS.audit.retryMaxMs);
+    book.clock.advance(PAYMENT_LIMITS.audit.retryMaxMs);
     expect(await round()).toMatchObject({ differing: 0 });
     expect(book.funds.walletRaw).toBe(1_000_009n);
     expect(alarms).toEqual(['wallet_differs', 'deposit_missed']);
@@ -160,7 +160,7 @@ describe('the second look', () => {
     const missed = chain.head.number;
     await read();
     chain.hidden.delete(txHash);
-    chain.mine(2 * LIMITS.audit.overlapBlocks);
+    chain.mine(2 * PAYMENT_LIMITS.audit.overlapBlocks);
     await read();
     await round();
     const state = await audits.findState();
@@ -264,7 +264,7 @@ describe('the second look', () => {
 describe('a second look at many wallets', () => {
   it('a wallet audit takes `walletsPerPass` wallets a pass and reaches the last one', async () => {
     const { deps, chain, read, owners } = reconcileWorld(0, 2);
-    const { walletsPerPass } = LIMITS.audit;
+    const { walletsPerPass } = PAYMENT_LIMITS.audit;
     const ledger = new MemoryLedger();
     const wallets = new Map<number, string>();
     for (let agentId = 1; agentId <= 2 * walletsPerPass + 1; agentId++) {
@@ -315,7 +315,7 @@ describe('a second look at many wallets', () => {
 describe('a second look that cannot be made', () => {
   it('a wallet audit that fails never rejects, and the next pass covers fewer blocks', async () => {
     const { chain, read, run, book, auditor, audits, failOn } = await auditedWorld();
-    chain.mine(LIMITS.audit.blocks.most);
+    chain.mine(PAYMENT_LIMITS.audit.blocks.most);
     await read();
     book.clock.advance(REST_MS);
     const callOff = failOn(/^logs/);
@@ -326,7 +326,7 @@ describe('a second look that cannot be made', () => {
     const after = await audits.findState();
     expect(after?.round.toBlock).toBeGreaterThan(before?.round.toBlock ?? 0);
     const { fromBlock = 0, toBlock = 0 } = after?.round ?? {};
-    const { most, fewer } = LIMITS.audit.blocks;
+    const { most, fewer } = PAYMENT_LIMITS.audit.blocks;
     expect(toBlock - fromBlock + 1).toBe(most / fewer);
   });
 });
