@@ -1,9 +1,9 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { setMaxListeners } from 'node:events';
+import type { HttpResponse } from 'uWebSockets.js';
 import { Pool } from 'undici';
 import { loadUws } from '../src/http/server/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';
-import { LIMITS } from '../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../src/models/limits.ts';
 import { collectAnswer } from '../src/models/providers/openai/collect-answer.ts';
 
 const TARGET = {
@@ -40,7 +40,7 @@ async function collect(
   body: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { upstreamResponseBytes: maxBytes, upstreamTotalMs: totalMs } = LIMITS;
+  const { answerBytes: maxBytes, totalMs } = MODEL_LIMITS.upstream;
   const bounds = { maxBytes, totalMs, clock: systemClock, signal };
   try {
     const answer = await collectAnswer(pool, { ...TARGET, body }, bounds);

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
+import { MODEL_LIMITS } from '../models/limits.ts';
 import {
   VendorFailed,
   type VendorRequest,
@@ -34,7 +35,8 @@ export function openVendorClient(
   }: { readonly agentId: number; readonly signal: AbortSignal; readonly soundMs?: number },
 ): AgentVendorClient {
   const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
-  const { abandonMs, answerBytes, vendorMsPerAudioSecond } = LIMITS.marketplace;
+  const { abandonMs, answerBytes } = MODEL_LIMITS.vendor;
+  const { vendorMsPerAudioSecond } = LIMITS.marketplace;
   const deadlineMs = clock.monotonicMs() + vendorMs + (soundMs / 1_000) * vendorMsPerAudioSecond;
   const leftMs = () => {
     const left = Math.ceil(deadlineMs - clock.monotonicMs());

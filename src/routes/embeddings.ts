@@ -1,7 +1,7 @@
 import { route } from '../http/route/route.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Embeddings } from '../models/embeddings/buy-embeddings.ts';
 import { EmbeddingAnswer, EmbeddingRequest } from '../models/embeddings/embedding-request.ts';
+import { MODEL_LIMITS } from '../models/limits.ts';
 import { readBuyer } from '../models/purchase/buyer.ts';
 import { USAGE_PREFERENCE } from '../models/routing/routing-preferences.ts';
 
@@ -15,8 +15,8 @@ export const embeddings = route<{ embeddings: Embeddings }>()({
   rateLimit: 'gateway',
   providerKey: 'optional',
   idempotent: true,
-  maxBodyBytes: LIMITS.embeddingBodyBytes,
-  json: LIMITS.embeddingJson,
+  maxBodyBytes: MODEL_LIMITS.embedding.bodyBytes,
+  json: MODEL_LIMITS.embedding.json,
   body: EmbeddingRequest.extend({ usage: USAGE_PREFERENCE }),
   response: EmbeddingAnswer,
 

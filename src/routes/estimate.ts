@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { ok, route } from '../http/route/route.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Catalogue } from '../models/catalogue/catalogue.ts';
 import { estimatePrice } from '../models/catalogue/price-estimate.ts';
+import { MODEL_LIMITS } from '../models/limits.ts';
 import { SPEND_LIMITS } from '../spend/limits.ts';
 
 const count = z.number().int().min(0).max(SPEND_LIMITS.awareness.estimateQuantity).nullish();
 
 /** Usage for which a price is estimated. An absent quantity counts as 0. */
 export const EstimateRequest = z.object({
-  model: z.string().min(1).max(LIMITS.modelIdChars),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
   input_tokens: count,
   output_tokens: count,
   cached_input_tokens: count,

@@ -8,6 +8,7 @@ import { isObject, type Json } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
+import { MODEL_LIMITS } from '../models/limits.ts';
 import type { Relayed } from '../models/purchase/answer.ts';
 import { ConnectionBytes } from '../models/responses/connection/connection-memory.ts';
 import {
@@ -66,10 +67,12 @@ const Message = ResponsesRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_P
 /** Parses a message within the bounds of a request body. Throws the refusal of a message that requests no response. */
 async function readMessage(text: string): Promise<AskedResponse> {
   const bytes = Buffer.from(text);
-  const message = await parseJsonInTurns(bytes, LIMITS.chatJson).catch((problem: unknown) => {
-    const isComplex = problem instanceof JsonTooComplex;
-    throw refused(isComplex ? `The message ${problem.message}.` : 'A message is JSON text.', '');
-  });
+  const message = await parseJsonInTurns(bytes, MODEL_LIMITS.chat.json).catch(
+    (problem: unknown) => {
+      const isComplex = problem instanceof JsonTooComplex;
+      throw refused(isComplex ? `The message ${problem.message}.` : 'A message is JSON text.', '');
+    },
+  );
   if (!isObject(message) || message.type !== 'response.create') {
     throw refused('must be "response.create"', 'type');
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACCOUNT_LIMITS } from '../../src/accounts/limits.ts';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { TestSocket } from '../support/web-socket-client.ts';
 import {
   type Ask,
@@ -76,7 +77,7 @@ describe('a body that is no JSON', () => {
       413,
       { error: 'payload_too_large', limit_bytes: LIMITS.jsonBodyBytes },
     ]);
-    const chat = await asAgent('/v1/chat/completions', 'x'.repeat(LIMITS.chatBodyBytes + 1));
+    const chat = await asAgent('/v1/chat/completions', 'x'.repeat(MODEL_LIMITS.chat.bodyBytes + 1));
     expect([chat.status, chat.body.error]).toMatchObject([413, { code: 'payload_too_large' }]);
   });
 });

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { priceRaw } from '../../src/kernel/price.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import {
   type DeepgramListener,
   listenWithDeepgram,
@@ -129,7 +129,7 @@ describe("Deepgram's own client against /v1/listen before an upstream of that pr
     connection.sendMedia(sound(3));
     connection.sendCloseStream({ type: 'CloseStream' });
     await listener.closed;
-    expect(await rows(world, agentId)).toMatchObject([{ cost: LIMITS.byokFeeRaw }]);
+    expect(await rows(world, agentId)).toMatchObject([{ cost: MODEL_LIMITS.byokFeeRaw }]);
   });
 });
 

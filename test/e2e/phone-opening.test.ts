@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import type { Callee } from '../../src/phone/carriers/loopback/loopback-line.ts';
 import { AskingCallee } from '../support/asking-callee.ts';
 import { callEvents, expectBalanced } from '../support/call-receipts.ts';
@@ -110,7 +110,7 @@ describe('a voice whose model only a key of the developer’s own opens', () => 
     await expectBalanced(world.sql, agent.agentId);
     const [fee] = await world.sql<{ raw: bigint }[]>`
       select cost_raw as raw from charges where agent_id = ${agent.agentId} and rail = 'byok'`;
-    expect((fee?.raw ?? 0n) % LIMITS.byokFeeRaw).toBe(0n);
+    expect((fee?.raw ?? 0n) % MODEL_LIMITS.byokFeeRaw).toBe(0n);
     expect(fee?.raw).toBeGreaterThan(0n);
   }, 120_000);
 

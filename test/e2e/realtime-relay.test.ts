@@ -6,7 +6,7 @@ import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNT_LIMITS } from '../../src/accounts/limits.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { bearer } from '../support/edge.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
 import { type RealtimeUpstream, realtimeUpstream, usageOf } from '../support/realtime-upstream.ts';
@@ -211,7 +211,7 @@ describe('the whole server before an upstream of realtime sessions', () => {
     await client.until(({ type }) => type === 'response.done');
     client.ws.close();
     const money = await settledMoney(world.sql, agentId);
-    expect(money.charged).toBe(LIMITS.byokFeeRaw);
+    expect(money.charged).toBe(MODEL_LIMITS.byokFeeRaw);
     const postings = await world.sql`select 1 from postings where 'byok' = any(credits)`;
     expect(postings).toHaveLength(1);
   });

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from '../../src/app/commands/demo/api.ts';
 import { type FundedAgent, fundAgent } from '../../src/app/commands/demo/fund-agent.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { toldCostRaw } from './abused-world.ts';
 import { answer, hear, RATE } from './cascade-world.ts';
 import { bearer } from './edge.ts';
@@ -27,7 +27,7 @@ const WORDS = ['Good day. ', 'All is well.'];
 /** By maker, what a turn of each comes to: 20 tokens read and 8 written, what is spoken, a second heard. */
 export const TURN_RAW: Readonly<Record<CascadeKind, Readonly<Record<string, bigint>>>> = {
   pooled: { acme: 36n, hearer: 10n, voicer: 21n },
-  keyed: { acme: 36n, hearer: 10n, voicer: LIMITS.byokFeeRaw },
+  keyed: { acme: 36n, hearer: 10n, voicer: MODEL_LIMITS.byokFeeRaw },
 };
 
 const FUNDS_RAW = 5_000_000n;

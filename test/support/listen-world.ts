@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { Teardown } from '../../src/kernel/teardown.ts';
@@ -10,6 +9,7 @@ import type {
   ProviderEntry,
 } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import { LOCAL_MODELS } from '../../src/models/catalogue/builtin/local.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { createSourceRests } from '../../src/models/providers/circuit-breaker.ts';
 import { MessageQueue } from '../../src/platform/messages/message-queue.ts';
 import { createTurnsSocket } from '../../src/protocols/deepgram/flux/turns-socket.ts';
@@ -49,7 +49,7 @@ function patientClock(openings: number): Clock {
   return {
     ...systemClock,
     setTimeout(work, ms) {
-      const isPatient = ms === LIMITS.listenOpeningMs && left-- > 0;
+      const isPatient = ms === MODEL_LIMITS.link.listenOpeningMs && left-- > 0;
       return systemClock.setTimeout(isPatient ? () => {} : work, ms);
     },
   };

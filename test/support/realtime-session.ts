@@ -1,8 +1,8 @@
 import { assert } from '../../src/kernel/assert.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { readSession } from '../../src/protocols/openai-realtime/read-session-config.ts';
 import { createRealtimeSession } from '../../src/protocols/openai-realtime/realtime-session.ts';
 import type { SocketSession } from '../../src/protocols/socket-session.ts';
@@ -68,7 +68,7 @@ export async function openInputOn<C extends Clock>(
   const outputTokens = await openTurn(sessionHolds, reservesOf, cap.outputTokens);
   const input: VoiceSessionInput = { owner, sessionHolds, cap, outputTokens, pipeline, config };
   /** What a turn with the shortest answer that is of use comes to. */
-  const leastRaw = pipeline.reserves(config, LIMITS.leastOutputTokens)[MAIN_HOLD] ?? 0n;
+  const leastRaw = pipeline.reserves(config, MODEL_LIMITS.tokens.leastOutput)[MAIN_HOLD] ?? 0n;
   return { ...world, clock, input, leastRaw, reserveRaw };
 }
 

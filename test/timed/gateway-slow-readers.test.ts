@@ -2,14 +2,14 @@ import { type IncomingMessage, request } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { AGENT_KEY } from '../support/gateway-world.ts';
 import { textEvent } from '../support/stream-upstream.ts';
 import { type StreamWorld, streamWorld } from '../support/stream-world.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** What waits for its reader, and the event that is not whole yet. */
-const MOST_BEHIND = LIMITS.streamQueueBytes + LIMITS.sseEventBytes;
+const MOST_BEHIND = MODEL_LIMITS.upstream.streamQueueBytes + MODEL_LIMITS.upstream.sseEventBytes;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -76,7 +76,7 @@ describe('readers that fall behind a fast upstream', () => {
       };
       await expect.poll(measure, { timeout: 5_000 }).toBeLessThan(readers * MOST_BEHIND);
       await annotate(`${readers} readers, events of ${event.length} bytes: ${behind} bytes kept`);
-      expect(behind).toBeGreaterThan((readers * LIMITS.streamQueueBytes) / 2);
+      expect(behind).toBeGreaterThan((readers * MODEL_LIMITS.upstream.streamQueueBytes) / 2);
 
       const told = await Promise.all(answers.map(costTold));
       expect(told.every((costRaw) => costRaw > 0n)).toBe(true);

@@ -1,9 +1,7 @@
 /** Limits of money, of the database that keeps it and of the processes that share it. */
 export const LEDGER_LIMITS = {
   // Money
-  marginBps: 500,
   transcriptionReserveSeconds: 10,
-  defaultOutputTokens: 1_024,
 
   // Ledger
 

@@ -29,14 +29,6 @@ export const MARKETPLACE_LIMITS = {
   filesPerAccount: 8,
   filesPerAgent: 4,
 
-  /** Largest answer of a vendor, with sound in base64 or hex. */
-  answerBytes: 16 * 1024 * 1024,
-  /**
-   * Bounds of a vendor's answer as JSON. A transcript of `answerBytes` fits: vendors write six members and some hundred bytes
-   * for each word and each blank, and an hour of the fastest speech has 18,000 words. The answer is read and written in several
-   * turns.
-   */
-  answerJson: { depth: 64, values: 1_200_000, members: 1_000_000 },
   /** Bytes of a vendor's refusal that are relayed. */
   refusalBytes: 64 * 1024,
   /**
@@ -45,10 +37,6 @@ export const MARKETPLACE_LIMITS = {
   vendorMs: 60_000,
   /** Time added to `vendorMs` for each second of a file: an hour has ten minutes in all. */
   vendorMsPerAudioSecond: 150,
-  /** Time for the request that cancels a job at its vendor. */
-  abandonMs: 5_000,
-  /** Waits between two queries for a transcript that is not done yet: the first, and the longest. */
-  pollMs: { first: 250, most: 2_000 },
   /** Sales under way with one vendor, and of one account or agent with all vendors: their answers are held in memory. */
   salesPerVendor: 64,
   salesPerAccount: 48,

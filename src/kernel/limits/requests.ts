@@ -24,26 +24,15 @@ export const REQUEST_LIMITS = {
   // Bodies and headers
   /** Bounds of a JSON text that a client sends. */
   requestJson: { depth: 128, values: 100_000, members: 25_000 },
-  /** Bounds of a chat request. Its text may be longer than the longest context of any model, in Latin letters. */
-  chatJson: { depth: 128, values: 100_000, members: 25_000, textBytes: 4 * 1024 * 1024 },
-  /** Bounds of the parsed arguments of all earlier calls in a chat: `chatJson` counts these arguments as texts alone. */
-  callArguments: { values: 200_000, members: 50_000 },
   /** Bytes of JSON beyond which each step of parsing takes a turn of the event loop of its own. */
   jsonBytesPerTurn: 64 * 1024,
   /** Values and members of one JSON text that are built in one turn of the event loop, in a few milliseconds. */
   jsonPartsPerTurn: 10_000,
   /** Bytes that are copied in one turn of the event loop. */
   copyBytesPerTurn: 1024 * 1024,
-  /** Bounds of an embedding request, whose inputs may be lists of tokens: 2,048 lists with some 300,000 tokens in all. */
-  embeddingJson: { depth: 32, values: 400_000, members: 1_000 },
   /** Bounds of an answer of an upstream. The log probabilities of each token make a long one. */
   upstreamJson: { depth: 128, values: 500_000, members: 100_000 },
   jsonBodyBytes: 1024 * 1024,
-  /** Bytes of a chat request's body with its images, sound and files. */
-  chatBodyBytes: 10 * 1024 * 1024,
-  embeddingBodyBytes: 4 * 1024 * 1024,
-  /** Bytes of an audio file to be transcribed. The form of its upload may have `formFieldsBytes` more. */
-  audioFileBytes: 25 * 1024 * 1024,
   formFieldsBytes: 128 * 1024,
   formParts: 64,
   formPartHeadBytes: 4 * 1024,
@@ -66,7 +55,6 @@ export const REQUEST_LIMITS = {
   lastAnswerPieceBytes: 64 * 1024,
   /** Time in which the reader of a streamed answer takes nothing, after which its connection is cut. */
   streamStallMs: 30_000,
-  upstreamResponseBytes: 10 * 1024 * 1024,
 
   // Idempotency
 

@@ -70,11 +70,6 @@ export const VOICE_LIMITS = {
   /** Least speech of a commit. A shorter commit holds nothing to transcribe. */
   commitMinMs: 100,
   realtimeItems: 256,
-  /**
-   * Characters of one item. The protocol bounds instructions and tools at 16,384 tokens, which are about this number of Latin
-   * letters.
-   */
-  realtimeItemChars: 65_536,
   realtimeConversationChars: 131_072,
   /** Characters of one image in its event, and of all images that a conversation keeps. */
   realtimeImageChars: 1_000_000,
@@ -115,9 +110,6 @@ export const VOICE_LIMITS = {
   relayUntakenBytes: 1024 * 1024,
   /** Bytes that wait behind a turn that is being journaled, beyond one frame. */
   relayWaitingBytes: 1024 * 1024,
-  relayPingMs: 20_000,
-  /** Time for an upstream to answer a close frame. */
-  relayCloseMs: 2_000,
   /** Responses of one session that are under way at once. */
   relayResponses: 16,
   /** Bounds of the recordings of sessions, which are made when an operator turns them on. */
@@ -159,16 +151,10 @@ export const VOICE_LIMITS = {
   liveCheckMs: 1_000,
   /** Longest time from the end of a session to its settlement, in which its caller hears the last words. */
   heardOutMs: 20_000,
-  /** Seconds by which another party's count of a session may exceed the time that passed here. */
-  liveRoundingSeconds: 1,
 
   // Live transcription at an upstream
   /** Seconds by which an upstream's count of its audio may exceed the audio that it was sent. */
   listenRoundingSeconds: 1,
-  /** Bytes of one frame of an upstream; all frames are read. */
-  listenFrameBytes: 256 * 1024,
-  /** Time after the upgrade at which an upstream that has not closed counts as ready, if it sends nothing unasked. */
-  listenOpeningMs: 50,
   /** Time without a message after which an upstream gets a keep-alive message, since it closes a stream without audio. */
   listenKeepAliveMs: 4_000,
   sampleRateHz: { min: 8_000, max: 48_000 },

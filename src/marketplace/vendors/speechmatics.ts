@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { abandonOnFailure } from '../../models/providers/vendors/abandon-on-failure.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
@@ -49,7 +49,7 @@ export const speechmatics: Vendor = {
 };
 
 async function untilDone(door: VendorClient, path: string): Promise<void> {
-  const { first, most } = LIMITS.marketplace.pollMs;
+  const { first, most } = MODEL_LIMITS.vendor.pollMs;
   for (let waitMs: number = first; ; waitMs = Math.min(2 * waitMs, most)) {
     const { job } = await objectOf(await door.send({ method: 'GET', path: `${path}?wait=0` }));
     const status = isObject(job) ? job.status : undefined;

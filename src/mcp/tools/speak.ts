@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { speech } from '../../routes/audio/speech.ts';
 import { present, tool } from '../tool.ts';
 import { costOf, toolResult } from '../tool-result.ts';
@@ -13,7 +14,7 @@ const PLAIN = ['wav', 'flac'] as const;
 const Input = z
   .object({
     text: z.string().min(1).max(inputChars).describe('What is said'),
-    model: z.string().min(1).max(LIMITS.modelIdChars).default('local/flite'),
+    model: z.string().min(1).max(MODEL_LIMITS.idChars).default('local/flite'),
     voice: z.string().min(1).max(voiceChars).optional().describe('One that the model has'),
     format: z
       .enum([...COMPRESSED, ...PLAIN])

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { chatCompletions } from '../../routes/chat/completions.ts';
 import { present, tool } from '../tool.ts';
 import { costOf } from '../tool-result.ts';
@@ -18,8 +19,8 @@ export const think = tool({
   input: z.object({
     prompt: z.string().min(1).max(promptChars),
     system: z.string().min(1).max(promptChars).optional(),
-    model: z.string().min(1).max(LIMITS.modelIdChars).default('local/guide'),
-    maxOutputTokens: z.number().int().min(1).max(LIMITS.maxOutputTokens).optional(),
+    model: z.string().min(1).max(MODEL_LIMITS.idChars).default('local/guide'),
+    maxOutputTokens: z.number().int().min(1).max(MODEL_LIMITS.tokens.mostOutput).optional(),
   }),
 
   async call({ maxOutputTokens, model, prompt, system }, ask) {

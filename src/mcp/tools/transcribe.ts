@@ -3,6 +3,7 @@ import type { AnyRoute, Context } from '../../http/route/route.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
 import { readTranscription } from '../../models/transcription/transcription-request.ts';
@@ -18,9 +19,9 @@ const Input = z.object({
     .min(1)
     .max(Math.ceil(audioBytes / 3) * 4)
     .describe(`A sound file in base64, of at most ${audioBytes} bytes`),
-  model: z.string().min(1).max(LIMITS.modelIdChars).default('local/pocketsphinx'),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars).default('local/pocketsphinx'),
   language: z.string().min(1).max(32).optional().describe('Such as en'),
-  prompt: z.string().max(LIMITS.transcriptionPromptChars).optional(),
+  prompt: z.string().max(MODEL_LIMITS.transcription.promptChars).optional(),
   fileName: z.string().min(1).max(fileNameChars).optional(),
 });
 

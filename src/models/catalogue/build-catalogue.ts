@@ -1,7 +1,7 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Rates, Unit, Usage } from '../../kernel/price.ts';
 import { parseRate, priceRaw } from '../../kernel/price.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { missingRates } from './billed-units.ts';
 import type { ModelEntry, ProviderEntry, RateTexts, SourceEntry } from './builtin/builtin-model.ts';
 import { byokSource } from './byok-source.ts';
@@ -34,7 +34,7 @@ const sourceOf = (entry: SourceEntry): Source => ({
   provider: entry.provider,
   upstreamModel: entry.upstreamModel,
   rates: ratesOf(entry.rates),
-  marginBps: entry.marginBps ?? LIMITS.marginBps,
+  marginBps: entry.marginBps ?? MODEL_LIMITS.marginBps,
   thinkingSwitch: entry.thinkingSwitch,
   price: entry.price,
   longPrompt: entry.longPrompt,

@@ -1,12 +1,12 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Rates } from '../../kernel/price.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { Catalogue, Model, Source } from './catalogue.ts';
 
 /** Rate units in one raw unit: a rate counts 10^-12 USD, a raw unit 10^-6. */
 const RATE_PER_RAW = 1_000_000n;
 
-const FEE: Rates = { request: LIMITS.byokFeeRaw * RATE_PER_RAW };
+const FEE: Rates = { request: MODEL_LIMITS.byokFeeRaw * RATE_PER_RAW };
 
 /** Returns a source of a model that the buyer pays with an account at the provider. This server charges only the fixed fee. */
 export const byokSource = (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, UNITS } from '../../kernel/price.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { CHAT_MEMBERS } from '../providers/chat-members.ts';
 import { EFFORTS } from '../providers/efforts.ts';
 import { CALL_ID_FORMS, type CallIdFormName } from '../providers/fit/call-ids.ts';
@@ -18,12 +18,12 @@ export class CatalogueFileError extends Error {
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be a short lower-case name');
 const modelId = z
   .string()
-  .max(LIMITS.modelIdChars)
+  .max(MODEL_LIMITS.idChars)
   .regex(/^[a-z0-9][a-z0-9._-]*\/[\w.:-]+$/i, 'must read <maker>/<name>');
 const rate = z
   .string()
   .refine((text) => parseRate(text) !== undefined, 'must be USD per million units, such as "2.5"');
-const tokens = z.number().int().positive().max(LIMITS.maxOutputTokens);
+const tokens = z.number().int().positive().max(MODEL_LIMITS.tokens.mostOutput);
 const tokenCount = tokens.nullable().optional();
 
 const day = z
@@ -90,7 +90,7 @@ const CascadeShape = z.strictObject({
 const ModelShape = z
   .strictObject({
     id: modelId,
-    displayName: z.string().min(1).max(LIMITS.modelIdChars).optional(),
+    displayName: z.string().min(1).max(MODEL_LIMITS.idChars).optional(),
     modality: z.enum(MODALITIES),
     isOpenWeight: z.boolean().optional(),
     contextWindow: tokenCount,
@@ -98,7 +98,7 @@ const ModelShape = z
     shutdownDate: day.nullable().optional(),
     successor: modelId.nullable().optional(),
     cascade: CascadeShape.optional(),
-    sources: z.array(SourceShape).max(LIMITS.sourcesPerModel).default([]),
+    sources: z.array(SourceShape).max(MODEL_LIMITS.catalogue.sourcesPerModel).default([]),
   })
   .superRefine(({ cascade, modality, sources }, context) => {
     const complain = (path: string, message: string) =>
@@ -122,7 +122,7 @@ const ModelShape = z
 
 const FileShape = z.strictObject({
   providers: z.record(name, ProviderShape).default({}),
-  models: z.array(ModelShape).max(LIMITS.catalogModels).default([]),
+  models: z.array(ModelShape).max(MODEL_LIMITS.catalogue.models).default([]),
 });
 
 export type CatalogueFile = {
@@ -176,8 +176,8 @@ const canBeRouter = (provider: ProviderEntry | undefined): boolean =>
 
 function checkProviders(file: CatalogueFile, builtin: ReadonlySet<string>): void {
   const names = Object.keys(file.providers);
-  if (names.length > LIMITS.catalogProviders) {
-    throw new CatalogueFileError(`providers: at most ${LIMITS.catalogProviders}`);
+  if (names.length > MODEL_LIMITS.catalogue.providers) {
+    throw new CatalogueFileError(`providers: at most ${MODEL_LIMITS.catalogue.providers}`);
   }
   if (names.includes('local')) {
     throw new CatalogueFileError('providers.local: the engines of this server cannot be replaced');

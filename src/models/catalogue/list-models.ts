@@ -1,6 +1,6 @@
 import { formatUsdc } from '../../kernel/amount.ts';
 import { BRAND } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { Model, Source } from './catalogue.ts';
 
 /** Parts of a source that determine its price. */
@@ -37,7 +37,7 @@ export const describeModelWithPricing = (model: Model) => ({
     unit: 'per_1m_tokens',
     currency: 'usdc',
     funded: fundedPrices(model.sources[0]),
-    byok: { service_fee_usdc: formatUsdc(LIMITS.byokFeeRaw), upstream: 'at_vendor_rate' },
+    byok: { service_fee_usdc: formatUsdc(MODEL_LIMITS.byokFeeRaw), upstream: 'at_vendor_rate' },
     certainty: certaintyOf(model.sources[0]),
   },
 });

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { ConfigError } from '../../config/config-error.ts';
 import { type Clock, isoTime } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Unit } from '../../kernel/price.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { movedBaseUrl } from '../providers/vendors/vendor-address.ts';
 import { vendorApiOf } from '../providers/vendors/vendor-apis.ts';
 import { buildCatalogue, type UnpricedSource } from './build-catalogue.ts';
@@ -25,7 +25,7 @@ type Retiring = Readonly<Record<string, string>>;
 /**
  * Loads the built-in catalogue and adds the entries of the file, which replace built-in entries of the same id. Calls `missing`
  * once with all that stays disabled, and `retiring` if usable models are shut down already or within
- * `LIMITS.retirementNoticeDays`. Throws ConfigError, which names CATALOG_FILE, the file and the place inside it.
+ * `MODEL_LIMITS.catalogue.retirementNoticeDays`. Throws ConfigError, which names CATALOG_FILE, the file and the place inside it.
  */
 export async function loadCatalogue(options: {
   readonly file?: string | undefined;
@@ -61,7 +61,11 @@ export async function loadCatalogue(options: {
   };
   const catalogue = buildCatalogue({ providers, models: models.values(), secret, unpriced });
   missing?.({ credentials, rates });
-  const retiring = retiringWithin(catalogue.models, LIMITS.retirementNoticeDays, now);
+  const retiring = retiringWithin(
+    catalogue.models,
+    MODEL_LIMITS.catalogue.retirementNoticeDays,
+    now,
+  );
   if (Object.keys(retiring).length > 0) options.retiring?.(retiring);
   return catalogue;
 }
@@ -90,8 +94,8 @@ async function readCatalogueFile(path: string | undefined): Promise<CatalogueFil
 async function readBounded(path: string): Promise<string> {
   await using handle = await open(path, 'r');
   const { size } = await handle.stat();
-  if (size > LIMITS.catalogFileBytes) {
-    throw new CatalogueFileError(`larger than ${LIMITS.catalogFileBytes} bytes`);
+  if (size > MODEL_LIMITS.catalogue.fileBytes) {
+    throw new CatalogueFileError(`larger than ${MODEL_LIMITS.catalogue.fileBytes} bytes`);
   }
   return handle.readFile('utf8');
 }

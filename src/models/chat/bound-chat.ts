@@ -1,8 +1,8 @@
 import { copyDigits } from '../../kernel/json/digits.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { largestFitting, type Room } from '../../ledger/rules/hold-what-fits.ts';
 import type { Model, Source } from '../catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
 import type { CapReason } from '../purchase/receipt.ts';
 import { readPart } from './chat-part.ts';
@@ -35,7 +35,9 @@ export function boundChat(request: ChatRequest, model: Model, markedFrom?: numbe
     capped(inputTokens, { outputCap, reason }, request);
   if (asked === 0) {
     const most = mostOutput(request, model);
-    return most === null ? bound(LIMITS.unknownOutputTokens, 'default') : bound(most, 'model');
+    return most === null
+      ? bound(MODEL_LIMITS.tokens.unknownOutput, 'default')
+      : bound(most, 'model');
   }
   const { maxOutputTokens: most } = model;
   return most !== null && asked > most ? bound(most, 'model') : bound(asked);
@@ -50,8 +52,10 @@ function mostOutput(
   { contextWindow, maxOutputTokens }: Model,
 ): number | null {
   if (contextWindow === null) return maxOutputTokens;
-  const promptTokens = Math.ceil((estimatePrompt(request) * LIMITS.promptReservePercent) / 100);
-  const left = Math.max(LIMITS.unknownOutputTokens, contextWindow - promptTokens);
+  const promptTokens = Math.ceil(
+    (estimatePrompt(request) * MODEL_LIMITS.tokens.promptReservePercent) / 100,
+  );
+  const left = Math.max(MODEL_LIMITS.tokens.unknownOutput, contextWindow - promptTokens);
   return Math.min(left, maxOutputTokens ?? left);
 }
 
@@ -64,7 +68,7 @@ export function shrinkBound(
   request: ChatRequest,
   sources: readonly Source[],
   { availableRaw, reason }: Room,
-  leastOutputTokens: number = LIMITS.leastOutputTokens,
+  leastOutputTokens: number = MODEL_LIMITS.tokens.leastOutput,
 ): ChatBound | undefined {
   const least = Math.min(leastOutputTokens, outputCap);
   const fitting = largestFitting({ least, most: outputCap }, (cap) => {
@@ -80,7 +84,7 @@ export function shrinkBound(
 export function leastBound(
   { tokens, outputCap }: ChatBound,
   request: ChatRequest,
-  leastOutputTokens: number = LIMITS.leastOutputTokens,
+  leastOutputTokens: number = MODEL_LIMITS.tokens.leastOutput,
 ): ChatBound {
   const least = Math.min(leastOutputTokens, outputCap);
   return capped(tokens.inputTokens, { outputCap: least, reason: 'cap' }, request);
@@ -129,7 +133,7 @@ const predictedTokens = (prediction: unknown): number =>
 const PROMPTED = ['tools', 'functions', 'response_format'] as const;
 
 function boundPrompt(request: ChatRequest, perImage: number): number {
-  let tokens = request.messages.length * LIMITS.tokensPerMessage;
+  let tokens = request.messages.length * MODEL_LIMITS.tokens.perMessage;
   for (const message of request.messages) {
     tokens += boundContent(message.content, perImage);
     if (!hasMore(message)) continue;
@@ -138,7 +142,7 @@ function boundPrompt(request: ChatRequest, perImage: number): number {
   }
   for (const member of PROMPTED) {
     const value = request[member];
-    if (value !== undefined) tokens += jsonBytes(value) + LIMITS.tokensOfPreamble;
+    if (value !== undefined) tokens += jsonBytes(value) + MODEL_LIMITS.tokens.ofPreamble;
   }
   return tokens;
 }
@@ -151,7 +155,7 @@ function hasMore(message: ChatRequest['messages'][number]): boolean {
 
 /** Adds the upper bound of the surcharge for cache writes, as if all tokens had the caller's mark or the server's. */
 function withCacheWrites(tokens: number, request: ChatRequest, markedFrom = Infinity): number {
-  const { hourPercent, shortPercent } = LIMITS.cacheWriteSurcharge;
+  const { hourPercent, shortPercent } = MODEL_LIMITS.tokens.cacheWriteSurcharge;
   const byServer = tokens >= markedFrom ? shortPercent : 0;
   const percent = marksCache(request) ? hourPercent : byServer;
   return tokens + Math.ceil((tokens * percent) / 100);
@@ -159,8 +163,8 @@ function withCacheWrites(tokens: number, request: ChatRequest, markedFrom = Infi
 
 const mostPerImage = ({ sources }: Model): number =>
   Math.max(
-    LIMITS.mostTokensPerImage,
-    ...sources.map(({ imageTokens }) => imageTokens ?? LIMITS.mostTokensPerImage),
+    MODEL_LIMITS.tokens.perImage,
+    ...sources.map(({ imageTokens }) => imageTokens ?? MODEL_LIMITS.tokens.perImage),
   );
 
 /** Returns true when the caller marks a part of the prompt to be kept in the upstream's cache. */
@@ -193,7 +197,9 @@ function boundPart(part: unknown, perImage: number): number {
   let tokens = text === undefined ? 0 : Buffer.byteLength(text);
   if (image !== undefined) tokens += perImage;
   if (isObject(audio) && typeof audio.data === 'string') {
-    tokens += LIMITS.mostTokensPerImage + Math.ceil(audio.data.length / LIMITS.soundBytesPerToken);
+    tokens +=
+      MODEL_LIMITS.tokens.perImage +
+      Math.ceil(audio.data.length / MODEL_LIMITS.tokens.soundBytesEach);
   } else if (audio !== undefined) tokens += perImage + jsonBytes(audio);
   if (isObject(file) && typeof file.file_data === 'string') {
     tokens += perImage + file.file_data.length;

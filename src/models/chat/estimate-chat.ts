@@ -1,10 +1,10 @@
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { opaqueMembers, readPart } from './chat-part.ts';
 import type { ChatRequest } from './chat-request.ts';
 
 /** Estimates the tokens of a text of `chars` characters, for upstreams that report no usage. */
-export const tokensOf = (chars: number): number => Math.ceil(chars / LIMITS.charsPerToken);
+export const tokensOf = (chars: number): number => Math.ceil(chars / MODEL_LIMITS.tokens.charsEach);
 
 /** Estimates the prompt tokens of a request, including tool definitions, earlier tool calls and earlier reasoning. */
 export function estimatePrompt(request: ChatRequest): number {
@@ -26,7 +26,7 @@ export function estimatePrompt(request: ChatRequest): number {
     if (toolCalls !== undefined) chars += jsonLength(toolCalls);
   }
   if (request.tools !== undefined) chars += jsonLength(request.tools);
-  return tokensOf(chars) + opaqueParts * LIMITS.tokensPerOpaquePart;
+  return tokensOf(chars) + opaqueParts * MODEL_LIMITS.tokens.perOpaquePart;
 }
 
 const jsonLength = (value: unknown): number => JSON.stringify(value).length;

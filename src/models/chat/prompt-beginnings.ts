@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { ChatRequest } from './chat-request.ts';
 
-const { leastTokens, readChars, valueChars } = LIMITS.promptCache;
+const { leastTokens, readChars, valueChars } = MODEL_LIMITS.chat.promptCache;
 
 /** Beginning of a prompt that other requests of the account to the model may share. */
 export type Beginning = {
@@ -47,7 +47,7 @@ function readBeginnings({ messages, prompt_cache_key: named, tools }: Prompt): B
   const head = new Digest();
   head.add(tools);
   head.add(messages.slice(0, first === -1 ? undefined : first).map(({ content }) => content));
-  const tokens = Math.floor(head.chars / LIMITS.charsPerToken);
+  const tokens = Math.floor(head.chars / MODEL_LIMITS.tokens.charsEach);
   const common = tokens < leastTokens ? [] : [{ key: head.key('head'), tokens }];
   if (typeof named === 'string' && named !== '') {
     const digest = new Digest();

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Source } from '../catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { Breakpoints, TokenUsage } from '../providers/chat-rail.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import type { ModelSources } from '../routing/keyed-sources.ts';
@@ -49,5 +49,6 @@ export function planPromptCaching(
   };
 }
 
-const leastTokensOf = ({ cacheLeastTokens = LIMITS.promptCache.leastTokens }: Source): number =>
-  cacheLeastTokens;
+const leastTokensOf = ({
+  cacheLeastTokens = MODEL_LIMITS.chat.promptCache.leastTokens,
+}: Source): number => cacheLeastTokens;

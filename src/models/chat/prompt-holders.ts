@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import type { Source } from '../catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
 import type { Offers } from '../routing/plan-offers.ts';
 import { chatPriceRaw } from './chat-usage.ts';
@@ -15,7 +15,7 @@ type Holder = {
   readonly untilMs: number;
 };
 
-const { heldMs, holders, leastTokens } = LIMITS.promptCache;
+const { heldMs, holders, leastTokens } = MODEL_LIMITS.chat.promptCache;
 
 /**
  * Remembers the source that got a prompt last, for as long as upstreams cache prompts. The entries of one account never affect

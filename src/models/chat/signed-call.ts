@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 
 /** Separator between the upstream's id of a call and the signature that is appended to it. */
 const MARK = '_sig1-';
@@ -27,11 +27,12 @@ export const signed = (signature: string): Json => ({
  * unlike unknown members. A signature that is too long is left out.
  */
 export function signedId(id: string, signature: string): string {
-  if (signature === '' || signature.length > LIMITS.signatureChars || id.includes(MARK)) return id;
+  if (signature === '' || signature.length > MODEL_LIMITS.chat.signatureChars || id.includes(MARK))
+    return id;
   const bytes = Buffer.from(signature, 'base64');
   const isBase64 = bytes.toString('base64') === signature;
   const carried = isBase64 ? bytes : Buffer.from(signature);
-  if (carried.length > LIMITS.signatureChars) return id;
+  if (carried.length > MODEL_LIMITS.chat.signatureChars) return id;
   const payload = (isBase64 ? BASE64 : TEXT) + carried.toString('base64url');
   return `${id}${MARK}${checkOf(id, payload)}${payload}`;
 }
@@ -57,7 +58,7 @@ export function ownId(given: string): OwnId {
 
 /** Upper bound of the characters after the upstream's id, including the separator. */
 const MAX_CARRIED_CHARS =
-  MARK.length + CHECK_CHARS + 1 + Math.ceil((LIMITS.signatureChars * 4) / 3);
+  MARK.length + CHECK_CHARS + 1 + Math.ceil((MODEL_LIMITS.chat.signatureChars * 4) / 3);
 
 /**
  * Returns a checksum that detects ids which were cut or changed. It is no secret: the upstream verifies the signature itself.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { EmbeddingInput } from '../providers/embedding-rail.ts';
 
-const { embeddingInputs } = LIMITS;
+const { inputs: embeddingInputs } = MODEL_LIMITS.embedding;
 
 const SHAPE =
   'must be a text, a list of texts, a list of tokens or a list of such lists, and none of them empty';
@@ -46,10 +46,10 @@ function isInput(value: unknown): value is EmbeddingInput {
 
 /** Members of an embeddings request that the gateway reads. All other members are forwarded unchanged. */
 export const EmbeddingRequest = z.looseObject({
-  model: z.string().min(1).max(LIMITS.modelIdChars),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
   input: Input,
   encoding_format: z.enum(['float', 'base64']).nullish(),
-  dimensions: z.number().int().positive().max(LIMITS.embeddingDimensions).nullish(),
+  dimensions: z.number().int().positive().max(MODEL_LIMITS.embedding.dimensions).nullish(),
 });
 
 export type EmbeddingRequest = z.output<typeof EmbeddingRequest>;

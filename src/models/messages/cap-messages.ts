@@ -1,5 +1,5 @@
 import { copyDigits } from '../../kernel/json/digits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { MessagesRequest } from './messages-request.ts';
 
 /** Lower bound of `budget_tokens` for reasoning (https://platform.claude.com/docs/en/build-with-claude/extended-thinking). */
@@ -11,8 +11,8 @@ const LEAST_THOUGHTS = 1_024;
  */
 export const leastAnswerOf = ({ thinking }: MessagesRequest): number =>
   thinking?.type === 'enabled'
-    ? LEAST_THOUGHTS + LIMITS.leastOutputTokens
-    : LIMITS.leastOutputTokens;
+    ? LEAST_THOUGHTS + MODEL_LIMITS.tokens.leastOutput
+    : MODEL_LIMITS.tokens.leastOutput;
 
 /**
  * Returns the request with the cap `outputCap` if that is lower than its own. A budget for thoughts that would leave no room
@@ -24,7 +24,7 @@ export function withMessagesCap(request: MessagesRequest, outputCap: number): Me
   const capped = copyDigits(request, { ...request, max_tokens: outputCap });
   const budget = thinking?.budget_tokens;
   if (thinking?.type !== 'enabled' || typeof budget !== 'number') return capped;
-  const room = Math.max(LEAST_THOUGHTS, outputCap - LIMITS.leastOutputTokens);
+  const room = Math.max(LEAST_THOUGHTS, outputCap - MODEL_LIMITS.tokens.leastOutput);
   const budgeted = { ...thinking, budget_tokens: Math.min(budget, room) };
   return copyDigits(capped, { ...capped, thinking: budgeted });
 }

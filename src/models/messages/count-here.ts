@@ -1,7 +1,7 @@
 import { EngineBusy, EngineMissing, type TokenCounter } from '../../engines/engine.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { measureMessages } from './measure-messages.ts';
 import type { CountRequest } from './messages-request.ts';
 
@@ -16,15 +16,15 @@ export async function countHere(
 ): Promise<number> {
   const { messages, response_format: format, tools } = measureMessages(request);
   const texts: string[] = [];
-  let opaque = messages.length * LIMITS.tokensPerMessage;
+  let opaque = messages.length * MODEL_LIMITS.tokens.perMessage;
   for (const { content } of messages) {
     for (const part of Array.isArray(content) ? (content as unknown[]) : []) {
       if (!isObject(part)) continue;
       const { file, text } = part;
       if (typeof text === 'string') texts.push(text);
       else if (isObject(file) && typeof file.file_data === 'string') {
-        opaque += Math.ceil(file.file_data.length / LIMITS.countedFileCharsPerToken);
-      } else opaque += LIMITS.countedImageTokens;
+        opaque += Math.ceil(file.file_data.length / MODEL_LIMITS.count.fileCharsPerToken);
+      } else opaque += MODEL_LIMITS.count.imageTokens;
     }
   }
   for (const written of [tools, format]) {

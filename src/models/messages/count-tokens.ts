@@ -1,7 +1,7 @@
 import type { TokenCounter } from '../../engines/engine.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import { requireModel } from '../catalogue/require-model.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { ChatRail, MessagesRail } from '../providers/chat-rail.ts';
 import type { Outcome } from '../providers/outcome.ts';
 import type { BuyDeps } from '../purchase/buy.ts';
@@ -68,7 +68,7 @@ export function createMessageTokens(deps: CountDeps): MessageTokens {
         );
       }
       const isClaude = makerOf(sellers.model.id) === 'anthropic';
-      const percent = isClaude ? LIMITS.claudeTokensPercent : 100;
+      const percent = isClaude ? MODEL_LIMITS.count.claudePercent : 100;
       const counted = await countHere(deps.tokens, body, buyer.spender.agentId);
       return { kind: 'counted', inputTokens: Math.ceil((counted * percent) / 100), by: 'estimate' };
     },
@@ -101,7 +101,7 @@ function doorOf({ rails }: CountDeps, { sellers }: ModelSources): Door | undefin
   return undefined;
 }
 
-/** Requests a count from an upstream, with a time limit of `LIMITS.countWaitMs`. */
+/** Requests a count from an upstream, with a time limit of `MODEL_LIMITS.count.waitMs`. */
 async function askUpstream(
   { clock, providerKeys }: CountDeps,
   { ownKey, rail, source }: Door,
@@ -111,7 +111,7 @@ async function askUpstream(
   if (ownKey !== undefined && providerKey === undefined) {
     await providerKeys.noteUse(accountId, source.provider);
   }
-  const waiting = stopAfter(clock, LIMITS.countWaitMs, gone);
+  const waiting = stopAfter(clock, MODEL_LIMITS.count.waitMs, gone);
   try {
     const outcome = await rail.count(
       {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 
 const ROLES = ['user', 'assistant', 'system'] as const;
 
@@ -24,8 +24,8 @@ const within = (min: number, max: number) => z.number().min(min).max(max).nullis
 
 /** Members of a prompt that both routes read. All other members are kept and forwarded as they came. */
 const PROMPT = {
-  model: z.string().min(1).max(LIMITS.modelIdChars),
-  messages: z.array(turn).min(1).max(LIMITS.chatMessages),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
+  messages: z.array(turn).min(1).max(MODEL_LIMITS.chat.messages),
   system: content.nullish(),
   tools: z.array(z.unknown()).nullish(),
   tool_choice: z.looseObject({ type: z.string() }).nullish(),
@@ -35,12 +35,12 @@ const PROMPT = {
 /** Members of a Messages request that the gateway reads. */
 export const MessagesRequest = z.looseObject({
   ...PROMPT,
-  max_tokens: z.number().int().positive().max(LIMITS.maxOutputTokens),
+  max_tokens: z.number().int().positive().max(MODEL_LIMITS.tokens.mostOutput),
   stream: z.boolean().nullish(),
   temperature: within(0, 1),
   top_p: within(0, 1),
   top_k: z.number().int().min(0).nullish(),
-  stop_sequences: z.array(z.string().min(1)).max(LIMITS.stopSequences).nullish(),
+  stop_sequences: z.array(z.string().min(1)).max(MODEL_LIMITS.chat.stopSequences).nullish(),
 });
 
 export type MessagesRequest = z.output<typeof MessagesRequest>;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 
 const VERSION = 'anthropic-version';
 const BETA = 'anthropic-beta';
@@ -28,9 +28,9 @@ export function readProtocol(headers: ReadonlyMap<string, string>): Record<strin
   const beta = headers.get(BETA)?.trim() ?? '';
   const spoken: Record<string, string> = version === undefined ? {} : { [VERSION]: version };
   if (beta === '') return spoken;
-  if (beta.length > LIMITS.betaHeaderChars || !FEATURES.test(beta)) {
+  if (beta.length > MODEL_LIMITS.chat.betaHeaderChars || !FEATURES.test(beta)) {
     throw gatewayErrors.invalidRequest(
-      `${BETA} must be a list of names with commas between them, of ${LIMITS.betaHeaderChars} characters at most.`,
+      `${BETA} must be a list of names with commas between them, of ${MODEL_LIMITS.chat.betaHeaderChars} characters at most.`,
       BETA,
     );
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 
 type SourceRecord = {
   failuresInARow: number;
@@ -42,7 +42,7 @@ export function createSourceRests(deps: { readonly clock: Clock }): CircuitBreak
     if (record === undefined) {
       record = {
         failuresInARow: 0,
-        restMs: LIMITS.sourceRestMs.min,
+        restMs: MODEL_LIMITS.upstream.restMs.min,
         opensUntilMs: undefined,
         probing: false,
         isDistrusted: false,
@@ -76,19 +76,19 @@ export function createSourceRests(deps: { readonly clock: Clock }): CircuitBreak
     failed(source) {
       const record = recordOf(source);
       record.failuresInARow++;
-      if (record.failuresInARow < LIMITS.restAfterFailures) return;
+      if (record.failuresInARow < MODEL_LIMITS.upstream.restAfterFailures) return;
       // Failures of requests that were sent before the backoff began must not lengthen the backoff.
       if (record.opensUntilMs !== undefined && !record.probing) return;
       record.probing = false;
       record.opensUntilMs = clock.monotonicMs() + record.restMs;
-      record.restMs = Math.min(record.restMs * 2, LIMITS.sourceRestMs.max);
+      record.restMs = Math.min(record.restMs * 2, MODEL_LIMITS.upstream.restMs.max);
     },
 
     distrusted(source) {
       const record = recordOf(source);
       record.probing = false;
       record.isDistrusted = true;
-      record.restMs = LIMITS.sourceRestMs.max;
+      record.restMs = MODEL_LIMITS.upstream.restMs.max;
       record.opensUntilMs = clock.monotonicMs() + record.restMs;
     },
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { LIMITS } from '../../kernel/limits.ts';
 import { AnswerBody } from '../../platform/egress/answer-body.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import {
   type AnswerBounds,
   AnswerTooLarge,
@@ -28,7 +28,13 @@ export function openAnswer(
   bounds: AnswerBounds & { readonly onOver: () => void; readonly queueBytes?: number },
 ): Promise<OpenedAnswer> {
   return new Promise((resolve, reject) => {
-    const { clock, signal, maxBytes, onOver, queueBytes = LIMITS.streamQueueBytes } = bounds;
+    const {
+      clock,
+      signal,
+      maxBytes,
+      onOver,
+      queueBytes = MODEL_LIMITS.upstream.streamQueueBytes,
+    } = bounds;
     let controller: Dispatcher.DispatchController | undefined;
     let isOver = false;
     let waiting = 0;

@@ -13,7 +13,7 @@ export type RailFailure =
   | 'rate_limited'
   | 'unreachable'
   | 'timeout'
-  /** The answer has more bytes than `LIMITS.upstreamResponseBytes`. */
+  /** The answer has more bytes than `MODEL_LIMITS.upstream.answerBytes`. */
   | 'oversize'
   /** The process has reached its limit of concurrent requests to the upstream. */
   | 'busy'

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 
 const SECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
 /** Durations such as `6m0s`, `1s`, `120ms`. */
@@ -22,7 +22,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
  */
 export function resetTime(text: string, nowMs: number): number | undefined {
   const atMs = timeOf(text, nowMs);
-  return Math.abs(atMs - nowMs) <= LIMITS.rateLimitResetMs ? atMs : undefined;
+  return Math.abs(atMs - nowMs) <= MODEL_LIMITS.upstream.rateLimitResetMs ? atMs : undefined;
 }
 
 function timeOf(text: string, nowMs: number): number {
@@ -43,9 +43,10 @@ export function retryAfterSeconds(
   value: string | readonly string[] | undefined,
   nowMs: number,
 ): number | null {
-  if (typeof value !== 'string' || value.length > LIMITS.rateLimitHeaderChars) return null;
+  if (typeof value !== 'string' || value.length > MODEL_LIMITS.upstream.rateLimitHeaderChars)
+    return null;
   const seconds = SECONDS.test(value) ? Number(value) : secondsUntil(value, nowMs);
-  return seconds <= LIMITS.retryAfterSeconds ? Math.ceil(seconds) : null;
+  return seconds <= MODEL_LIMITS.upstream.retryAfterSeconds ? Math.ceil(seconds) : null;
 }
 
 const MILLISECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
@@ -59,7 +60,7 @@ export function waitOf(
   if (typeof fine === 'string' && MILLISECONDS.test(fine)) {
     const ms = Math.ceil(Number(fine));
     const seconds = Math.ceil(ms / 1_000);
-    if (seconds <= LIMITS.retryAfterSeconds) return { seconds, ms };
+    if (seconds <= MODEL_LIMITS.upstream.retryAfterSeconds) return { seconds, ms };
   }
   return { seconds: retryAfterSeconds(headers['retry-after'], nowMs) };
 }

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { CollectedAnswer } from './openai/collect-answer.ts';
 import { resetTime } from './reset-time.ts';
 
@@ -88,7 +88,7 @@ const usedBpsOf = (limit: number, remaining: number): number =>
  */
 function textOf(headers: Headers, name: string): string | undefined {
   const value = headers[name];
-  return typeof value === 'string' && value.length <= LIMITS.rateLimitHeaderChars
+  return typeof value === 'string' && value.length <= MODEL_LIMITS.upstream.rateLimitHeaderChars
     ? value
     : undefined;
 }

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { ChatMember } from './chat-members.ts';
 import type { CallIdFormName } from './fit/call-ids.ts';
 import { type OpenedAnswer, openAnswer } from './open-answer.ts';
@@ -65,13 +65,13 @@ export type UpstreamLimits = {
 
 export const UPSTREAM_LIMITS: UpstreamLimits = {
   connectMs: EGRESS_LIMITS.connectMs,
-  firstByteMs: LIMITS.upstreamFirstByteMs,
-  idleMs: LIMITS.upstreamIdleMs,
-  totalMs: LIMITS.upstreamTotalMs,
-  responseBytes: LIMITS.upstreamResponseBytes,
-  queueBytes: LIMITS.streamQueueBytes,
-  connections: LIMITS.upstreamConnections,
-  inFlight: LIMITS.upstreamInFlight,
+  firstByteMs: MODEL_LIMITS.upstream.firstByteMs,
+  idleMs: MODEL_LIMITS.upstream.idleMs,
+  totalMs: MODEL_LIMITS.upstream.totalMs,
+  responseBytes: MODEL_LIMITS.upstream.answerBytes,
+  queueBytes: MODEL_LIMITS.upstream.streamQueueBytes,
+  connections: MODEL_LIMITS.upstream.connections,
+  inFlight: MODEL_LIMITS.upstream.inFlight,
 };
 
 /** Request with a JSON body, or with bytes and their own headers. */
@@ -265,7 +265,8 @@ export async function refusalOf(answer: OpenedAnswer, nowMs: number): Promise<Ou
   for await (const chunk of body) {
     bytes += chunk.byteLength;
     // Returning from the loop aborts the request.
-    if (bytes > LIMITS.upstreamResponseBytes) return failed('oversize', 'the answer is too large');
+    if (bytes > MODEL_LIMITS.upstream.answerBytes)
+      return failed('oversize', 'the answer is too large');
     chunks.push(chunk);
   }
   return { ...unread, body: Buffer.concat(chunks, bytes) };

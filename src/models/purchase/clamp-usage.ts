@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Rates, Usage } from '../../kernel/price.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { cachedParts } from '../providers/cached-parts.ts';
 import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 
@@ -7,7 +7,7 @@ import type { Reported, TokenUsage } from '../providers/chat-rail.ts';
 export type ImplausibleUsage = {
   readonly usage: Usage;
   readonly rates?: Rates | undefined;
-  /** True when the excess is beyond any difference in counting (`LIMITS.impossibleUse`). */
+  /** True when the excess is beyond any difference in counting (`MODEL_LIMITS.usage.impossible`). */
   readonly isImpossible: boolean;
 };
 
@@ -29,9 +29,9 @@ export type Metered = {
   readonly note?: Reported['note'];
 };
 
-/** Returns true when a reported number is far beyond its upper bound `most`: by `LIMITS.impossibleUse`. */
+/** Returns true when a reported number is far beyond its upper bound `most`: by `MODEL_LIMITS.usage.impossible`. */
 export const isImpossible = (reported: number, most: number): boolean =>
-  reported > LIMITS.impossibleUse.times * most + LIMITS.impossibleUse.units;
+  reported > MODEL_LIMITS.usage.impossible.times * most + MODEL_LIMITS.usage.impossible.units;
 
 /**
  * Returns the billed part of seconds that an upstream counted: at least zero, and at most the time that has passed here plus a
@@ -42,11 +42,11 @@ export const clampSeconds = (told: number, passedSeconds: number): number =>
 
 /** Returns the upper bound of credible seconds for a time that passed here. */
 export const mostSeconds = (passedSeconds: number): number =>
-  Math.max(0, passedSeconds) + LIMITS.liveRoundingSeconds;
+  Math.max(0, passedSeconds) + MODEL_LIMITS.usage.liveRoundingSeconds;
 
 /**
  * Cuts each unit of the reported usage to the most that the request can have used. Tokens have a tolerance of
- * `LIMITS.unaskedTokens`.
+ * `MODEL_LIMITS.usage.unaskedTokens`.
  */
 export function clampUsage(
   reported: Usage,
@@ -56,7 +56,7 @@ export function clampUsage(
   let isBeyond = false;
   let isFarBeyond = false;
   for (const [unit, amount] of Object.entries(reported)) {
-    const around = unit.endsWith('_token') ? LIMITS.unaskedTokens : 0;
+    const around = unit.endsWith('_token') ? MODEL_LIMITS.usage.unaskedTokens : 0;
     const limit = (most[unit as keyof Usage] ?? 0) + around;
     if (amount <= limit) continue;
     usage[unit] = limit;
@@ -71,7 +71,7 @@ export function clampTokens(
   reported: TokenUsage,
   most: TokenUsage,
 ): { readonly tokens: TokenUsage; readonly isImpossible: boolean } | undefined {
-  const mostInput = most.inputTokens + LIMITS.unaskedTokens;
+  const mostInput = most.inputTokens + MODEL_LIMITS.usage.unaskedTokens;
   const inputTokens = Math.min(reported.inputTokens, mostInput);
   const outputTokens = Math.min(reported.outputTokens, most.outputTokens);
   const { cacheWriteSurcharge: surcharge, cacheWriteTokens: written } = reported;

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import { responseErrors } from './errors.ts';
 import { hasMoreParts } from './has-more-parts.ts';
@@ -52,15 +52,15 @@ export async function readConversation(
       : items.map((item) =>
           typeOf(item) === 'item_reference' ? (found.get(requireId(item)) as InputItem) : item,
         );
-  if (before.length + own.length > LIMITS.chatMessages) {
+  if (before.length + own.length > MODEL_LIMITS.chat.messages) {
     throw gatewayErrors.invalidRequest(
-      `A conversation may have ${LIMITS.chatMessages} items.`,
+      `A conversation may have ${MODEL_LIMITS.chat.messages} items.`,
       previous ? 'previous_response_id' : 'input',
     );
   }
   // The limits on the request's JSON do not cover continued and referenced items.
-  if ((before.length > 0 || own !== items) && hasMoreParts([before, own], LIMITS.chatJson)) {
-    throw responseErrors.conversationTooComplex(LIMITS.chatJson);
+  if ((before.length > 0 || own !== items) && hasMoreParts([before, own], MODEL_LIMITS.chat.json)) {
+    throw responseErrors.conversationTooComplex(MODEL_LIMITS.chat.json);
   }
   return { before, own, beforeBytes: bytes, isUnkept: remembered !== undefined };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fewMembers } from '../../kernel/json/few-members.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
@@ -23,14 +24,14 @@ export const InputItem = z.looseObject({
  * upstream that speaks the dialect.
  */
 export const ResponsesRequest = z.looseObject({
-  model: z.string().min(1).max(LIMITS.modelIdChars),
-  input: z.union([z.string(), z.array(InputItem).max(LIMITS.chatMessages)]).nullish(),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
+  input: z.union([z.string(), z.array(InputItem).max(MODEL_LIMITS.chat.messages)]).nullish(),
   instructions: z.string().max(LIMITS.responses.instructionChars).nullish(),
   previous_response_id: ResponseId.nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   background: z.boolean().nullish(),
-  max_output_tokens: z.number().int().positive().max(LIMITS.maxOutputTokens).nullish(),
+  max_output_tokens: z.number().int().positive().max(MODEL_LIMITS.tokens.mostOutput).nullish(),
   temperature: within(0, 2),
   top_p: within(0, 1),
   top_logprobs: z.number().int().min(0).max(20).nullish(),

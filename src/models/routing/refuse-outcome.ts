@@ -1,7 +1,7 @@
 import { requestErrors } from '../../http/route/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { Failed, Headed, RailFailure } from '../providers/outcome.ts';
 import { waitOf } from '../providers/reset-time.ts';
 import type { Relayed } from '../purchase/answer.ts';
@@ -74,7 +74,10 @@ function refuseFailed(
       return gatewayErrors.engineBusy(wait?.seconds ?? 1);
     }
     if (failure === 'rate_limited') {
-      return gatewayErrors.upstreamRateLimited(wait ?? LIMITS.usualRetryAfter, headers);
+      return gatewayErrors.upstreamRateLimited(
+        wait ?? MODEL_LIMITS.upstream.usualRetryAfter,
+        headers,
+      );
     }
   }
   return gatewayErrors.allSourcesFailed(attempts, {

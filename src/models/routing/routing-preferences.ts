@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { parseRate, type Rates, type Unit } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { gatewayErrors } from '../errors.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { KeyedSource, ModelSources } from './keyed-sources.ts';
 
 /**
@@ -10,7 +10,9 @@ import type { KeyedSource, ModelSources } from './keyed-sources.ts';
  * and meaning are those of OpenRouter's API (https://openrouter.ai/docs/features/provider-routing).
  */
 
-const names = z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.providers);
+const names = z
+  .array(z.string().min(1).max(MODEL_LIMITS.idChars))
+  .max(MODEL_LIMITS.routing.providers);
 
 const price = z.union([z.number(), z.string().max(32)]).transform((text, context) => {
   const rate = parseRate(String(text));
@@ -25,7 +27,10 @@ const MaxPrice = z
   .nullish();
 
 export const ROUTING_PREFERENCES = {
-  models: z.array(z.string().min(1).max(LIMITS.modelIdChars)).max(LIMITS.routing.models).nullish(),
+  models: z
+    .array(z.string().min(1).max(MODEL_LIMITS.idChars))
+    .max(MODEL_LIMITS.routing.models)
+    .nullish(),
   provider: z
     .strictObject({
       order: names.nullish(),

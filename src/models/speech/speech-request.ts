@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { SPEECH_FORMATS } from '../providers/speech-rail.ts';
 
 const { inputChars, instructionsChars, speed, voiceChars } = LIMITS.speech;
@@ -25,7 +26,7 @@ const voice = z.string().min(1).max(voiceChars);
 
 /** Members of a speech request that the gateway reads. All other members are forwarded unchanged. */
 export const SpeechRequest = z.looseObject({
-  model: z.string().min(1).max(LIMITS.modelIdChars),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
   input: z
     .string()
     .min(1)

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { TRANSCRIPT_FORMATS, type TranscriptionCall } from '../providers/transcription-rail.ts';
 
 const Fields = z.object({
-  model: z.string().min(1).max(LIMITS.modelIdChars),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
   response_format: z.enum(TRANSCRIPT_FORMATS).default('json'),
   language: z.string().min(1).max(32).optional(),
-  prompt: z.string().max(LIMITS.transcriptionPromptChars).optional(),
+  prompt: z.string().max(MODEL_LIMITS.transcription.promptChars).optional(),
   temperature: z.coerce.number().min(0).max(1).optional(),
   'timestamp_granularities[]': z
     .array(z.enum(['word', 'segment']))

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { TranscriptionUsage } from '../providers/transcription-rail.ts';
 import { clampUsage, type Metered } from '../purchase/clamp-usage.ts';
 
@@ -35,9 +35,9 @@ export const transcriptionBoundRaw = (sound: Sound, source: Source): bigint =>
 function boundUsage({ durationMs, prompt = '' }: Sound, source: Source): Usage {
   const seconds = Math.ceil(durationMs / 1_000);
   const tokens = {
-    inputAudio: seconds * LIMITS.audioTokensPerSecond,
+    inputAudio: seconds * MODEL_LIMITS.transcription.audioTokensPerSecond,
     inputText: Buffer.byteLength(prompt),
-    output: seconds * LIMITS.mostTranscriptTokensPerSecond,
+    output: seconds * MODEL_LIMITS.transcription.mostTranscriptTokensPerSecond,
   };
   return usageOf({ durationMs, prompt }, { seconds, tokens }, source);
 }
@@ -49,9 +49,9 @@ function usageOf(
 ): Usage {
   const seconds = reported.seconds ?? durationMs / 1_000;
   const tokens = reported.tokens ?? {
-    inputAudio: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
+    inputAudio: Math.ceil(seconds * MODEL_LIMITS.transcription.audioTokensPerSecond),
     inputText: tokensOf(prompt?.length ?? 0),
-    output: Math.ceil(seconds * LIMITS.transcriptTokensPerSecond),
+    output: Math.ceil(seconds * MODEL_LIMITS.transcription.transcriptTokensPerSecond),
   };
   return {
     audio_second: seconds,

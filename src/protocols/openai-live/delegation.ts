@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { SessionConfig, Tool } from '../../voice/session/session-config.ts';
 
-const ModelId = z.string().min(1).max(LIMITS.modelIdChars);
+const ModelId = z.string().min(1).max(MODEL_LIMITS.idChars);
 const DelayMs = z.number().int().min(0).max(600_000).optional();
 
 const FunctionTool = z.strictObject({

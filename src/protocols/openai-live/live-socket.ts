@@ -9,6 +9,7 @@ import { ApiError, type Fields } from '../../kernel/api-error.ts';
 import type { TimerHandle } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { SPEND_LIMITS } from '../../spend/limits.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
 import { EventAllowance } from '../../voice/live/event-allowance.ts';
@@ -28,8 +29,8 @@ import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts
 
 const Query = z.object({
   /** Transcription model and speech model of a session with a text model. */
-  stt_model: z.string().min(1).max(LIMITS.modelIdChars).optional(),
-  tts_model: z.string().min(1).max(LIMITS.modelIdChars).optional(),
+  stt_model: z.string().min(1).max(MODEL_LIMITS.idChars).optional(),
+  tts_model: z.string().min(1).max(MODEL_LIMITS.idChars).optional(),
   customer_id: z.string().max(SPEND_LIMITS.tag.idChars).optional(),
 });
 

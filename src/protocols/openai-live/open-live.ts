@@ -1,7 +1,7 @@
 import { bytesPerMs } from '../../../media/coding.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
 import { liveTurnCap } from '../../voice/billing/turn-meter.ts';
 import type { Cascades } from '../../voice/cascade/cascade-deps.ts';
@@ -67,7 +67,7 @@ export async function openLiveSession(deps: LiveDeps, opening: LiveOpening): Pro
   const { event } = opening;
   const { session } = event;
   const name = isObject(session) ? session.model : undefined;
-  if (!isObject(session) || typeof name !== 'string' || name.length > LIMITS.modelIdChars) {
+  if (!isObject(session) || typeof name !== 'string' || name.length > MODEL_LIMITS.idChars) {
     throw gatewayErrors.invalidRequest('session.model: name a model', 'session.model');
   }
   const idOf = (model: string) =>

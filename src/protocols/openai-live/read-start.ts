@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
 import type { EventProblem } from '../openai-realtime/client-event.ts';
 import { parseLiveFormat } from './audio-format.ts';
 import { problemOf } from './client-event.ts';
 import { Delegation, delegatedConfig } from './delegation.ts';
 
-const Text = z.string().max(LIMITS.realtimeItemChars);
+const Text = z.string().max(MODEL_LIMITS.link.itemChars);
 const Rate = z.number().int().optional();
 
 const Format = z
@@ -40,7 +41,7 @@ const Item = z.strictObject({
 });
 
 const Session = z.strictObject({
-  model: z.string().min(1).max(LIMITS.modelIdChars),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
   audio: z
     .strictObject({
       format: Format.optional(),

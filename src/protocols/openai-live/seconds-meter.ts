@@ -3,6 +3,7 @@ import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
 import { largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { clampSeconds, isImpossible, mostSeconds } from '../../models/purchase/clamp-usage.ts';
 import {
   type OpenedSessionHold,
@@ -24,7 +25,7 @@ const LEAST_SECONDS =
   LIMITS.liveCheckMs / 1_000 +
   1 +
   MACHINE_LIMITS.relay.finishMs / 1_000 +
-  LIMITS.liveRoundingSeconds;
+  MODEL_LIMITS.usage.liveRoundingSeconds;
 
 /** Returns the usage of `seconds` in the units that the source has rates for. */
 const usageOf = ({ rates }: Source, seconds: number): Usage => ({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { JsonTooComplex, parseBoundedJson } from '../../kernel/json/parse-json.ts';
 import type { Json } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { SessionProblem } from '../../voice/session/answer-request.ts';
 import { partText } from '../../voice/session/conversation.ts';
 
@@ -10,7 +11,7 @@ const Id = z.string().min(1).max(64);
 const OptionalId = Id.nullable()
   .transform((id) => id ?? undefined)
   .optional();
-const Text = z.string().max(LIMITS.realtimeItemChars);
+const Text = z.string().max(MODEL_LIMITS.link.itemChars);
 const base = { event_id: z.string().max(512).nullish() };
 
 const DETAILS = ['auto', 'low', 'high'] as const;
@@ -22,7 +23,7 @@ const Part = z.discriminatedUnion('type', [
     type: z.literal('input_audio'),
     transcript: z
       .string({ error: 'is needed: sound itself goes through input_audio_buffer.append' })
-      .max(LIMITS.realtimeItemChars),
+      .max(MODEL_LIMITS.link.itemChars),
   }),
   z.object({
     type: z.literal('input_image'),
@@ -50,10 +51,11 @@ export const Item = z.discriminatedUnion('type', [
     })
     .refine(
       ({ content }) =>
-        content.reduce((sum, part) => sum + partText(part).length, 0) <= LIMITS.realtimeItemChars,
+        content.reduce((sum, part) => sum + partText(part).length, 0) <=
+        MODEL_LIMITS.link.itemChars,
       {
         path: ['content'],
-        message: `may have ${LIMITS.realtimeItemChars} characters of text`,
+        message: `may have ${MODEL_LIMITS.link.itemChars} characters of text`,
       },
     )
     .refine(({ content, role }) => role === 'user' || !content.some(isImage), {

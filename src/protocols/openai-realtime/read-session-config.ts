@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import {
   type ConfigProblem,
   DEFAULT_CONFIG,
@@ -77,7 +78,7 @@ const Transcription = z
       .nullish(),
     prompt: z
       .string()
-      .max(LIMITS.transcriptionPromptChars)
+      .max(MODEL_LIMITS.transcription.promptChars)
       .transform((prompt) => (prompt === '' ? null : prompt))
       .nullish(),
   })
@@ -190,7 +191,7 @@ export function updateFitting(
 }
 
 const modelOf = (model: unknown): string | undefined =>
-  typeof model === 'string' && model.length <= LIMITS.modelIdChars ? model : undefined;
+  typeof model === 'string' && model.length <= MODEL_LIMITS.idChars ? model : undefined;
 
 /** Returns the new value, or the old value when the update leaves the setting out. Null clears a setting. */
 const keep = <T>(wanted: T | undefined, before: T): T => (wanted === undefined ? before : wanted);

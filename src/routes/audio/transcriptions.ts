@@ -3,6 +3,7 @@ import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
 import {
@@ -21,7 +22,7 @@ export const createTranscription = route<{ transcriptions: Transcriptions }>()({
   providerKey: 'optional',
   idempotent: true,
   body: streamedBody('multipart/form-data', TranscriptionForm),
-  maxBodyBytes: LIMITS.audioFileBytes + LIMITS.formFieldsBytes,
+  maxBodyBytes: MODEL_LIMITS.transcription.fileBytes + LIMITS.formFieldsBytes,
 
   async handle(context) {
     const { body, headers, services } = context;
@@ -31,7 +32,7 @@ export const createTranscription = route<{ transcriptions: Transcriptions }>()({
 });
 
 const BOUNDS = {
-  fileBytes: LIMITS.audioFileBytes,
+  fileBytes: MODEL_LIMITS.transcription.fileBytes,
   fieldsBytes: LIMITS.formFieldsBytes / 2,
   parts: LIMITS.formParts,
   partHeadBytes: LIMITS.formPartHeadBytes,
@@ -46,7 +47,7 @@ async function readForm(
   } catch (error) {
     if (!(error instanceof MultipartRefused)) throw error;
     if (error.why === 'file_too_large') {
-      throw requestErrors.payloadTooLarge(LIMITS.audioFileBytes);
+      throw requestErrors.payloadTooLarge(MODEL_LIMITS.transcription.fileBytes);
     }
     throw gatewayErrors.invalidRequest(error.message);
   }

@@ -1,8 +1,8 @@
 import { route } from '../../http/route/route.ts';
 import { copyDigits } from '../../kernel/json/digits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { ChatRequest } from '../../models/chat/chat-request.ts';
 import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import {
   ROUTING_PREFERENCES,
@@ -26,8 +26,8 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
   rateLimit: 'gateway',
   providerKey: 'optional',
   idempotent: true,
-  maxBodyBytes: LIMITS.chatBodyBytes,
-  json: LIMITS.chatJson,
+  maxBodyBytes: MODEL_LIMITS.chat.bodyBytes,
+  json: MODEL_LIMITS.chat.json,
   body: RoutedChat,
 
   handle(context) {

@@ -5,6 +5,7 @@ import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import { gatewayErrors } from '../../models/errors.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import {
   type HeardFile,
@@ -31,7 +32,7 @@ export const listenToFile = route<{
   idempotent: true,
   query: ListenFileQuery,
   body: streamedBody('application/octet-stream'),
-  maxBodyBytes: LIMITS.audioFileBytes,
+  maxBodyBytes: MODEL_LIMITS.transcription.fileBytes,
 
   async handle(context) {
     const { body, headers, query, requestId, services, url } = context;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 
 const Params = z.object({
-  id: z.string().min(1).max(LIMITS.modelIdChars),
-  action: z.string().min(1).max(LIMITS.modelIdChars),
+  id: z.string().min(1).max(MODEL_LIMITS.idChars),
+  action: z.string().min(1).max(MODEL_LIMITS.idChars),
 });
 
 /** Refuses a session over WebRTC. The error names the address of sessions over a WebSocket. */

@@ -1,7 +1,7 @@
 import { route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { ProxiedModels } from '../../models/catalogue/proxied-models.ts';
 import { EmbeddingAnswer, EmbeddingRequest } from '../../models/embeddings/embedding-request.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readKeyedBuyer } from '../../models/purchase/buyer.ts';
 
 /** Makes embeddings with any model at the caller's own provider key, for a fixed fee. */
@@ -13,8 +13,8 @@ export const proxiedEmbeddings = route<{ proxied: ProxiedModels }>()({
   rateLimit: 'gateway',
   providerKey: 'required',
   idempotent: true,
-  maxBodyBytes: LIMITS.embeddingBodyBytes,
-  json: LIMITS.embeddingJson,
+  maxBodyBytes: MODEL_LIMITS.embedding.bodyBytes,
+  json: MODEL_LIMITS.embedding.json,
   body: EmbeddingRequest,
   response: EmbeddingAnswer,
 

@@ -3,7 +3,7 @@ import { JSON_TYPE } from '../../http/route/answer.ts';
 import { REQUEST_ID_HEADER } from '../../http/route/render-error.ts';
 import { route } from '../../http/route/route.ts';
 import { BRAND } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { MessageTokens } from '../../models/messages/count-tokens.ts';
 import { CountRequest } from '../../models/messages/messages-request.ts';
 import { readProtocol } from '../../models/messages/protocol-headers.ts';
@@ -24,8 +24,8 @@ export const countMessageTokens = route<{ messageTokens: MessageTokens }>()({
   permission: 'read',
   rateLimit: 'gateway',
   providerKey: 'optional',
-  maxBodyBytes: LIMITS.chatBodyBytes,
-  json: LIMITS.chatJson,
+  maxBodyBytes: MODEL_LIMITS.chat.bodyBytes,
+  json: MODEL_LIMITS.chat.json,
   body: CountRequest,
   response: z.object({ input_tokens: z.number() }),
 

@@ -1,7 +1,7 @@
 import { REQUEST_ID_HEADER } from '../../http/route/render-error.ts';
 import { route } from '../../http/route/route.ts';
 import { copyDigits } from '../../kernel/json/digits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { MessagesGateway } from '../../models/messages/buy-messages.ts';
 import { MessagesRequest } from '../../models/messages/messages-request.ts';
 import { readProtocol } from '../../models/messages/protocol-headers.ts';
@@ -23,8 +23,8 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
   rateLimit: 'gateway',
   providerKey: 'optional',
   idempotent: true,
-  maxBodyBytes: LIMITS.chatBodyBytes,
-  json: LIMITS.chatJson,
+  maxBodyBytes: MODEL_LIMITS.chat.bodyBytes,
+  json: MODEL_LIMITS.chat.json,
   body: MessagesRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE }),
 
   async handle(context) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 
-const Id = z.string().max(LIMITS.modelIdChars).optional();
+const Id = z.string().max(MODEL_LIMITS.idChars).optional();
 
 /** `include` requests more than the plain, compatible entry: `pricing`. The other members are for Anthropic's clients alone. */
 export const ModelsQuery = z.object({

@@ -1,6 +1,6 @@
 import { route } from '../../http/route/route.ts';
 import { copyDigits } from '../../kernel/json/digits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Responses } from '../../models/responses/responses.ts';
 import { ResponsesRequest } from '../../models/responses/responses-request.ts';
@@ -20,8 +20,8 @@ export const createResponse = route<{ responses: Responses }>()({
   rateLimit: 'gateway',
   providerKey: 'optional',
   idempotent: true,
-  maxBodyBytes: LIMITS.chatBodyBytes,
-  json: LIMITS.chatJson,
+  maxBodyBytes: MODEL_LIMITS.chat.bodyBytes,
+  json: MODEL_LIMITS.chat.json,
   body: ResponsesRequest.extend({ ...ROUTING_PREFERENCES, usage: USAGE_PREFERENCE }),
 
   handle(context) {

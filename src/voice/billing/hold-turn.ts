@@ -1,6 +1,6 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { holdWhatFits, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { refuseHold } from '../../models/purchase/refuse-hold.ts';
 import type { Extension, Reserves } from './session-hold.ts';
 import type { SessionHolds } from './session-holds.ts';
@@ -19,7 +19,7 @@ export async function holdTurn(
   reservesOf: ReservesOf,
   most: number,
 ): Promise<{ readonly verdict: Extension; readonly outputTokens: number }> {
-  const least = Math.min(LIMITS.leastOutputTokens, most);
+  const least = Math.min(MODEL_LIMITS.tokens.leastOutput, most);
   const { verdict, wanted } = await holdWhatFits<number, Extension>({
     most,
     least: () => least,

@@ -3,6 +3,7 @@ import type { Usage } from '../../kernel/price.ts';
 import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { isImpossible } from '../../models/purchase/clamp-usage.ts';
 import {
   type OpenedSessionHold,
@@ -189,7 +190,7 @@ export class PaidAudio {
     if (reportedSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
     const priceOf = (seconds: number) => sessionPrice(source, { audio_second: seconds });
     // A report may contain any number. Prices are exact only up to the longest audio that an upstream transcribes.
-    const pricedSeconds = Math.min(reportedSeconds, LIMITS.upstreamAudioSeconds);
+    const pricedSeconds = Math.min(reportedSeconds, MODEL_LIMITS.usage.audioSeconds);
     const beyondRaw = priceOf(pricedSeconds) - priceOf(sentSeconds) - this.#disownedRaw;
     if (beyondRaw <= 0n) return;
     this.#disownedRaw += beyondRaw;

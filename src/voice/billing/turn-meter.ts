@@ -2,6 +2,7 @@ import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { priceRaw, UNITS, type Usage } from '../../kernel/price.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 
 /** Milliseconds of audio per audio token: heard from the caller, and spoken by the model. */
 export const HEARD_TOKEN_MS = 100;
@@ -55,7 +56,7 @@ export const roomIn = (cap: TurnCap, outputTokens: number): TurnRoom => ({
 export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
   return {
     inputTokens: Math.min(contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
-    ...answerCap(maxOutputTokens ?? LIMITS.defaultOutputTokens),
+    ...answerCap(maxOutputTokens ?? MODEL_LIMITS.tokens.usualOutput),
     capsSound: true,
     countsSound: true,
   };

@@ -1,6 +1,7 @@
 import { within } from '../../kernel/clock.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
 import { distrust } from '../../models/routing/attempt-offers.ts';
@@ -38,7 +39,7 @@ export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
 
 /** Returns the upper bound of the tokens of an ordinary turn. */
 export const mostTokens = (plan: CascadePlan): TokenUsage => ({
-  inputTokens: LIMITS.cascadePromptBytes + LIMITS.tokensPerMessage,
+  inputTokens: LIMITS.cascadePromptBytes + MODEL_LIMITS.tokens.perMessage,
   cachedTokens: 0,
   outputTokens: cascadeCap(plan).outputTokens,
 });
@@ -85,11 +86,11 @@ export function createCascadePipeline(deps: CascadeDeps): VoicePipeline {
   };
 }
 
-/** Returns a function that waits for payments in progress, up to `LIMITS.paidFirstByteMs`. */
+/** Returns a function that waits for payments in progress, up to `MODEL_LIMITS.upstream.paidFirstByteMs`. */
 export const paymentsKnownIn =
   ({ clock, log }: Pick<CascadeDeps, 'clock' | 'log'>, chargesByHold: ChargesByHold) =>
   (): Promise<void> =>
-    within(clock, LIMITS.paidFirstByteMs, chargesByHold.paymentsKnown(), () =>
+    within(clock, MODEL_LIMITS.upstream.paidFirstByteMs, chargesByHold.paymentsKnown(), () =>
       log.warn('a payment is still under way at the end of its session: it has no margin'),
     );
 

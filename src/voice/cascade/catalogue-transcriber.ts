@@ -12,6 +12,7 @@ import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import type {
   TranscriptionCall,
   TranscriptionRail,
@@ -176,7 +177,7 @@ function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
 function textOf(body: Uint8Array): string | undefined {
   const value = tryParseJson(body, LIMITS.upstreamJson);
   if (!isObject(value) || typeof value.text !== 'string') return undefined;
-  return value.text.trim().slice(0, LIMITS.realtimeItemChars);
+  return value.text.trim().slice(0, MODEL_LIMITS.link.itemChars);
 }
 
 /** Returns a recogniser of this process that is billed by seconds of audio heard. */

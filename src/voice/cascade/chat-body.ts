@@ -1,6 +1,7 @@
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { completeSchema, schemaRoom } from '../../models/providers/fit/object-schema.ts';
 import { type ConversationItem, imagesOf, partText } from '../session/conversation.ts';
 import type { SessionConfig } from '../session/session-config.ts';
@@ -90,7 +91,7 @@ const isFromCaller = (item: ConversationItem): boolean =>
 
 /** Size and content of an item in a prompt. */
 type InPrompt = {
-  /** Size of the item in the prompt, in bytes. An image counts as `LIMITS.tokensPerOpaquePart`. */
+  /** Size of the item in the prompt, in bytes. An image counts as `MODEL_LIMITS.tokens.perOpaquePart`. */
   readonly bytes: number;
   /** Content of a message; `''` for other items. All requests of the session share this array: never write to it. */
   readonly content: string | readonly object[];
@@ -105,9 +106,9 @@ function inPrompt(item: ConversationItem): InPrompt {
   let read = inPrompts.get(item);
   if (read === undefined) {
     const words = bytesOf(JSON.stringify(wordsOf(item)));
-    const images = imagesOf(item).length * LIMITS.tokensPerOpaquePart;
+    const images = imagesOf(item).length * MODEL_LIMITS.tokens.perOpaquePart;
     const content = item.type === 'message' ? contentOf(item) : '';
-    read = { bytes: LIMITS.tokensPerMessage + words + images, content };
+    read = { bytes: MODEL_LIMITS.tokens.perMessage + words + images, content };
     inPrompts.set(item, read);
   }
   return read;

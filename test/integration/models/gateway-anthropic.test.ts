@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { BUILTIN_PROVIDERS } from '../../../src/models/catalogue/builtin/providers.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { errorOf, messageOf } from '../../support/anthropic-upstream.ts';
 import { AGENT, anthropicWorld, KEY, MODEL, messages } from '../../support/anthropic-world.ts';
 
@@ -36,7 +36,7 @@ describe('a model behind the Messages dialect', () => {
         path: '/v1/messages',
         body: {
           model: 'claude-model',
-          max_tokens: LIMITS.unknownOutputTokens,
+          max_tokens: MODEL_LIMITS.tokens.unknownOutput,
           messages: [{ role: 'user', content: [{ type: 'text', text: 'Good morning?' }] }],
           temperature: 1,
         },

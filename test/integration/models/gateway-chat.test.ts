@@ -1,10 +1,10 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type {
   ModelEntry,
   ProviderEntry,
 } from '../../../src/models/catalogue/builtin/builtin-model.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import type { CapMember, UpstreamLimits } from '../../../src/models/providers/upstream-pool.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { gatewayWorld } from '../../support/gateway-world.ts';
@@ -136,7 +136,7 @@ describe('POST /v1/chat/completions', () => {
   it('chat sends the held output limit upstream when the caller has set none', async () => {
     await using w = await world();
     await w.chat();
-    expect(w.first.seen[0]?.body).toMatchObject({ max_tokens: LIMITS.unknownOutputTokens });
+    expect(w.first.seen[0]?.body).toMatchObject({ max_tokens: MODEL_LIMITS.tokens.unknownOutput });
   });
 
   it('chat renames the output limit to the field that its provider takes, and keeps a correct field of the caller', async () => {
@@ -147,7 +147,7 @@ describe('POST /v1/chat/completions', () => {
     await w.chat({ max_completion_tokens: 78 });
     const caps = w.first.seen.map(({ body }) => [body.max_tokens, body.max_completion_tokens]);
     expect(caps).toEqual([
-      [undefined, LIMITS.unknownOutputTokens],
+      [undefined, MODEL_LIMITS.tokens.unknownOutput],
       [undefined, 77],
       [undefined, 78],
     ]);

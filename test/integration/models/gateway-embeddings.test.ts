@@ -1,11 +1,11 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type {
   ModelEntry,
   ProviderEntry,
   SourceEntry,
 } from '../../../src/models/catalogue/builtin/builtin-model.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { createLocalEmbeddingRail } from '../../../src/models/providers/local/local-embedding.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { gatewayWorld } from '../../support/gateway-world.ts';
@@ -298,7 +298,7 @@ describe('a client that leaves before its vectors are there', () => {
 describe('a refused request for embeddings', () => {
   it('an invalid embeddings request is refused with an OpenAI error object before any hold', async () => {
     await using w = await world();
-    const many = Array(LIMITS.embeddingInputs + 1).fill('x');
+    const many = Array(MODEL_LIMITS.embedding.inputs + 1).fill('x');
     const local = { model: 'local/use-lite' };
     const cases = [
       [{ model: 'vectors-2' }, 404, 'model_not_found', 'model', /GET \/v1\/models/],
@@ -319,7 +319,7 @@ describe('a refused request for embeddings', () => {
       const error = { type: 'invalid_request_error', code, param };
       expect(json).toMatchObject({ error: { ...error, message: expect.stringMatching(message) } });
     }
-    const large = 'x'.repeat(LIMITS.embeddingBodyBytes);
+    const large = 'x'.repeat(MODEL_LIMITS.embedding.bodyBytes);
     expect((await w.embed({ input: large })).response.status).toBe(413);
     expect(w.first.seen).toEqual([]);
     expect(w.ledger.charges).toEqual([]);

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type * as Catalogue from '../../../src/models/catalogue/builtin/builtin-model.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import type { RateLimits } from '../../../src/rate-limit/rate-gate.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { AGENT_KEY, gatewayWorld } from '../../support/gateway-world.ts';
@@ -98,7 +98,7 @@ async function world(options: Options = {}) {
   };
 }
 
-const FEE = LIMITS.byokFeeRaw;
+const FEE = MODEL_LIMITS.byokFeeRaw;
 const brought = { 'x-svc-provider-key': OWN };
 
 describe('a call that the caller’s own provider key pays for', () => {
@@ -283,7 +283,7 @@ describe('an own key that does not open its provider', () => {
 
   it('an own-key refusal opens no circuit breaker, since it says nothing about other accounts', async () => {
     await using w = await world({ sells: false });
-    for (let n = 0; n <= LIMITS.restAfterFailures; n++) {
+    for (let n = 0; n <= MODEL_LIMITS.upstream.restAfterFailures; n++) {
       w.acme.faults.push({ kind: 'status', status: 500 });
       expect((await w.ask(MODEL, brought)).status).toBe(502);
     }

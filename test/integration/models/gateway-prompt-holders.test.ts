@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { createFakeLedger } from '../../support/fake-ledger.ts';
 import { gatewayWorld } from '../../support/gateway-world.ts';
 import { openAiUpstream } from '../../support/openai-upstream.ts';
@@ -126,7 +126,7 @@ describe('the source that served a prompt', () => {
 
   it('the source of a prompt too short for any cache is not remembered', async () => {
     await using w = await world();
-    w.dear.usage = { ...TOLD, prompt_tokens: LIMITS.promptCache.leastTokens - 1 };
+    w.dear.usage = { ...TOLD, prompt_tokens: MODEL_LIMITS.chat.promptCache.leastTokens - 1 };
     await w.moved();
     expect(await w.ask()).toBe('cheap');
   });

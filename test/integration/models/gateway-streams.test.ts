@@ -1,6 +1,6 @@
 import type { ChatCompletionChunk } from 'openai/resources';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { createFakeLedger, type FakeLedger } from '../../support/fake-ledger.ts';
 import { type GatewayWorld, gatewayWorld } from '../../support/gateway-world.ts';
 import {
@@ -293,7 +293,7 @@ describe('an upstream that breaks', () => {
   });
 
   it('a streamed chat with an oversized event is cut off', async () => {
-    const huge = `data: ${'x'.repeat(LIMITS.sseEventBytes + 1)}`;
+    const huge = `data: ${'x'.repeat(MODEL_LIMITS.upstream.sseEventBytes + 1)}`;
     upstream.play({ pieces: [textEvent('a'), huge], ends: 'hang' });
     const { bytes } = await stream({ model: 'acme/alone' });
     expect(bytes.toString()).toContain('upstream_broke_off');

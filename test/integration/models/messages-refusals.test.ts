@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { anthropicWorld } from '../../support/anthropic-world.ts';
 import { AGENT_KEY } from '../../support/gateway-world.ts';
 import {
@@ -184,7 +184,7 @@ describe('a refusal of this server', () => {
   it.each([
     ['anthropic-version', '2023-01-01'],
     ['anthropic-beta', 'a b'],
-    ['anthropic-beta', 'x'.repeat(LIMITS.betaHeaderChars + 1)],
+    ['anthropic-beta', 'x'.repeat(MODEL_LIMITS.chat.betaHeaderChars + 1)],
   ])('a Messages refusal of the header %s: %s names the header', async (name, value) => {
     const response = await world.gateway.request('/messages', {
       body: { model: MODEL, max_tokens: 100, messages },

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeWav } from '../../../media/wav.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { decodeSound } from '../../support/decode-sound.ts';
 import {
   type MarketWorld,
@@ -238,7 +238,7 @@ describe('POST /v1/audio/transcriptions of a vendor with a protocol of its own',
       speaker_id: 'speaker_0',
     }));
     const body = JSON.stringify({ text: 'word', words: items });
-    expect(body.length).toBeGreaterThan(LIMITS.upstreamResponseBytes);
+    expect(body.length).toBeGreaterThan(MODEL_LIMITS.upstream.answerBytes);
     market.peer.faults.push({ kind: 'says', said: { body } });
     const { data } = await hear({ model: 'elevenlabs/scribe-v2' });
     expect(data.text).toBe('word');
@@ -358,7 +358,7 @@ describe('money and keys', () => {
         expect((await bytesOf(response)).toString()).toBe('ID3 sound');
         expect(response.headers.get('x-svc-payment')).toBe('byok');
       });
-      expect(charged).toBe(LIMITS.byokFeeRaw);
+      expect(charged).toBe(MODEL_LIMITS.byokFeeRaw);
       expect(market.peer.heard.at(-1)?.headers).toMatchObject(opened);
     },
   );

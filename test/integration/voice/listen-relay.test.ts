@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
 import { resultOf, wordsUpTo } from '../../support/listen-upstream.ts';
 import { LISTEN, type ListenWorld, listenWorld, RATE, STREAM } from '../../support/listen-world.ts';
@@ -151,7 +151,7 @@ describe('live transcription at an upstream, on /v1/listen', () => {
     await client.closed;
     await settled(ledger);
     expect(ledger.charges).toMatchObject([
-      { costRaw: LIMITS.byokFeeRaw, rail: 'byok', usage: { audio_second: 25, request: 1 } },
+      { costRaw: MODEL_LIMITS.byokFeeRaw, rail: 'byok', usage: { audio_second: 25, request: 1 } },
     ]);
   });
 

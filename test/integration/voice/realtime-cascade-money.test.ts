@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { HoldRefusal } from '../../../src/ledger/rules/requests.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { cascadeStage, done } from '../../support/cascade-steps.ts';
 import { answer, say } from '../../support/cascade-world.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
@@ -12,7 +12,7 @@ import { policyOf } from '../../support/spending.ts';
 import { AGENT } from '../../support/voice-world.ts';
 import { refusal } from '../../support/web-socket-client.ts';
 
-const FEE = LIMITS.byokFeeRaw;
+const FEE = MODEL_LIMITS.byokFeeRaw;
 
 const stage = cascadeStage();
 const { leave, start } = stage;

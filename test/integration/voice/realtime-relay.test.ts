@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
 import type { FakeLedger } from '../../support/fake-ledger.ts';
 import { type UpstreamPeer, usageOf } from '../../support/realtime-upstream.ts';
@@ -227,7 +228,7 @@ describe('a relayed realtime session', () => {
     await client.until(({ type }) => type === 'response.done');
     client.ws.close();
     await settled(ledger);
-    expect(ledger.charges).toMatchObject([{ costRaw: LIMITS.byokFeeRaw, rail: 'byok' }]);
+    expect(ledger.charges).toMatchObject([{ costRaw: MODEL_LIMITS.byokFeeRaw, rail: 'byok' }]);
 
     upstream.refusals.push(401);
     const pooled = await connect('acme/alone');

@@ -1,5 +1,5 @@
 import { isObject } from '../../../src/kernel/json.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { eventsOf as wholeEvents } from '../responses-upstream.ts';
 import { chatStream } from './goods.ts';
 import { chatPrice, dataOf, eventsOf, type Goods, isCount, NOTHING } from './reckoning.ts';
@@ -68,7 +68,7 @@ const relayed: Goods = {
     let [words, length, hasContent] = ['', 0, false];
     for (const event of eventsOf(sent)) {
       // A longer one breaks the stream.
-      if (event.length > LIMITS.sseEventBytes) break;
+      if (event.length > MODEL_LIMITS.upstream.sseEventBytes) break;
       const data = dataOf(event);
       if (!isObject(data) || typeof data.type !== 'string') continue;
       if (ENDS.includes(data.type)) {

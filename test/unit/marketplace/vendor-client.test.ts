@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { openVendorClient } from '../../../src/marketplace/vendor-client.ts';
+import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import type { FetchRequest } from '../../../src/platform/egress/fetch.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -45,7 +45,7 @@ describe('the time of an order', () => {
         method: 'DELETE',
         url: 'http://v/v1/a',
         headers: { key: 'k' },
-        timeoutMs: LIMITS.marketplace.abandonMs,
+        timeoutMs: MODEL_LIMITS.vendor.abandonMs,
       },
     ]);
     expect(sent[0]?.signal?.aborted ?? false).toBe(false);

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { type SchemaRoom, schemaRoom } from '../../providers/fit/object-schema.ts';
 
 /** Keywords that OpenAI refuses in a strict schema, by https://developers.openai.com/api/docs/guides/structured-outputs. */
@@ -30,7 +30,7 @@ export function mayBeStrict(schema: Json, room: SchemaRoom = schemaRoom()): bool
   const isStrict = (part: unknown, depth: number): boolean => {
     if (!isObject(part) || Array.isArray(part)) return false;
     room.left -= 1 + (Array.isArray(part.required) ? part.required.length : 0);
-    if (depth > LIMITS.strictSchema.depth || room.left < 0) return false;
+    if (depth > MODEL_LIMITS.chat.strictSchema.depth || room.left < 0) return false;
     if (REFUSED.some((keyword) => keyword in part)) return false;
     if (!NARROWING.some((keyword) => keyword in part)) return false;
     if (isObjectSchema(part) && !isClosed(part)) return false;

@@ -1,9 +1,9 @@
 import { parseDigits } from '../../../kernel/json/digits.ts';
 import { checkJsonBounds } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 
-const { members: MOST_MEMBERS, values: MOST_VALUES } = LIMITS.callArguments;
+const { members: MOST_MEMBERS, values: MOST_VALUES } = MODEL_LIMITS.chat.callArguments;
 
 /**
  * Reads the arguments of one request's calls. The Messages dialect carries them as an object; text that is no JSON object

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
 
@@ -36,7 +36,7 @@ function sumOf(kinds: unknown): unknown {
 
 /** Surcharge of the cache writes, in prompt tokens. A write for an hour costs more than one for some minutes. */
 function surchargeOf(written: number, kinds: unknown): number {
-  const { shortPercent, hourPercent } = LIMITS.cacheWriteSurcharge;
+  const { shortPercent, hourPercent } = MODEL_LIMITS.tokens.cacheWriteSurcharge;
   const said = isObject(kinds) ? (tokenCount(kinds.ephemeral_1h_input_tokens) ?? 0) : 0;
   const forAnHour = Math.min(said, written);
   return ((written - forAnHour) * shortPercent + forAnHour * hourPercent) / 100;

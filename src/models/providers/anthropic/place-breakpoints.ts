@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { Breakpoints } from '../chat-rail.ts';
 
 const MARK = { cache_control: { type: 'ephemeral' } };
@@ -30,7 +30,7 @@ export function placeBreakpoints<R extends Json>(
   breakpoints: Breakpoints | undefined,
 ): R {
   if (breakpoints === undefined || isMarked(request)) return request;
-  const prefix = new Prefix(breakpoints.leastTokens * LIMITS.charsPerToken);
+  const prefix = new Prefix(breakpoints.leastTokens * MODEL_LIMITS.tokens.charsEach);
   const { messages, system, tools } = request;
   // Tools, instructions, messages: the order in which the dialect reads a prompt.
   const written = tools === undefined ? '' : JSON.stringify(tools);
@@ -104,7 +104,7 @@ const listHasMark = (items: unknown): boolean =>
         (isObject(item.source) && listHasMark(item.source.content))),
   );
 
-const OPAQUE_CHARS = LIMITS.tokensPerOpaquePart * LIMITS.charsPerToken;
+const OPAQUE_CHARS = MODEL_LIMITS.tokens.perOpaquePart * MODEL_LIMITS.tokens.charsEach;
 
 /** Counts the characters of a prompt until the prompt is long enough for the cache. */
 class Prefix {

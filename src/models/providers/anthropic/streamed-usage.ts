@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { Reported } from '../chat-rail.ts';
 import { messageNote } from './message-note.ts';
 import { readMessageUsage } from './message-usage.ts';
@@ -59,7 +59,7 @@ export class StreamedUsage {
     const note = () => messageNote(this.#model, this.#stopReason);
     const usage = readMessageUsage(this.#counts);
     if (usage === null || this.#isCounted) return { usage, answerChars, note };
-    const written = Math.ceil(answerChars / LIMITS.charsPerToken);
+    const written = Math.ceil(answerChars / MODEL_LIMITS.tokens.charsEach);
     return {
       usage: { ...usage, outputTokens: Math.max(usage.outputTokens, written) },
       answerChars,

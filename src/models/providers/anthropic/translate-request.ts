@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { Effort } from '../efforts.ts';
 import { type Sampling, untakenSampling } from '../sampling.ts';
 import { findUnserved, isSet, UNSERVED, type UnservedFeature } from '../unserved-features.ts';
@@ -99,7 +99,7 @@ function refuseUnknown(request: Json): void {
 function maxTokens(request: Json): number {
   const asked =
     optionalNumber(request, 'max_completion_tokens') ?? optionalNumber(request, 'max_tokens');
-  return asked ?? LIMITS.defaultOutputTokens;
+  return asked ?? MODEL_LIMITS.tokens.usualOutput;
 }
 
 function optionalNumber(request: Json, field: string): number | undefined {

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 
 /**
  * String formats that Claude's structured outputs enforce
@@ -36,16 +36,16 @@ const LISTS: ReadonlyMap<string, string> = new Map([
 /**
  * Returns a schema that Claude's structured outputs accept, as the vendor's SDKs make it: objects are closed, and keywords that
  * are not enforced (for example bounds of numbers and lengths) move into the description. A schema with more than
- * `LIMITS.strictSchema.parts` parts is returned unchanged.
+ * `MODEL_LIMITS.chat.strictSchema.parts` parts is returned unchanged.
  */
 export function closedSchema(schema: Json): Json {
-  const room = { left: LIMITS.strictSchema.parts };
+  const room = { left: MODEL_LIMITS.chat.strictSchema.parts };
   const closed = closedPart(schema, room, 0);
   return room.left < 0 ? schema : closed;
 }
 
 function closedPart(part: Json, room: { left: number }, depth: number): Json {
-  if (--room.left < 0 || depth > LIMITS.strictSchema.depth) {
+  if (--room.left < 0 || depth > MODEL_LIMITS.chat.strictSchema.depth) {
     room.left = -1;
     return part;
   }

@@ -1,6 +1,6 @@
 import { copyDigits } from '../../../kernel/json/digits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 
 /**
  * Returns a schema of parameters with `type: object` and `properties`, which every vendor requires. Returns the same object if
@@ -24,7 +24,7 @@ const LISTS = ['anyOf', 'oneOf', 'allOf'] as const;
 /** Number of schema parts that may still be read in one request, as a bound on many or large schemas of an attacker. */
 export type SchemaRoom = { left: number };
 
-export const schemaRoom = (): SchemaRoom => ({ left: LIMITS.strictSchema.parts });
+export const schemaRoom = (): SchemaRoom => ({ left: MODEL_LIMITS.chat.strictSchema.parts });
 
 /**
  * Completes a schema as `objectSchema` does, and adds `items: {}` to arrays without `items`, which OpenAI and Google refuse. A
@@ -39,7 +39,7 @@ const isList = ({ items, type }: Json): boolean => type === 'array' && items ===
 
 /** Returns true if an array in the first `room.left` parts of a schema lacks `items`. */
 function lacksItems(part: Json, room: SchemaRoom, depth: number): boolean {
-  if (--room.left < 0 || depth > LIMITS.strictSchema.depth) return false;
+  if (--room.left < 0 || depth > MODEL_LIMITS.chat.strictSchema.depth) return false;
   if (isList(part)) return true;
   const { items } = part;
   const lacks = (one: unknown) => isObject(one) && lacksItems(one, room, depth + 1);
@@ -57,7 +57,7 @@ function lacksItems(part: Json, room: SchemaRoom, depth: number): boolean {
 }
 
 function withItems(part: Json, depth = 0): Json {
-  if (depth > LIMITS.strictSchema.depth) return part;
+  if (depth > MODEL_LIMITS.chat.strictSchema.depth) return part;
   const within = (one: unknown) => (isObject(one) ? withItems(one, depth + 1) : one);
   const complete: Record<string, unknown> = { ...part };
   if (isList(part)) complete.items = {};

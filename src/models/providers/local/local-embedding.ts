@@ -1,7 +1,7 @@
 import type { EmbeddedText, EmbeddingEngine } from '../../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { USE_LITE_DIMENSIONS } from '../../../engines/text/use-lite.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type {
   EmbeddingInput,
   EmbeddingParameters,
@@ -86,7 +86,9 @@ const countTokens = (texts: readonly EmbeddedText[]): number =>
   texts.reduce(
     (sum, text) =>
       sum +
-      (typeof text === 'string' ? Math.ceil(text.length / LIMITS.charsPerToken) : text.length),
+      (typeof text === 'string'
+        ? Math.ceil(text.length / MODEL_LIMITS.tokens.charsEach)
+        : text.length),
     0,
   );
 

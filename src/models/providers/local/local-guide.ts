@@ -4,9 +4,9 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { nowSeconds } from '../../../kernel/clock.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { ChatCall, ChatOutcome, ChatRail } from '../chat-rail.ts';
 import { streamOfWhole } from '../openai/whole-stream.ts';
 import { engineFailure } from './engine-failure.ts';
@@ -81,7 +81,7 @@ function readMessages(messages: unknown): ChatMessage[] {
 
 function outputCap(body: Json): number {
   const cap = body.max_completion_tokens ?? body.max_tokens;
-  return typeof cap === 'number' ? cap : LIMITS.defaultOutputTokens;
+  return typeof cap === 'number' ? cap : MODEL_LIMITS.tokens.usualOutput;
 }
 
 function completed(

@@ -12,7 +12,7 @@ import {
 } from '../../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import type { SpeechGates } from '../../../engines/vad/fvad-gate.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import { deltaEvent, doneEvent } from '../openai/transcript-events.ts';
 import { failed, type Outcome } from '../outcome.ts';
@@ -93,7 +93,7 @@ async function openEar(
   if (language !== undefined && !/^en(glish)?\b/i.test(language)) {
     return unfit(`"local/${model}" hears English only.`, 'language');
   }
-  const most = LIMITS.localTranscriptionSeconds;
+  const most = MODEL_LIMITS.transcription.localSeconds;
   if (file.durationMs > most * 1_000) {
     return unfit(`The local engines take at most ${most} s of sound at a time.`, 'file');
   }

@@ -1,13 +1,13 @@
 import { soon } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { AnswerReader, StreamBroken } from './answer-reader.ts';
 import { dataLines } from './data-lines.ts';
 import { SseEvents } from './sse-events.ts';
 import { LineEnds } from './stream/line-ends.ts';
 
-const { sseEventsPerTurn: MOST } = LIMITS;
+const { sseEventsPerTurn: MOST } = MODEL_LIMITS.upstream;
 
 /** Reads an opened answer as server-sent events, reduced to their data. */
 export class EventReader {
@@ -30,7 +30,7 @@ export class EventReader {
 
   /**
    * Returns the events that the next piece completes, possibly none; undefined at the end. Throws StreamBroken. One turn of the
-   * event loop gets at most `LIMITS.sseEventsPerTurn` events, from one piece or from several; a stream no faster than its
+   * event loop gets at most `MODEL_LIMITS.upstream.sseEventsPerTurn` events, from one piece or from several; a stream no faster than its
    * upstream never waits for another turn.
    */
   async read(): Promise<Buffer[] | undefined> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { EmbeddingCall, EmbeddingList, EmbeddingRail } from '../embedding-rail.ts';
 import { countInputs } from '../embedding-rail.ts';
 import { openPool } from '../open-pool.ts';
@@ -10,8 +10,8 @@ import { bearer } from './openai.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 
 const EMBEDDING_LIMITS = {
-  responseBytes: LIMITS.embeddingAnswerBytes,
-  inFlight: LIMITS.embeddingsInFlight,
+  responseBytes: MODEL_LIMITS.embedding.answerBytes,
+  inFlight: MODEL_LIMITS.embedding.inFlight,
 };
 
 /** Creates the rail for embeddings of an upstream in the OpenAI dialect, with its own bounded pool of connections. */

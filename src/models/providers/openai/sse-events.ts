@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -65,8 +65,10 @@ export class SseEvents {
   #keep(bytes: Buffer, line: Buffer): void {
     this.#rest.push(bytes);
     this.#restBytes += bytes.length;
-    if (this.#restBytes > LIMITS.sseEventBytes) {
-      throw new EventTooLarge(`an event is larger than ${LIMITS.sseEventBytes} bytes`);
+    if (this.#restBytes > MODEL_LIMITS.upstream.sseEventBytes) {
+      throw new EventTooLarge(
+        `an event is larger than ${MODEL_LIMITS.upstream.sseEventBytes} bytes`,
+      );
     }
     this.#line = this.#lineWith(line, 0, line.length);
     // Many tiny chunks are joined: a buffer for each byte would cost more memory than the text.

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { tokenCount } from '../token-count.ts';
 import type { TranscriptionUsage } from '../transcription-rail.ts';
 
@@ -11,7 +11,8 @@ export function readTranscriptUsage({ duration, usage }: Json): TranscriptionUsa
 
 function seconds(value: unknown): number | null {
   const given = typeof value === 'string' && /^[\d.]{1,16}$/.test(value) ? Number(value) : value;
-  if (typeof given !== 'number' || !(given > 0) || given > LIMITS.upstreamAudioSeconds) return null;
+  if (typeof given !== 'number' || !(given > 0) || given > MODEL_LIMITS.usage.audioSeconds)
+    return null;
   return Math.ceil(given * 1_000 - 1e-6) / 1_000;
 }
 

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
 import { type Clock, within } from '../../../kernel/clock.ts';
 import { parseObject } from '../../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import { EGRESS_LIMITS } from '../../../platform/egress/limits.ts';
 import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { type Failed, failed, type Outcome } from '../outcome.ts';
 import { waitOf } from '../reset-time.ts';
 import type { UpstreamSocket } from './realtime-rail.ts';
@@ -65,7 +65,7 @@ export function createSocketOpener(deps: SocketOpenerDeps): SocketOpener {
       });
       open.add(ws);
       ws.once('close', () => open.delete(ws));
-      const ms = greets ? connectMs : LIMITS.listenOpeningMs;
+      const ms = greets ? connectMs : MODEL_LIMITS.link.listenOpeningMs;
       return connected(ws, { agentId, clock, greets, line, ms }, signal);
     },
     async [Symbol.asyncDispose]() {

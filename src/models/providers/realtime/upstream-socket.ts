@@ -1,10 +1,10 @@
 import type WebSocket from 'ws';
 import { type Clock, soon, type TimerHandle } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { MESSAGE_LIMITS } from '../../../platform/messages/limits.ts';
 import { MessageBudget } from '../../../platform/messages/message-budget.ts';
 import type { MessageSource } from '../../../platform/messages/message-lane.ts';
 import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { UpstreamListener, UpstreamSocket } from './realtime-rail.ts';
 
 const { ahead, link: most } = MESSAGE_LIMITS.waiting;
@@ -35,7 +35,7 @@ export type UpstreamDeps = {
 
 /**
  * An open WebSocket to an upstream. It stays paused until it has a listener or its first message is requested. It is terminated
- * when it sends nothing within `LIMITS.relayPingMs` after a ping. While it exceeds its own message budget, or its agent the
+ * when it sends nothing within `MODEL_LIMITS.link.pingMs` after a ping. While it exceeds its own message budget, or its agent the
  * budget of all the agent's upstreams, it is not read.
  */
 export class LiveUpstream implements UpstreamSocket, MessageSource {
@@ -89,7 +89,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     ws.on('error', ({ code }: Error & { code?: string }) => {
       this.#isOverlong = code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
     });
-    this.#timer = clock.setTimeout(() => this.#look(), LIMITS.relayPingMs);
+    this.#timer = clock.setTimeout(() => this.#look(), MODEL_LIMITS.link.pingMs);
   }
 
   get unsentBytes(): number {
@@ -161,7 +161,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     this.resume();
     this.#ws.close(1000);
     this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(() => this.#ws.terminate(), LIMITS.relayCloseMs);
+    this.#timer = this.#clock.setTimeout(() => this.#ws.terminate(), MODEL_LIMITS.link.closeMs);
   }
 
   #cameEarly(early: Early[], bytes: Buffer, isBinary: boolean): void {
@@ -255,7 +255,7 @@ export class LiveUpstream implements UpstreamSocket, MessageSource {
     }
     this.#heard = false;
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping();
-    this.#timer = this.#clock.setTimeout(() => this.#look(), LIMITS.relayPingMs);
+    this.#timer = this.#clock.setTimeout(() => this.#look(), MODEL_LIMITS.link.pingMs);
   }
 
   #over(code: number, reason: string): void {

@@ -1,6 +1,6 @@
 import { HEARING_HZ } from '../../../../media/hearing.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { createSocketOpener, type SocketOpenerDeps, socketUrl } from '../realtime/socket-opener.ts';
 import type { Upstream } from '../upstream-pool.ts';
 import type { TurnCall, TurnEvent, TurnRail } from './turn-rail.ts';
@@ -80,7 +80,7 @@ export function createAssemblyAiRail(
       for (const [name, value] of queryOf(call)) url.searchParams.set(name, value);
       // The key alone: the vendor takes no scheme before it.
       const authorization = ownKey ?? upstream.apiKey;
-      const maxFrameBytes = LIMITS.listenFrameBytes;
+      const maxFrameBytes = MODEL_LIMITS.link.listenFrameBytes;
       const opened = await opener.open(
         { url, agentId, authorization, maxFrameBytes, greets: true },
         signal,

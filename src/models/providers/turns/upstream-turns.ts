@@ -2,7 +2,7 @@ import { HEARING_HZ } from '../../../../media/hearing.ts';
 import { writePcmBytes } from '../../../../media/pcm.ts';
 import { parseObject } from '../../../kernel/json/parse-json.ts';
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { UpstreamSocket } from '../realtime/realtime-rail.ts';
 import type { TurnEvent, TurnListener, TurnSocket } from './turn-rail.ts';
 
@@ -61,7 +61,7 @@ export function openTurns(upstream: UpstreamSocket, protocol: TurnProtocol): Tur
 
 const cut = ({ kind, text }: TurnEvent): TurnEvent => ({
   kind,
-  text: text.trim().slice(0, LIMITS.realtimeItemChars),
+  text: text.trim().slice(0, MODEL_LIMITS.link.itemChars),
 });
 
 /** Cuts 16-bit audio into frames of one size, which upstreams require. */

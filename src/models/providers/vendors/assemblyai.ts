@@ -1,5 +1,5 @@
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { abandonOnFailure } from './abandon-on-failure.ts';
 import { objectOf, requireText, spacedWords, textOrNone } from './read-answer.ts';
 import { type VendorApi, type VendorClient, VendorFailed, VendorGaveUp } from './vendor-api.ts';
@@ -47,7 +47,7 @@ const NOTHING_SAID = /no spoken audio/i;
 const OWN_FAULT = /server error|internal error|try again|retry/i;
 
 async function whenDone(door: VendorClient, path: string, begun: Json): Promise<Json> {
-  const { first, most } = LIMITS.marketplace.pollMs;
+  const { first, most } = MODEL_LIMITS.vendor.pollMs;
   let waitMs: number = first;
   let job = begun;
   while (job.status !== 'completed') {

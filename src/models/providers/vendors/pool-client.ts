@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { type Completed, type Declined, failed, type Outcome } from '../outcome.ts';
 import type { PaymentMethod } from '../payment-method.ts';
 import type { UpstreamPool } from '../upstream-pool.ts';
@@ -69,7 +69,7 @@ const refusalOf = ({ message }: VendorGaveUp): Declined => ({
 });
 
 function openDoor(
-  { clock, pool, random, totalMs = LIMITS.upstreamTotalMs }: Parameters<typeof orderOver>[0],
+  { clock, pool, random, totalMs = MODEL_LIMITS.upstream.totalMs }: Parameters<typeof orderOver>[0],
   { paymentMethod, signal }: Order,
 ): VendorClient {
   const deadlineMs = clock.monotonicMs() + totalMs;
@@ -77,7 +77,7 @@ function openDoor(
     random,
     async abandon({ body = null, ...request }) {
       const over = new AbortController();
-      const late = clock.setTimeout(() => over.abort(), LIMITS.marketplace.abandonMs);
+      const late = clock.setTimeout(() => over.abort(), MODEL_LIMITS.vendor.abandonMs);
       try {
         const sent = () => ({ ...request, body, paymentMethod });
         await pool.whole<object>(sent, over.signal, ({ status }) => ({

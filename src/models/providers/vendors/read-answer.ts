@@ -1,8 +1,8 @@
 import { JsonTooComplex } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import {
   type HeardWord,
   VendorFailed,
@@ -17,7 +17,7 @@ import {
 export async function objectOf({ body }: Pick<VendorResponse, 'body'>): Promise<Json> {
   let value: unknown;
   try {
-    value = await parseJsonInTurns(body, LIMITS.marketplace.answerJson);
+    value = await parseJsonInTurns(body, MODEL_LIMITS.vendor.answerJson);
   } catch (cause) {
     if (cause instanceof JsonTooComplex) {
       throw new VendorSaidTooMuch('answers too much', { cause });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import { fileOptions } from '../../transcription/listen-options.ts';
 import { renderFor, usageOf } from '../local/render-transcript.ts';
 import { openPool } from '../open-pool.ts';
@@ -36,7 +36,7 @@ export function createVendorTranscriptionRail(
 ): TranscriptionRail & AsyncDisposable {
   const { api, clock, random } = deps;
   // Transcripts of hours of audio are longer than other answers.
-  const limits = { responseBytes: LIMITS.marketplace.answerBytes, ...deps.limits };
+  const limits = { responseBytes: MODEL_LIMITS.vendor.answerBytes, ...deps.limits };
   const pool = openPool({ ...deps, limits, path: '', credential: api.credential });
   const hear = async (call: TranscriptionCall, signal: StopSignal): Promise<Outcome<Heard>> => {
     const { file, format, language, model, paymentMethod } = call;

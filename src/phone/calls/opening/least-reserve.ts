@@ -1,8 +1,8 @@
 import { maxRaw } from '../../../kernel/amount.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { destinationOf } from '../../../ledger/rules/destination.ts';
 import type { Destination } from '../../../ledger/rules/requests.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { MAIN_HOLD } from '../../../voice/billing/session-holds.ts';
 import { mostTokens } from '../../../voice/cascade/cascade-pipeline.ts';
 import { dearestChat } from '../../../voice/cascade/catalogue-llm.ts';
@@ -43,7 +43,7 @@ export async function leastReserve(
     const plan = planVoice(deps, options.voice, hasResponder);
     const cap = turnCapOf(plan);
     const meter = new CallMeter({ card: rates, line, expectsRecording: options.isRecorded });
-    const outputTokens = Math.min(LIMITS.leastOutputTokens, cap.outputTokens);
+    const outputTokens = Math.min(MODEL_LIMITS.tokens.leastOutput, cap.outputTokens);
     const ofLineRaw = turnOfLineRaw(meter, cap, { lineSeconds: OPENING_SECONDS, outputTokens });
     const ofModelRaw = hasResponder ? 0n : await answerRaw(deps, plan, { ...call, outputTokens });
     return {

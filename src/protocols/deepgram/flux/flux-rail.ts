@@ -1,6 +1,7 @@
 import { HEARING_HZ } from '../../../../media/hearing.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import {
   createSocketOpener,
   type SocketOpenerDeps,
@@ -66,7 +67,7 @@ export function createFluxRail(
       for (const [name, value] of queryOf(call)) url.searchParams.set(name, value);
       const { agentId } = call;
       const authorization = key === null ? null : `Token ${key}`;
-      const maxFrameBytes = LIMITS.listenFrameBytes;
+      const maxFrameBytes = MODEL_LIMITS.link.listenFrameBytes;
       const opened = await opener.open(
         { url, agentId, authorization, maxFrameBytes, greets: true },
         signal,

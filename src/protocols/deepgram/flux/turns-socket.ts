@@ -7,6 +7,7 @@ import {
 import type { Clock } from '../../../kernel/clock.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
@@ -29,7 +30,7 @@ const { min, max } = LIMITS.sampleRateHz;
  */
 const Query = z
   .looseObject({
-    model: z.string().min(1).max(LIMITS.modelIdChars),
+    model: z.string().min(1).max(MODEL_LIMITS.idChars),
     encoding: z.enum(['linear16', 'mulaw', 'alaw']).optional(),
     sample_rate: z.coerce.number().int().min(min).max(max).default(16_000),
     ...TurnThresholds.shape,

@@ -10,6 +10,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
 import { gatewayErrors } from '../../../models/errors.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import type { Relayed } from '../../../models/purchase/answer.ts';
 import type { Buyer } from '../../../models/purchase/buyer.ts';
 import { spokenModel } from '../../../models/transcription/listen-options.ts';
@@ -34,7 +35,7 @@ const OF_FILES = ['flac', 'opus', 'ogg-opus', 'mp3'] as const;
  */
 export const ListenFileQuery = z.looseObject({
   /** Model id; the default is Deepgram's. */
-  model: z.string().min(1).max(LIMITS.modelIdChars).default('base'),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars).default('base'),
   language: z.string().min(1).max(32).optional(),
   punctuate: Flag,
   smart_format: Flag,

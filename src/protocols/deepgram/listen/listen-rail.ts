@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import type { ListenRail } from '../../../models/providers/realtime/realtime-rail.ts';
 import {
   createSocketOpener,
@@ -21,7 +21,7 @@ export function createDeepgramListenRail(
       for (const [name, value] of options) url.searchParams.append(name, value);
       url.searchParams.set('model', model);
       const authorization = key === null ? null : `Token ${key}`;
-      const maxFrameBytes = LIMITS.listenFrameBytes;
+      const maxFrameBytes = MODEL_LIMITS.link.listenFrameBytes;
       return opener.open({ url, agentId, authorization, maxFrameBytes, greets: false }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),

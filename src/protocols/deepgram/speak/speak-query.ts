@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SoundCoding, SoundFormat } from '../../../../media/coding.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { gatewayErrors } from '../../../models/errors.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import type { SpeechFormat } from '../../../models/providers/speech-rail.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { notDone } from '../query-shape.ts';
@@ -10,7 +11,7 @@ import type { MadeSound } from './spoken-sound.ts';
 
 /** Parameters of both queries. Parameters that are unknown to this server and the vendor are ignored. */
 const SPOKEN = {
-  model: z.string().min(1).max(LIMITS.modelIdChars).default('aura-2-thalia-en'),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars).default('aura-2-thalia-en'),
   /** Name of the voice, for models that have several voices under one model id. */
   voice: z.string().min(1).max(LIMITS.speech.voiceChars).optional(),
   sample_rate: z.coerce.number().int().positive().optional(),
@@ -52,7 +53,7 @@ const within = (problemOf: typeof speedProblem) =>
 
 /** Query parameters of `/v2/speak` that differ from the parameters of `/v1/speak`. */
 const FLUX = {
-  model: z.string().min(1).max(LIMITS.modelIdChars),
+  model: z.string().min(1).max(MODEL_LIMITS.idChars),
   speed: within(speedProblem),
   expressivity: within(expressivityProblem),
 };

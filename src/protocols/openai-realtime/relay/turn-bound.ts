@@ -1,5 +1,6 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Model, Source } from '../../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { isImpossible } from '../../../models/purchase/clamp-usage.ts';
 import type { RealtimeTokens } from './metered-event.ts';
 import type { CarriedFrame } from './relay-meter.ts';
@@ -40,7 +41,7 @@ export class TurnBound {
     this.#contextWindow = contextWindow ?? Infinity;
     this.#longestAnswer = maxOutputTokens ?? Infinity;
     this.#thoughtTokens =
-      efforts === undefined ? 0 : (maxOutputTokens ?? LIMITS.defaultOutputTokens);
+      efforts === undefined ? 0 : (maxOutputTokens ?? MODEL_LIMITS.tokens.usualOutput);
   }
 
   /** Counts a frame that the client sent. */
@@ -61,7 +62,7 @@ export class TurnBound {
   /** Cuts the upstream's report of a turn to the possible tokens, and counts the turn. */
   turn(reported: RealtimeTokens): ClampedTurn {
     const { answered, heard } = LIMITS.relayUncarriedTokens;
-    const read = this.#conversationTokens + LIMITS.unaskedTokens;
+    const read = this.#conversationTokens + MODEL_LIMITS.usage.unaskedTokens;
     const spoken = this.#spokenTokens + answered;
     const said = Math.max(spoken + this.#writtenTokens, this.#thoughtTokens);
     const believed = within(
@@ -80,7 +81,8 @@ export class TurnBound {
 
   /** Cuts the upstream's report of a transcript: all transcripts together cover no more than the audio sent. */
   heard(reported: RealtimeTokens): ClampedTurn {
-    const input = Math.ceil(this.#soundTokens) + LIMITS.unaskedTokens - this.#heardTokens;
+    const input =
+      Math.ceil(this.#soundTokens) + MODEL_LIMITS.usage.unaskedTokens - this.#heardTokens;
     const output = 2 * input;
     const believed = within(reported, { all: input, sound: input }, { all: output, sound: output });
     this.#heardTokens += inputOf(believed.tokens);

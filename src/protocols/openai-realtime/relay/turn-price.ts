@@ -1,6 +1,7 @@
 import { LIMITS } from '../../../kernel/limits.ts';
 import type { Unit, Usage } from '../../../kernel/price.ts';
 import type { Model, Source } from '../../../models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { sessionPrice } from '../../../voice/billing/session-hold.ts';
 import { SPOKEN_TOKEN_MS, turnCap } from '../../../voice/billing/turn-meter.ts';
 import type { RealtimeTokens } from './metered-event.ts';
@@ -33,7 +34,7 @@ export function tokenUsage({ rates }: Source, tokens: RealtimeTokens, requests: 
 /** Returns the tokens of a transcript that the upstream reports in seconds. */
 export const heardTokens = (seconds: number): RealtimeTokens => ({
   ...NO_TOKENS,
-  audioIn: Math.ceil(seconds * LIMITS.audioTokensPerSecond),
+  audioIn: Math.ceil(seconds * MODEL_LIMITS.transcription.audioTokensPerSecond),
 });
 
 /** Estimates the tokens of a turn that the upstream did not report, as if all forwarded bytes were audio. */
@@ -42,7 +43,7 @@ export const carriedTokens = (carried: {
   readonly downBytes: number;
 }): RealtimeTokens => ({
   ...NO_TOKENS,
-  audioIn: Math.ceil(secondsOf(carried.upBytes) * LIMITS.audioTokensPerSecond),
+  audioIn: Math.ceil(secondsOf(carried.upBytes) * MODEL_LIMITS.transcription.audioTokensPerSecond),
   audioOut: Math.ceil((secondsOf(carried.downBytes) * 1_000) / SPOKEN_TOKEN_MS),
 });
 

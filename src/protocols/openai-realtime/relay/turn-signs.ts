@@ -2,7 +2,7 @@ import { bytesPerMs } from '../../../../media/coding.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { HEARD_TOKEN_MS, SPOKEN_TOKEN_MS } from '../../../voice/billing/turn-meter.ts';
 import type { SessionTally } from '../../../voice/live/session-tally.ts';
 import type { SessionTrace } from '../../../voice/live/session-trace.ts';
@@ -90,7 +90,7 @@ export class TurnSigns {
 
   /** Estimates the tokens of a client frame: audio by its length, text by its bytes. */
   inputTokens(bytes: Uint8Array, isSound: boolean): number {
-    if (!isSound) return bytes.length / LIMITS.charsPerToken;
+    if (!isSound) return bytes.length / MODEL_LIMITS.tokens.charsEach;
     return this.#appendedMs(bytes) / HEARD_TOKEN_MS;
   }
 

@@ -1,7 +1,7 @@
 import { route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { ProxiedModels } from '../../../models/catalogue/proxied-models.ts';
 import { ChatRequest } from '../../../models/chat/chat-request.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { readKeyedBuyer } from '../../../models/purchase/buyer.ts';
 
 /** Makes a chat completion with any model at the caller's own provider key, for a fixed fee. */
@@ -13,8 +13,8 @@ export const proxiedChat = route<{ proxied: ProxiedModels }>()({
   rateLimit: 'gateway',
   providerKey: 'required',
   idempotent: true,
-  maxBodyBytes: LIMITS.chatBodyBytes,
-  json: LIMITS.chatJson,
+  maxBodyBytes: MODEL_LIMITS.chat.bodyBytes,
+  json: MODEL_LIMITS.chat.json,
   body: ChatRequest,
 
   handle: (context) =>

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
 import { gatewayErrors } from '../../../models/errors.ts';
+import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { describeListed, findListed } from '../../../protocols/deepgram/describe-models.ts';
 
 const Params = z.object({
   projectId: z.string().max(128),
-  modelId: z.string().max(LIMITS.modelIdChars),
+  modelId: z.string().max(MODEL_LIMITS.idChars),
 });
 
 /** Describes one speech model, by its UUID or its name, in Deepgram's shape. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { priceRaw } from '../../../../src/kernel/price.ts';
 import { anyModelOf } from '../../../../src/models/catalogue/any-model.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { ModelEntry } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const at = { baseUrl: 'http://127.0.0.1:1/v1', dialect: 'openai', apiKeyEnv: 'KEY' } as const;
 const source = (provider: string) =>
@@ -39,7 +39,7 @@ describe('any model that a key opens', () => {
       expect(model?.sources).toMatchObject([{ rail: 'byok', provider, upstreamModel }]);
       const [only] = model?.sources ?? [];
       const usage = { text_input_token: 1e9, text_output_token: 1e9, request: 1 };
-      expect(only && priceRaw(usage, only.rates, only.marginBps)).toBe(LIMITS.byokFeeRaw);
+      expect(only && priceRaw(usage, only.rates, only.marginBps)).toBe(MODEL_LIMITS.byokFeeRaw);
     },
   );
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../../src/config/config-error.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { priceRaw } from '../../../../src/kernel/price.ts';
 import { missingRates } from '../../../../src/models/catalogue/billed-units.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../src/models/catalogue/builtin/models.ts';
 import { BUILTIN_PROVIDERS } from '../../../../src/models/catalogue/builtin/providers.ts';
 import { loadCatalogue } from '../../../../src/models/catalogue/load-catalogue.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const GOOD = new URL('../../../vectors/catalog/good.json', import.meta.url).pathname;
 /** A day on which nothing that is built in retires within 90 days. */
@@ -201,7 +201,7 @@ describe('CATALOG_FILE', () => {
     );
     const huge = join(folder, 'huge.json');
     await writeFile(huge, '');
-    await truncate(huge, LIMITS.catalogFileBytes + 1);
+    await truncate(huge, MODEL_LIMITS.catalogue.fileBytes + 1);
     await expect(loadCatalogue({ clock, file: huge, secret: none })).rejects.toThrow(/larger than/);
   });
 });

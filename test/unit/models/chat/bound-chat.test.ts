@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { boundChat, shrinkBound, withCap } from '../../../../src/models/chat/bound-chat.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
 import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const source = (input: bigint, output: bigint): Source => ({
   rail: 'direct-account',
@@ -26,7 +26,8 @@ const request = (more: object = {}, content: unknown = 'x'): ChatRequest =>
   ChatRequest.parse({ model: 'a/b', messages: [{ role: 'user', content }], ...more });
 
 const inputOf = (more: object, content?: unknown) =>
-  boundChat(request(more, content), modelOf(null)).tokens.inputTokens - LIMITS.tokensPerMessage;
+  boundChat(request(more, content), modelOf(null)).tokens.inputTokens -
+  MODEL_LIMITS.tokens.perMessage;
 
 describe('the bound of a chat request', () => {
   it('a chat request’s token bound has one token per byte of text, plus a fixed number per message', () => {
@@ -40,7 +41,7 @@ describe('the bound of a chat request', () => {
     expect(inputOf({}, null)).toBe(4);
     const messages = Array.from({ length: 3 }, () => ({ role: 'user', content: '' }));
     const { tokens } = boundChat(ChatRequest.parse({ model: 'a/b', messages }), modelOf(null));
-    expect(tokens.inputTokens).toBe(3 * LIMITS.tokensPerMessage);
+    expect(tokens.inputTokens).toBe(3 * MODEL_LIMITS.tokens.perMessage);
   });
 
   it('a chat request’s token bound multiplies the output and the prediction by the number of answers', () => {
@@ -53,7 +54,7 @@ describe('the bound of a chat request', () => {
   it('a chat request’s token bound has the most that an image can cost, however long its URL is', () => {
     const image = (url: string) => [{ type: 'image_url', image_url: { url } }];
     const short = inputOf({}, image('https://x.example/a.png'));
-    expect(short).toBe(LIMITS.mostTokensPerImage);
+    expect(short).toBe(MODEL_LIMITS.tokens.perImage);
     expect(inputOf({}, image(`data:image/png;base64,${'A'.repeat(100_000)}`))).toBe(short);
   });
 
@@ -72,7 +73,7 @@ describe('the bound of a chat request', () => {
     const model = { ...modelOf(100_000), contextWindow: 128_000 };
     expect(boundChat(request({}, 'x'.repeat(200_000)), model).outputCap).toBe(63_000);
     expect(boundChat(request({}, 'x'.repeat(900_000)), model).outputCap).toBe(
-      LIMITS.unknownOutputTokens,
+      MODEL_LIMITS.tokens.unknownOutput,
     );
   });
 
@@ -80,7 +81,7 @@ describe('the bound of a chat request', () => {
     const dear = { ...source(1n, 1n), imageTokens: 48_169 };
     const asked = request({}, [{ type: 'image_url', image_url: { url: 'https://x.example/a' } }]);
     const bound = boundChat(asked, modelOf(null, [source(1n, 1n), dear]));
-    expect(bound.tokens.inputTokens).toBe(48_169 + LIMITS.tokensPerMessage);
+    expect(bound.tokens.inputTokens).toBe(48_169 + MODEL_LIMITS.tokens.perMessage);
   });
 
   it('a chat request’s token bound for audio and files follows their length', () => {
@@ -96,7 +97,7 @@ describe('the bound of a chat request', () => {
     const image_url = { url: 'https://x.example/a.png' };
     const input_audio = { data: 'A'.repeat(320), format: 'wav' };
     const file = { file_data: 'A'.repeat(50) };
-    const { mostTokensPerImage: most, soundBytesPerToken } = LIMITS;
+    const { perImage: most, soundBytesEach: soundBytesPerToken } = MODEL_LIMITS.tokens;
     const sound = most + 320 / soundBytesPerToken;
     for (const type of ['text', 'image_url', 'input_audio', 'file']) {
       expect(inputOf({}, [{ type, text: 'abc', image_url }])).toBe(3 + most);
@@ -123,7 +124,7 @@ describe('the bound of a chat request', () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     const parts = [{ type: 'text', text: 'hello' }];
     const all = (more: object, content: unknown) =>
-      inputOf(more, content) + LIMITS.tokensPerMessage;
+      inputOf(more, content) + MODEL_LIMITS.tokens.perMessage;
     const plain = all({}, parts);
     expect(all({}, [{ ...parts[0], cache_control }])).toBe(2 * plain);
     expect(all({}, [{ ...parts[0], cache_control: null }])).toBe(plain);
@@ -132,7 +133,9 @@ describe('the bound of a chat request', () => {
       { type: 'function', function: { name: 'f', cache_control } },
     ]) {
       const bytes = Buffer.byteLength(JSON.stringify([tool]));
-      expect(all({ tools: [tool] }, parts)).toBe(2 * (plain + bytes + LIMITS.tokensOfPreamble));
+      expect(all({ tools: [tool] }, parts)).toBe(
+        2 * (plain + bytes + MODEL_LIMITS.tokens.ofPreamble),
+      );
     }
   });
 
@@ -200,7 +203,7 @@ describe('a bound that is shrunk', () => {
             return all.map((each) => chatPriceRaw(tokens, each));
           };
           const fits = (cap: number) => costsAt(cap).every((cost) => cost <= raw);
-          if (less === undefined) expect(fits(LIMITS.leastOutputTokens)).toBe(false);
+          if (less === undefined) expect(fits(MODEL_LIMITS.tokens.leastOutput)).toBe(false);
           else {
             expect(fits(less.outputCap)).toBe(true);
             expect(less.outputCap === bound.outputCap || !fits(less.outputCap + 1)).toBe(true);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import type { Random } from '../../../../src/kernel/random.ts';
 import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { ChatRails } from '../../../../src/models/chat/chat-rails.ts';
 import { createChatCompletions } from '../../../../src/models/chat/complete-chat.ts';
 import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import type { ChatOutcome } from '../../../../src/models/providers/chat-rail.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed } from '../../../../src/models/providers/outcome.ts';
@@ -300,7 +300,7 @@ describe('a chat completion', () => {
     expect(ledger.shortfalls.get('shortfall:cheap')).toBe(10_499_475n);
     await ask();
     expect(asked).toEqual(['cheap', 'dear']);
-    clock.advance(LIMITS.sourceRestMs.max);
+    clock.advance(MODEL_LIMITS.upstream.restMs.max);
     await ask();
     expect(asked).toEqual(['cheap', 'dear', 'cheap']);
     await balanced();

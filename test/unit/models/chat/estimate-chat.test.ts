@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
 import { estimatePrompt } from '../../../../src/models/chat/estimate-chat.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const request = (more: object = {}, content: unknown = 'x'.repeat(401)): ChatRequest =>
   ChatRequest.parse({ model: 'a/b', messages: [{ role: 'user', content }], ...more });
@@ -20,12 +20,12 @@ describe('the estimate of a chat request', () => {
 
   it('a prompt estimate counts images, files and tool definitions', () => {
     const image = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
-    expect(estimatePrompt(request({}, image))).toBe(LIMITS.tokensPerOpaquePart);
+    expect(estimatePrompt(request({}, image))).toBe(MODEL_LIMITS.tokens.perOpaquePart);
     const [part] = image;
     const beside = { ...part, type: 'text', text: 'x'.repeat(8), file: { file_id: 'f' } };
-    expect(estimatePrompt(request({}, [beside]))).toBe(2 + 2 * LIMITS.tokensPerOpaquePart);
+    expect(estimatePrompt(request({}, [beside]))).toBe(2 + 2 * MODEL_LIMITS.tokens.perOpaquePart);
     const film = { type: 'video_url', text: '', video_url: {} };
-    expect(estimatePrompt(request({}, [film, 7]))).toBe(2 * LIMITS.tokensPerOpaquePart);
+    expect(estimatePrompt(request({}, [film, 7]))).toBe(2 * MODEL_LIMITS.tokens.perOpaquePart);
     const tools = [{ type: 'function', function: { name: 'f'.repeat(100) } }];
     expect(estimatePrompt(request({ tools }, ''))).toBeGreaterThanOrEqual(25);
   });
@@ -36,7 +36,7 @@ describe('the estimate of a chat request', () => {
   });
 
   it('a chat request with an unusable output cap is refused', () => {
-    for (const max of [0, -1, 1.5, '10', LIMITS.maxOutputTokens + 1]) {
+    for (const max of [0, -1, 1.5, '10', MODEL_LIMITS.tokens.mostOutput + 1]) {
       expect(ChatRequest.safeParse({ ...request(), max_tokens: max }).success).toBe(false);
     }
   });

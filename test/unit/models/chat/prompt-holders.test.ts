@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
 import { PromptBeginnings } from '../../../../src/models/chat/prompt-beginnings.ts';
 import { planPromptCaching } from '../../../../src/models/chat/prompt-caching.ts';
 import { PromptHolders } from '../../../../src/models/chat/prompt-holders.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import type { ModelSources } from '../../../../src/models/routing/keyed-sources.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { threadCpuMs } from '../../../support/thread-cpu.ts';
 
-const { heldMs, holders: most, leastTokens } = LIMITS.promptCache;
-const LONG = 'x'.repeat(leastTokens * LIMITS.charsPerToken);
+const { heldMs, holders: most, leastTokens } = MODEL_LIMITS.chat.promptCache;
+const LONG = 'x'.repeat(leastTokens * MODEL_LIMITS.tokens.charsEach);
 
 const sourceOf = (provider: string, input: bigint, cached?: bigint): Source => ({
   rail: 'direct-account',

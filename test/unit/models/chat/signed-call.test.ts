@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import {
   bareId,
   mayCarry,
@@ -9,6 +8,7 @@ import {
   signed,
   signedId,
 } from '../../../../src/models/chat/signed-call.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,40}$/);
 const signature = fc.oneof(
@@ -53,12 +53,12 @@ describe('the id of a call that carries its signature', () => {
   });
 
   it('a signed tool call id carries no signature beyond the length limit, and reads none', () => {
-    const longest = 'A'.repeat(LIMITS.signatureChars);
+    const longest = 'A'.repeat(MODEL_LIMITS.chat.signatureChars);
     expect(ownId(signedId('call', longest)).signature).toBe(longest);
     expect(signedId('call', `${longest}AAAA`)).toBe('call');
-    expect(signedId('call', 'é'.repeat(LIMITS.signatureChars))).toBe('call');
+    expect(signedId('call', 'é'.repeat(MODEL_LIMITS.chat.signatureChars))).toBe('call');
     expect(signedId('call', '')).toBe('call');
-    const long = signedId('call', longest) + 'A'.repeat(LIMITS.signatureChars);
+    const long = signedId('call', longest) + 'A'.repeat(MODEL_LIMITS.chat.signatureChars);
     expect(bareId(long)).toBe(long);
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { EmbeddingRequest } from '../../../../src/models/embeddings/embedding-request.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const read = (more: object) => EmbeddingRequest.safeParse({ model: 'a/b', input: 'x', ...more });
 const issues = (more: object) => read(more).error?.issues ?? [];
 
 describe('a request for embeddings', () => {
   it('an embedding request accepts a text, tokens, or a list of either', () => {
-    const { embeddingInputs } = LIMITS;
+    const { inputs: embeddingInputs } = MODEL_LIMITS.embedding;
     const good = ['', 'a', ['a', ''], [1, 0], [[1], [2, 3]], Array(embeddingInputs).fill('a')];
     for (const input of good) expect(read({ input }).data?.input).toEqual(input);
     // As many tokens as there are; the body bounds them.
@@ -19,7 +19,7 @@ describe('a request for embeddings', () => {
     for (const input of [...odd, Array(10_000).fill({}), [Array(10_000).fill('a')]]) {
       expect(issues({ input })).toMatchObject([{ path: ['input'], code: 'custom' }]);
     }
-    const many = LIMITS.embeddingInputs + 1;
+    const many = MODEL_LIMITS.embedding.inputs + 1;
     for (const input of [Array(many).fill('a'), Array(many).fill([1])]) {
       expect(issues({ input })).toMatchObject([{ message: expect.stringContaining('2048') }]);
     }
@@ -39,7 +39,7 @@ describe('a request for embeddings', () => {
       { encoding_format: 'hex' },
       { dimensions: 0 },
       { dimensions: 1.5 },
-      { dimensions: LIMITS.embeddingDimensions + 1 },
+      { dimensions: MODEL_LIMITS.embedding.dimensions + 1 },
       { model: '' },
     ]) {
       expect(issues(more)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { leastAnswerOf, withMessagesCap } from '../../../../src/models/messages/cap-messages.ts';
 import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
 
@@ -23,13 +23,13 @@ describe('a Messages request under a cap', () => {
     const asked = request({ thinking });
     expect(withMessagesCap(asked, 7_000).thinking).toEqual(thinking);
     expect(withMessagesCap(asked, 2_000).thinking).toMatchObject({ budget_tokens: 1_984 });
-    expect(leastAnswerOf(asked)).toBe(1_024 + LIMITS.leastOutputTokens);
+    expect(leastAnswerOf(asked)).toBe(1_024 + MODEL_LIMITS.tokens.leastOutput);
     expect(withMessagesCap(asked, leastAnswerOf(asked)).thinking).toMatchObject({
       budget_tokens: 1_024,
     });
     expect(leastAnswerOf(request({ thinking: { type: 'adaptive' } }))).toBe(
-      LIMITS.leastOutputTokens,
+      MODEL_LIMITS.tokens.leastOutput,
     );
-    expect(leastAnswerOf(request())).toBe(LIMITS.leastOutputTokens);
+    expect(leastAnswerOf(request())).toBe(MODEL_LIMITS.tokens.leastOutput);
   });
 });

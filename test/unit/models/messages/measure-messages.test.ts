@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { Model } from '../../../../src/models/catalogue/catalogue.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { measureMessages } from '../../../../src/models/messages/measure-messages.ts';
 import { MessagesRequest } from '../../../../src/models/messages/messages-request.ts';
 
@@ -12,11 +12,7 @@ const MODEL: Model = {
   maxOutputTokens: null,
   sources: [],
 };
-const {
-  mostTokensPerImage: PICTURE,
-  tokensPerMessage: AROUND,
-  tokensOfPreamble: PREAMBLE,
-} = LIMITS;
+const { perImage: PICTURE, perMessage: AROUND, ofPreamble: PREAMBLE } = MODEL_LIMITS.tokens;
 
 /** The tokens that a prompt is held for, without those around its messages. */
 const held = (content: unknown, more: object = {}) => {

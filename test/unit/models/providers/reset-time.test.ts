@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import {
   resetTime,
   retryAfterSeconds,
@@ -87,10 +87,10 @@ it('no header text makes a reset time or a wait that is out of range, or throws'
     fc.property(text, (said) => {
       const at = resetTime(said, NOW) ?? NOW;
       expect(Number.isInteger(at)).toBe(true);
-      expect(Math.abs(at - NOW)).toBeLessThanOrEqual(LIMITS.rateLimitResetMs);
+      expect(Math.abs(at - NOW)).toBeLessThanOrEqual(MODEL_LIMITS.upstream.rateLimitResetMs);
       const wait = retryAfterSeconds(said, NOW) ?? 0;
       expect(Number.isInteger(wait) && wait >= 0).toBe(true);
-      expect(wait).toBeLessThanOrEqual(LIMITS.retryAfterSeconds);
+      expect(wait).toBeLessThanOrEqual(MODEL_LIMITS.upstream.retryAfterSeconds);
     }),
     { numRuns: 1_000 },
   );

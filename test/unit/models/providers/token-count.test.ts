@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { tokenCount } from '../../../../src/models/providers/token-count.ts';
 
 describe('a number of tokens', () => {
-  it.each([0, 1, LIMITS.upstreamTokens])(
+  it.each([0, 1, MODEL_LIMITS.usage.tokens])(
     'a token count is read as the upstream reports it: %j',
     (told) => {
       expect(tokenCount(told)).toBe(told);
@@ -20,7 +20,7 @@ describe('a number of tokens', () => {
     undefined,
     [7],
     {},
-    LIMITS.upstreamTokens + 1,
+    MODEL_LIMITS.usage.tokens + 1,
     Number.MAX_SAFE_INTEGER,
     1e308,
   ])('an invalid or implausible token count is ignored: %j', (told) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import {
   clampTokens,
   clampUsage,
   isImpossible,
 } from '../../../../src/models/purchase/clamp-usage.ts';
 
-const AROUND = LIMITS.unaskedTokens;
+const AROUND = MODEL_LIMITS.usage.unaskedTokens;
 const most = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
 const reported = { inputTokens: 100, cachedTokens: 0, outputTokens: 50 };
 
@@ -47,7 +47,7 @@ describe('what is believed of an upstream', () => {
   });
 
   it('reported usage slightly above the bound is not impossible', () => {
-    const { times, units } = LIMITS.impossibleUse;
+    const { times, units } = MODEL_LIMITS.usage.impossible;
     expect(isImpossible(times * 50 + units, 50)).toBe(false);
     expect(isImpossible(times * 50 + units + 1, 50)).toBe(true);
   });

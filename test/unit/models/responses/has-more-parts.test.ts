@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkJsonBounds } from '../../../../src/kernel/json/parse-json.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { hasMoreParts } from '../../../../src/models/responses/has-more-parts.ts';
 
 const SAMPLES: readonly unknown[] = [
@@ -33,7 +33,7 @@ describe('the parts of plain data', () => {
         return Reflect.get(of, name);
       },
     });
-    expect(hasMoreParts(watched, LIMITS.chatJson)).toBe(true);
-    expect(looked).toBeLessThan(3 * LIMITS.chatJson.values);
+    expect(hasMoreParts(watched, MODEL_LIMITS.chat.json)).toBe(true);
+    expect(looked).toBeLessThan(3 * MODEL_LIMITS.chat.json.values);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { readConversation } from '../../../../src/models/responses/input-items.ts';
 import type { ResponsesRequest } from '../../../../src/models/responses/responses-request.ts';
 
@@ -35,7 +35,7 @@ describe('references to items', () => {
   });
 
   it('item references with the same id are refused before anything is read', async () => {
-    for (const many of [2, LIMITS.chatMessages]) {
+    for (const many of [2, MODEL_LIMITS.chat.messages]) {
       const input = Array.from({ length: many }, () => reference('a'));
       await expect(read(input)).rejects.toMatchObject({ status: 400 });
     }

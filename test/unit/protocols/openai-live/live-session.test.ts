@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { sleep } from '../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { charsOf } from '../../../../src/voice/billing/turn-meter.ts';
 import { LIVE_RATE, openLiveSession } from '../../../support/live-session.ts';
 import { silence, tone } from '../../../support/voice-fakes.ts';
@@ -156,7 +157,7 @@ describe('a live session on this server', () => {
     await pass(90_000);
     const chars = engines.tts.flite.spoken.join('').length;
     expect(chars).toBeGreaterThan(0);
-    expect(chars).toBeLessThanOrEqual(charsOf(LIMITS.leastOutputTokens));
+    expect(chars).toBeLessThanOrEqual(charsOf(MODEL_LIMITS.tokens.leastOutput));
     live.socketClosed();
     await live.settled;
     expect(ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(leastRaw);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { readStart } from '../../../../src/protocols/openai-live/read-start.ts';
 
 const read = (session: unknown) => readStart(session, null);
@@ -85,7 +86,7 @@ describe('readStart', () => {
   it('readStart bounds the history, the instructions and the tools that a session begins with', () => {
     const of = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] });
     const many = Array.from({ length: LIMITS.liveItems + 1 }, () => of('x'));
-    const long = Array.from({ length: 4 }, () => of('x'.repeat(LIMITS.realtimeItemChars)));
+    const long = Array.from({ length: 4 }, () => of('x'.repeat(MODEL_LIMITS.link.itemChars)));
     const tool = {
       type: 'function',
       name: 'a',
@@ -96,7 +97,7 @@ describe('readStart', () => {
       { input: long },
       { instructions: 'x'.repeat(LIMITS.realtimeInstructionsChars + 1) },
       { delegation: { type: 'responses', responses: { model: 'm', tools: [tool] } } },
-      { model: 'x'.repeat(LIMITS.modelIdChars + 1) },
+      { model: 'x'.repeat(MODEL_LIMITS.idChars + 1) },
     ];
     for (const more of bounded) expect(problem(more)?.[0]).toBe('invalid_value');
     expect(problem({ input: many.slice(1) })).toBeUndefined();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { startLiveRelay } from '../../../support/live-relay-world.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
 
@@ -44,7 +44,7 @@ describe('the seconds that an upstream reports', () => {
           const counts = reports.map((usage) => usage.seconds).filter((count) => count >= 0);
           expect(counts).toEqual(counts.toSorted((a, b) => a - b));
           const final = told(client.of('session.closed').at(-1));
-          const mostSeconds = passedMs / 1_000 + LIMITS.liveRoundingSeconds;
+          const mostSeconds = passedMs / 1_000 + MODEL_LIMITS.usage.liveRoundingSeconds;
           expect(final.seconds).toBeLessThanOrEqual(mostSeconds + 0.001);
           expect(final.seconds).toBeGreaterThanOrEqual(Math.max(0, ...counts));
           expect(BigInt(final.cost_raw)).toBe(ledger.consumedRaw(AGENT));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { parseClientEvent } from '../../../../src/protocols/openai-realtime/client-event.ts';
 
 const problemOf = (value: unknown) => {
@@ -94,10 +94,10 @@ describe('parseClientEvent', () => {
   });
 
   it('parseClientEvent bounds the text of an item', () => {
-    const content = [{ type: 'input_text', text: 'x'.repeat(LIMITS.realtimeItemChars + 1) }];
+    const content = [{ type: 'input_text', text: 'x'.repeat(MODEL_LIMITS.link.itemChars + 1) }];
     const item = { type: 'message', role: 'user', content };
     expect(problemOf({ type: 'conversation.item.create', item })?.code).toBe('invalid_value');
-    const half = { type: 'input_text', text: 'x'.repeat(LIMITS.realtimeItemChars / 2) };
+    const half = { type: 'input_text', text: 'x'.repeat(MODEL_LIMITS.link.itemChars / 2) };
     const of = (...parts: object[]) =>
       problemOf({ type: 'conversation.item.create', item: { ...item, content: parts } });
     expect(of(half, half)).toBeUndefined();

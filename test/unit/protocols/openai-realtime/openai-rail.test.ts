@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { MessageQueue } from '../../../../src/platform/messages/message-queue.ts';
 import { createOpenAiRealtimeRail } from '../../../../src/protocols/openai-realtime/openai-rail.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -89,14 +90,14 @@ describe('the way to an upstream of the realtime protocol', () => {
     const { closed, socket } = await open(world);
     const peer = await upstream.peer();
     const pinged = new Promise<void>((resolve) => peer.ws.once('ping', () => resolve()));
-    world.clock.advance(LIMITS.relayPingMs);
+    world.clock.advance(MODEL_LIMITS.link.pingMs);
     await pinged;
     // Reads nothing, and so answers nothing, from here on.
     peer.ws.pause();
     socket.pause();
-    world.clock.advance(LIMITS.relayPingMs);
+    world.clock.advance(MODEL_LIMITS.link.pingMs);
     socket.resume();
-    world.clock.advance(2 * LIMITS.relayPingMs);
+    world.clock.advance(2 * MODEL_LIMITS.link.pingMs);
     expect(await closed).toBe(1006);
   });
 
@@ -106,7 +107,7 @@ describe('the way to an upstream of the realtime protocol', () => {
     const peer = await upstream.peer();
     peer.ws.pause();
     socket.close();
-    world.clock.advance(LIMITS.relayCloseMs);
+    world.clock.advance(MODEL_LIMITS.link.closeMs);
     peer.ws.resume();
     await peer.closed;
     const other = await open(world);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { openSession, response } from '../../../support/realtime-session.ts';
 import { type SentEvent, settleAll } from '../../../support/voice-world.ts';
 
@@ -66,7 +66,7 @@ describe('an out-of-band response', () => {
   it('an out-of-band response takes no more than a conversation may hold, however often it refers to an item', async () => {
     const session = await openSession();
     const { send, socket } = session;
-    const long = { ...user('x'.repeat(LIMITS.realtimeItemChars)), id: 'long' };
+    const long = { ...user('x'.repeat(MODEL_LIMITS.link.itemChars)), id: 'long' };
     send({ type: 'conversation.item.create', item: long });
     const reference = { type: 'item_reference', id: 'long' };
     const ask = (times: number) =>

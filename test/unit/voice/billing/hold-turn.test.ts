@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { holdTurn } from '../../../../src/voice/billing/hold-turn.ts';
 import type { Reserves } from '../../../../src/voice/billing/session-hold.ts';
 import { openSession, response } from '../../../support/realtime-session.ts';
@@ -40,7 +40,7 @@ describe('the hold of a turn', () => {
     const { verdict } = await holdTurn(sessionHold, reservesOf, 1_000);
     expect([verdict.kind, sessionHold.asked]).toEqual([
       'refused',
-      ['1100', `${100 + LIMITS.leastOutputTokens}!`],
+      ['1100', `${100 + MODEL_LIMITS.tokens.leastOutput}!`],
     ]);
   });
 
@@ -51,8 +51,8 @@ describe('the hold of a turn', () => {
     await short.say('What can you do?');
     const created = short.socket.events.find(({ type }) => type === 'response.created');
     const shown = response(created) as unknown as { max_output_tokens: number };
-    expect(shown.max_output_tokens).toBeGreaterThanOrEqual(LIMITS.leastOutputTokens);
-    expect(shown.max_output_tokens).toBeLessThan(LIMITS.defaultOutputTokens);
+    expect(shown.max_output_tokens).toBeGreaterThanOrEqual(MODEL_LIMITS.tokens.leastOutput);
+    expect(shown.max_output_tokens).toBeLessThan(MODEL_LIMITS.tokens.usualOutput);
     expect((await short.ledger.funds(AGENT))?.spendableRaw).toBeGreaterThanOrEqual(0n);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { takeBillFrom } from '../../../../src/voice/cascade/cascade-pipeline.ts';
 import { CatalogueReply } from '../../../../src/voice/cascade/catalogue-reply.ts';
@@ -65,7 +66,7 @@ describe('CatalogueReply', () => {
     [
       'one call',
       (nth) => callEvent(0, once(nth, { name: 'f', arguments: KILO })),
-      most(LIMITS.realtimeItemChars),
+      most(MODEL_LIMITS.link.itemChars),
     ],
     ['calls', (nth) => callEvent(nth, { name: 'f', arguments: '{}' }), LIMITS.realtimeTools + 1],
     [

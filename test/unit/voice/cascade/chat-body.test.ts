@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { chatBody } from '../../../../src/voice/cascade/chat-body.ts';
 import type { ConversationItem } from '../../../../src/voice/session/conversation.ts';
 import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
@@ -49,8 +50,8 @@ describe('the chat request of an answer', () => {
   });
 
   it("a chat body keeps the last tool outputs with their calls and the user's message, whatever their size", () => {
-    const large = { ...output('a'), output: 'x'.repeat(LIMITS.realtimeItemChars) } as const;
-    const config = { ...DEFAULT_CONFIG, instructions: 'y'.repeat(LIMITS.realtimeItemChars) };
+    const large = { ...output('a'), output: 'x'.repeat(MODEL_LIMITS.link.itemChars) } as const;
+    const config = { ...DEFAULT_CONFIG, instructions: 'y'.repeat(MODEL_LIMITS.link.itemChars) };
     const items = [said('older'), said('asked'), call('a'), call('b'), output('b'), large];
     const { messages } = bodyOf(items as readonly ConversationItem[], config);
     expect(messages.map(({ role }) => role)).toEqual([
@@ -147,7 +148,9 @@ describe('the chat request of an answer', () => {
     const many = Array.from({ length: 60 }, () => shown(image));
     const kept = bodyOf(many).messages.length;
     expect(kept).toBeGreaterThan(10);
-    expect(kept * LIMITS.tokensPerOpaquePart).toBeLessThanOrEqual(LIMITS.cascadeConversationBytes);
+    expect(kept * MODEL_LIMITS.tokens.perOpaquePart).toBeLessThanOrEqual(
+      LIMITS.cascadeConversationBytes,
+    );
   });
 
   it('a chat body keeps the conversation whole, however long the instructions and tools are', () => {

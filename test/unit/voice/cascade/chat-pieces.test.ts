@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { ChatPieces } from '../../../../src/voice/cascade/chat-pieces.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../../support/stream-upstream.ts';
 
 const CUT = finishEvent('length');
-const LONG = ' '.repeat(LIMITS.realtimeItemChars);
+const LONG = ' '.repeat(MODEL_LIMITS.link.itemChars);
 const push = (pieces: ChatPieces, text: string) => pieces.push(Buffer.from(text));
 
 describe('ChatPieces', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import {
   Conversation,
   type ConversationItem,
@@ -19,7 +20,7 @@ describe('Conversation', () => {
   it('Conversation holds a bounded number of items and characters, and evicts the oldest first', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.integer({ min: 0, max: LIMITS.realtimeItemChars }), { maxLength: 400 }),
+        fc.array(fc.integer({ min: 0, max: MODEL_LIMITS.link.itemChars }), { maxLength: 400 }),
         (sizes) => {
           const conversation = new Conversation();
           const alive: string[] = [];

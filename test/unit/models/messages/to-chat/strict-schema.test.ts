@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { MessagesRequest } from '../../../../../src/models/messages/messages-request.ts';
 import { mayBeStrict } from '../../../../../src/models/messages/to-chat/strict-schema.ts';
 import { translateToChat } from '../../../../../src/models/messages/to-chat/translate-request.ts';
@@ -27,7 +27,7 @@ describe('a schema that OpenAI is asked to keep to strictly', () => {
   );
 
   const deep = (levels: number): object => (levels === 0 ? text : { anyOf: [deep(levels - 1)] });
-  const { depth, parts } = LIMITS.strictSchema;
+  const { depth, parts } = MODEL_LIMITS.chat.strictSchema;
   it.each<[string, object]>([
     ['has an optional property', optional],
     ['requires nothing', { type: 'object', properties: { a: text }, additionalProperties: false }],

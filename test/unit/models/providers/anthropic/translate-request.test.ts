@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { translateRequest } from '../../../../../src/models/providers/anthropic/translate-request.ts';
 import { UnfitRequest } from '../../../../../src/models/providers/anthropic/unfit-request.ts';
 import {
@@ -28,7 +28,7 @@ describe('the settings of a request', () => {
   it('a minimal chat request becomes a minimal Anthropic request with an output cap', () => {
     expect(translate()).toEqual({
       model: 'claude',
-      max_tokens: LIMITS.defaultOutputTokens,
+      max_tokens: MODEL_LIMITS.tokens.usualOutput,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
     });
   });
@@ -37,7 +37,7 @@ describe('the settings of a request', () => {
     expect(translate({ max_tokens: 7 }).max_tokens).toBe(7);
     expect(translate({ max_completion_tokens: 8 }).max_tokens).toBe(8);
     expect(translate({ max_tokens: 7, max_completion_tokens: 8 }).max_tokens).toBe(8);
-    expect(translate({ max_tokens: null }).max_tokens).toBe(LIMITS.defaultOutputTokens);
+    expect(translate({ max_tokens: null }).max_tokens).toBe(MODEL_LIMITS.tokens.usualOutput);
   });
 
   it('an Anthropic request’s temperature is limited to the range from 0 to 1', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { takeTurns } from '../../../../../src/models/providers/local/take-turns.ts';
 
 describe('work that takes turns', () => {
@@ -11,7 +11,7 @@ describe('work that takes turns', () => {
     };
     setImmediate(other);
     const turn = takeTurns();
-    const quarter = LIMITS.vectorBytesPerTurn / 4;
+    const quarter = MODEL_LIMITS.embedding.vectorBytesPerTurn / 4;
     for (let i = 0; i < 3; i++) await turn(quarter);
     expect(others).toBe(0);
     await turn(quarter);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { soon } from '../../../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { turnForLongWork } from '../../../../../src/kernel/long-work.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import { EventReader } from '../../../../../src/models/providers/openai/event-reader.ts';
 import { openedAnswer } from '../../../../support/opened-answer.ts';
@@ -41,7 +41,7 @@ describe('the events of an answer', () => {
   });
 
   it('the event reader does not wait for other long work when its upstream is slow', async () => {
-    const { sseEventsPerTurn: most } = LIMITS;
+    const { sseEventsPerTurn: most } = MODEL_LIMITS.upstream;
     const { answer } = openedAnswer();
     async function* slowly() {
       for (let nth = 0; nth < 2 * most; nth++) {
@@ -58,7 +58,7 @@ describe('the events of an answer', () => {
   });
 
   it('the event reader yields to the event loop when very many events have arrived', async () => {
-    const { sseEventsPerTurn: most } = LIMITS;
+    const { sseEventsPerTurn: most } = MODEL_LIMITS.upstream;
     const { reader } = reading(...Array.from({ length: 3 * most }, () => 'data: x\n\n'));
     const read: number[] = [];
     let inTurn = 0;
@@ -78,7 +78,7 @@ describe('the events of an answer', () => {
   });
 
   it('the event reader ends and stops its upstream at an event that is too large', async () => {
-    const { read, reader, told } = reading('x'.repeat(LIMITS.sseEventBytes + 1));
+    const { read, reader, told } = reading('x'.repeat(MODEL_LIMITS.upstream.sseEventBytes + 1));
     await expect(read()).rejects.toThrow(StreamBroken);
     expect([reader.isOver, told.stops]).toEqual([true, 1]);
   });

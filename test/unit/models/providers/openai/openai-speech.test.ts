@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { createOpenAiSpeechRail } from '../../../../../src/models/providers/openai/openai-speech.ts';
 import type { SpeechCall } from '../../../../../src/models/providers/speech-rail.ts';
 import { WRITES_ANY_DEPTH } from '../../../../support/deep-json.ts';
@@ -99,7 +99,7 @@ describe('speech of an OpenAI-compatible upstream', () => {
 
   it('an OpenAI speech rail waits for a reader that is further behind than the limit of a chat stream', async () => {
     await using w = await rail();
-    const sound = noise(LIMITS.streamQueueBytes + 1024 * 1024);
+    const sound = noise(MODEL_LIMITS.upstream.streamQueueBytes + 1024 * 1024);
     let isSent = false;
     w.upstream.plays.push((response) => {
       response.on('finish', () => {

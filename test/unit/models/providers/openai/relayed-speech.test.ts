@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import { RelayedSpeech } from '../../../../../src/models/providers/openai/relayed-speech.ts';
 import { openedAnswer } from '../../../../support/opened-answer.ts';
@@ -52,7 +52,9 @@ describe('relayed speech', () => {
   });
 
   it('relayed speech stops an upstream whose event exceeds the size limit', async () => {
-    const { answer, told } = openedAnswer(`data: ${'x'.repeat(LIMITS.sseEventBytes)}`);
+    const { answer, told } = openedAnswer(
+      `data: ${'x'.repeat(MODEL_LIMITS.upstream.sseEventBytes)}`,
+    );
     const sound = new RelayedSpeech(answer, true);
     await expect(sound.begin('', 'mp3')).rejects.toThrow('an event is too large');
     expect(told.stops).toBe(1);

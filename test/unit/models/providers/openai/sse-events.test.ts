@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { SseEvents } from '../../../../../src/models/providers/openai/sse-events.ts';
 
 /** Cuts bytes behind each of the places. */
@@ -46,7 +46,7 @@ describe('server-sent events', () => {
 
   it('a server-sent event above the size limit is refused', () => {
     const events = new SseEvents();
-    const half = Buffer.alloc(LIMITS.sseEventBytes / 2, 'x');
+    const half = Buffer.alloc(MODEL_LIMITS.upstream.sseEventBytes / 2, 'x');
     expect(events.push(half)).toEqual([]);
     expect(events.push(half)).toEqual([]);
     expect(() => events.push(Buffer.from('x'))).toThrow('larger than');

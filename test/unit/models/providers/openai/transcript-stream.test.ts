@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import {
   RelayedTranscript,
@@ -49,7 +49,7 @@ describe('a relayed transcript', () => {
   });
 
   it('a relayed transcript stream stops its upstream at an event above the size limit', async () => {
-    const { stream, told } = relayed(`data: ${'x'.repeat(LIMITS.sseEventBytes)}`);
+    const { stream, told } = relayed(`data: ${'x'.repeat(MODEL_LIMITS.upstream.sseEventBytes)}`);
     await expect(stream.next()).rejects.toBeInstanceOf(StreamBroken);
     expect(told.stops).toBe(1);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { MessageQueue } from '../../../../../src/platform/messages/message-queue.ts';
 import { createDeepgramListenRail } from '../../../../../src/protocols/deepgram/listen/listen-rail.ts';
 import { createOpenAiRealtimeRail } from '../../../../../src/protocols/openai-realtime/openai-rail.ts';
@@ -108,7 +108,7 @@ describe('the first sign of life of an upstream', () => {
     upstream.greet = () => {};
     const { clock, silent } = rails();
     const outcome = silent();
-    await afterUpgrade(clock, LIMITS.listenOpeningMs);
+    await afterUpgrade(clock, MODEL_LIMITS.link.listenOpeningMs);
     const connected = await outcome;
     const peer = await upstream.peer();
     peer.say({ n: 1 });

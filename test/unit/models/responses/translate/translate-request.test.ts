@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../../src/kernel/json.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { Model } from '../../../../../src/models/catalogue/catalogue.ts';
 import { boundChat } from '../../../../../src/models/chat/bound-chat.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import type {
   InputItem,
   ResponsesRequest,
@@ -303,14 +303,14 @@ describe('a request in chat', () => {
       const { misfit, weighed } = translateRequest(request(), [item]);
       expect(misfit).toBeDefined();
       const { tokens } = boundChat(weighed, MODEL);
-      expect(tokens.inputTokens).toBeGreaterThan(3 * LIMITS.mostTokensPerImage);
-      expect(tokens.inputTokens).toBeLessThan(3 * LIMITS.mostTokensPerImage + 200);
+      expect(tokens.inputTokens).toBeGreaterThan(3 * MODEL_LIMITS.tokens.perImage);
+      expect(tokens.inputTokens).toBeLessThan(3 * MODEL_LIMITS.tokens.perImage + 200);
     }
     const called = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
     const shown = { role: 'assistant', content: output };
     const { weighed } = translateRequest(request(), [called, shown]);
     expect(boundChat(weighed, MODEL).tokens.inputTokens).toBeGreaterThan(
-      3 * LIMITS.mostTokensPerImage,
+      3 * MODEL_LIMITS.tokens.perImage,
     );
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../../machines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { RateTexts } from '../../../../../src/models/catalogue/builtin/builtin-model.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
 import { usageOf } from '../../../../support/realtime-upstream.ts';
 import { startRelaySession } from '../../../../support/relay-session-world.ts';
@@ -234,8 +235,10 @@ describe('a relayed session', () => {
     upstream.say({ type, item_id: 'i2', usage });
     session.socketClosed();
     await session.settled;
-    expect(ledger.consumedRaw(AGENT)).toBe(BigInt(LIMITS.unaskedTokens));
-    expect(ledger.shortfalls.get('shortfall:acme')).toBe(1_600_000n - BigInt(LIMITS.unaskedTokens));
+    expect(ledger.consumedRaw(AGENT)).toBe(BigInt(MODEL_LIMITS.usage.unaskedTokens));
+    expect(ledger.shortfalls.get('shortfall:acme')).toBe(
+      1_600_000n - BigInt(MODEL_LIMITS.usage.unaskedTokens),
+    );
   });
 
   it("a relayed session closes its client's socket when it ends", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { Model, Source } from '../../../../../src/models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import { TurnBound } from '../../../../../src/protocols/openai-realtime/relay/turn-bound.ts';
 
 const NONE = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOut: 0, audioOut: 0 };
@@ -25,7 +26,7 @@ describe('the bound of a relayed turn', () => {
     bound.sent(1_000, false);
     bound.sent(2_000_000, true);
     bound.received({ ...FRAME, spokenTokens: 500 });
-    const most = LIMITS.unaskedTokens + 1_000 + 2_000;
+    const most = MODEL_LIMITS.usage.unaskedTokens + 1_000 + 2_000;
     const sound = 2_001 + heard;
     const lie = { ...NONE, audioIn: 1_000_000, audioOut: 500 };
     expect(bound.turn(lie)).toEqual({
@@ -91,7 +92,7 @@ describe('the bound of a relayed turn', () => {
   it('the bound of a relayed turn counts the audio of all transcripts together', () => {
     const bound = boundOf();
     bound.sent(1_000_000, true);
-    const most = 1_000 + LIMITS.unaskedTokens;
+    const most = 1_000 + MODEL_LIMITS.usage.unaskedTokens;
     expect(bound.heard({ ...NONE, audioIn: 2_000 }).tokens.audioIn).toBe(2_000);
     expect(bound.heard({ ...NONE, audioIn: 2_000 }).tokens.audioIn).toBe(most - 2_000);
   });

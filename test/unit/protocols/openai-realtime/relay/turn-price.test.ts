@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ratesOf } from '../../../../../src/models/catalogue/build-catalogue.ts';
 import { byokSource } from '../../../../../src/models/catalogue/byok-source.ts';
 import type { Model, Source } from '../../../../../src/models/catalogue/catalogue.ts';
+import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
 import {
   isBilledByTime,
   relayTurnRaw,
@@ -55,7 +55,7 @@ describe('the price of a relayed turn', () => {
 
   it('the price of a relayed turn is the fee alone when the agent pays for the tokens with an own key', () => {
     expect(tokenUsage(byokSource('acme', 'v'), TOKENS, 1)).toEqual({ request: 1 });
-    expect(relayTurnRaw(model, byokSource('acme', 'v'), 50_000)).toBe(LIMITS.byokFeeRaw);
+    expect(relayTurnRaw(model, byokSource('acme', 'v'), 50_000)).toBe(MODEL_LIMITS.byokFeeRaw);
   });
 
   it('the price of a relayed turn is bounded by the longest answer to all that was said, at the dearest token rate', () => {
