@@ -7,7 +7,6 @@ import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
 import { RESPONSES_LIMITS } from './limits/responses.ts';
-import { SPEECH_LIMITS } from './limits/speech.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 
@@ -26,6 +25,5 @@ export const LIMITS = {
   marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
   responses: RESPONSES_LIMITS,
-  speech: SPEECH_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

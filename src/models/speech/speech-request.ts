@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../limits.ts';
 import { SPEECH_FORMATS } from '../providers/speech-rail.ts';
+import { SPEECH_LIMITS } from './limits.ts';
 
-const { inputChars, instructionsChars, speed, voiceChars } = LIMITS.speech;
+const { inputChars, instructionsChars, speed, voiceChars } = SPEECH_LIMITS;
 
 /** Returns true for the first half of a UTF-16 surrogate pair; `isLow` for the second half. */
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;

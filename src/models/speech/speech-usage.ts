@@ -1,9 +1,9 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { priceRaw, type Usage } from '../../kernel/price.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import { tokensOf } from '../chat/estimate-chat.ts';
 import type { SpeechTokens } from '../providers/speech-rail.ts';
 import { clampUsage, type Metered } from '../purchase/clamp-usage.ts';
+import { SPEECH_LIMITS } from './limits.ts';
 import { codePointsOf, type SpeechRequest } from './speech-request.ts';
 
 /** Estimated usage of a speech request. The characters are counted. */
@@ -31,7 +31,7 @@ const lengthOf = ({ input, instructions, speed }: SpeechRequest): SpeechLength =
 
 /** Returns the seconds and tokens of the audio. `slowness` is the factor over the usual duration of speech: 1 is usual. */
 function soundOf({ inputBytes, speed }: SpeechLength, slowness: number) {
-  const { audioTokensPerSecond, textBytesPerSecond } = LIMITS.speech;
+  const { audioTokensPerSecond, textBytesPerSecond } = SPEECH_LIMITS;
   const plainSeconds = (slowness * inputBytes) / textBytesPerSecond;
   const seconds = Math.ceil((1_000 * plainSeconds) / (speed ?? 1)) / 1_000;
   return { seconds, outputTokens: Math.ceil(seconds * audioTokensPerSecond) };
@@ -66,7 +66,7 @@ function speechUsage(speech: SpeechEstimate, { rates }: Source): Usage {
 function boundUsage(length: SpeechLength, source: Source): Usage {
   const { characters, inputBytes, instructionsBytes } = length;
   const inputTokens = inputBytes + instructionsBytes;
-  const sound = soundOf(length, LIMITS.speech.holdFactor);
+  const sound = soundOf(length, SPEECH_LIMITS.holdFactor);
   return speechUsage({ characters, inputTokens, ...sound }, source);
 }
 

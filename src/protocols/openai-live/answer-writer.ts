@@ -1,8 +1,8 @@
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import { bytesPerMs } from '../../../media/coding.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
+import { SPEECH_LIMITS } from '../../models/speech/limits.ts';
 import type { AnswerReceipt, AnswerRequest } from '../../voice/session/answer-request.ts';
 import type { AddedItem, ConversationItem } from '../../voice/session/conversation.ts';
 import type { AnswerClient } from '../../voice/session/voice-client.ts';
@@ -70,7 +70,7 @@ export class AnswerWriter implements AnswerClient {
   /** Sends words before their audio, with estimated times: they begin where the audio sent so far ends. */
   text(delta: string): void {
     const startMs = Math.round(this.#sinceMs() + this.#output.aheadMs);
-    const lastsMs = (Buffer.byteLength(delta) * 1_000) / LIMITS.speech.textBytesPerSecond;
+    const lastsMs = (Buffer.byteLength(delta) * 1_000) / SPEECH_LIMITS.textBytesPerSecond;
     this.#sender.send('session.output_transcript.delta', {
       delta,
       start_ms: startMs,

@@ -1,10 +1,10 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../models/speech/limits.ts';
 
 const QUESTION = /[?？]['"”’)\]]*\s*$/;
 
 /** Estimate of the time that a text takes to be spoken, for as long as its sound is unknown. */
 export const spokenMsOf = (text: string): number =>
-  (Buffer.byteLength(text) * 1_000) / LIMITS.speech.textBytesPerSecond;
+  (Buffer.byteLength(text) * 1_000) / SPEECH_LIMITS.textBytesPerSecond;
 
 /** Cuts a text whose sound broke off after `soundMs` into the words that were said and the rest, which has a word at least. */
 export function cutWords(text: string, soundMs: number): { said: string; rest: string } {

@@ -1,7 +1,7 @@
 import { writeFlacSamples } from '../../../../media/flac-head.ts';
 import type { EncodedSound, SoundEncoding } from '../../../engines/engine.ts';
 import type { EncodedFormat } from '../../../engines/tts/sound-encoder.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../speech/limits.ts';
 
 /**
  * Encodes audio of `ENGINE_LIMITS.speech.sampleRateHz` as a file while it is sent. Yields nothing without audio. The encoder is
@@ -58,7 +58,7 @@ async function* flacFile(
       continue;
     }
     kept.push(piece);
-    if (2 * samples() <= LIMITS.speech.wholeFileBytes) continue;
+    if (2 * samples() <= SPEECH_LIMITS.wholeFileBytes) continue;
     yield Buffer.concat(kept);
     kept = undefined;
   }

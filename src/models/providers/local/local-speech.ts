@@ -2,8 +2,8 @@ import type { SoundEncoding, SpeechChunk, TtsEngine } from '../../../engines/eng
 import { EngineBusy, EngineInputRefused, EngineMissing } from '../../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
+import { SPEECH_LIMITS } from '../../speech/limits.ts';
 import { AUDIO_TYPES } from '../audio-type.ts';
 import { failed, type Outcome } from '../outcome.ts';
 import type { Speech, SpeechCall, SpeechFormat, SpeechRail } from '../speech-rail.ts';
@@ -21,7 +21,7 @@ export function createLocalSpeechRail(deps: LocalSpeechDeps): SpeechRail {
   const takeSlot = createAgentSlots(ENGINE_LIMITS.speech.perAgent);
 
   async function speak(call: SpeechCall, signal: StopSignal): Promise<Outcome<Speech>> {
-    if (inFlight >= LIMITS.speech.localInFlight) return failed('busy', 'too much speech', null, 1);
+    if (inFlight >= SPEECH_LIMITS.localInFlight) return failed('busy', 'too much speech', null, 1);
     const giveBack = takeSlot(call.agentId);
     if (giveBack === undefined) return failed('busy', 'too much speech of one agent', null, 1);
     inFlight++;

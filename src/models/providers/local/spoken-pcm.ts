@@ -3,7 +3,7 @@ import { Resampler } from '../../../../media/resample.ts';
 import type { SpeechChunk } from '../../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { soon } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../speech/limits.ts';
 
 /**
  * Yields synthesised speech as 16-bit samples at `ENGINE_LIMITS.speech.sampleRateHz`, in short pieces: other work runs between two
@@ -18,7 +18,7 @@ export async function* spokenSamples(
       if (resampler !== undefined) yield* restOf(resampler);
       resampler = new Resampler(sampleRateHz, ENGINE_LIMITS.speech.sampleRateHz);
     }
-    const step = Math.floor((sampleRateHz * LIMITS.speech.pieceMs) / 1_000);
+    const step = Math.floor((sampleRateHz * SPEECH_LIMITS.pieceMs) / 1_000);
     for (let at = 0; at < pcm.length; at += step) {
       const input = pcm.subarray(at, at + step);
       const target = new Int16Array(resampler.outputSamples(input.length));

@@ -1,7 +1,7 @@
 import type { SoundFormat } from '../../../../media/coding.ts';
 import { wavHeader } from '../../../../media/wav.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../speech/limits.ts';
 
 /**
  * Yields audio as a WAV file. A short file is sent in one piece with its length in the header, because players read an open
@@ -22,7 +22,7 @@ export async function* wavFile(
       continue;
     }
     pieces.push(piece);
-    if (bytes <= LIMITS.speech.wholeFileBytes) continue;
+    if (bytes <= SPEECH_LIMITS.wholeFileBytes) continue;
     yield Buffer.concat([headOf(null), ...pieces]);
     pieces = undefined;
   }

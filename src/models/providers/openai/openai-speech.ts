@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../speech/limits.ts';
 import { isAudio } from '../audio-type.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { openPool } from '../open-pool.ts';
@@ -18,7 +18,7 @@ export function createOpenAiSpeechRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits>;
 }): SpeechRail & AsyncDisposable {
-  const { audioBytes: responseBytes, inFlight, queueBytes } = LIMITS.speech;
+  const { audioBytes: responseBytes, inFlight, queueBytes } = SPEECH_LIMITS;
   const pool = openPool({
     ...deps,
     path: '/audio/speech',

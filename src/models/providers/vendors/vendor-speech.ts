@@ -2,7 +2,7 @@ import { PcmByteReader } from '../../../../media/pcm.ts';
 import type { SoundEncoding } from '../../../engines/engine.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isObject } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../speech/limits.ts';
 import { AUDIO_TYPES, isAudio } from '../audio-type.ts';
 import { encodedFile } from '../local/encoded-file.ts';
 import { engineFailure } from '../local/engine-failure.ts';
@@ -32,7 +32,7 @@ type VendorSpeechDeps = {
  */
 export function createVendorSpeechRail(deps: VendorSpeechDeps): SpeechRail & AsyncDisposable {
   const { api, encoding } = deps;
-  const { audioBytes: responseBytes, inFlight, queueBytes } = LIMITS.speech;
+  const { audioBytes: responseBytes, inFlight, queueBytes } = SPEECH_LIMITS;
   const pool = openPool({
     ...deps,
     path: '',

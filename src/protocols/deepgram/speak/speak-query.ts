@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { SoundCoding, SoundFormat } from '../../../../media/coding.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { gatewayErrors } from '../../../models/errors.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
 import type { SpeechFormat } from '../../../models/providers/speech-rail.ts';
+import { SPEECH_LIMITS } from '../../../models/speech/limits.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { notDone } from '../query-shape.ts';
 import { expressivityProblem, speedProblem } from './flux-settings.ts';
@@ -13,9 +13,9 @@ import type { MadeSound } from './spoken-sound.ts';
 const SPOKEN = {
   model: z.string().min(1).max(MODEL_LIMITS.idChars).default('aura-2-thalia-en'),
   /** Name of the voice, for models that have several voices under one model id. */
-  voice: z.string().min(1).max(LIMITS.speech.voiceChars).optional(),
+  voice: z.string().min(1).max(SPEECH_LIMITS.voiceChars).optional(),
   sample_rate: z.coerce.number().int().positive().optional(),
-  speed: z.coerce.number().min(LIMITS.speech.speed.min).max(LIMITS.speech.speed.max).optional(),
+  speed: z.coerce.number().min(SPEECH_LIMITS.speed.min).max(SPEECH_LIMITS.speed.max).optional(),
   mip_opt_out: notDone('is billed apart by the upstream'),
   callback: notDone('the sound comes with the answer alone'),
 };

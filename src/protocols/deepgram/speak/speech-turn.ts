@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../kernel/limits.ts';
+import { SPEECH_LIMITS } from '../../../models/speech/limits.ts';
 import { codePointsOf } from '../../../models/speech/speech-request.ts';
 import type { Sentence } from './speak-dialect.ts';
 
@@ -12,7 +13,7 @@ type Span = {
 };
 
 const { deepgram } = LIMITS;
-const MS_PER_CHARACTER = 1_000 / LIMITS.speech.textBytesPerSecond;
+const MS_PER_CHARACTER = 1_000 / SPEECH_LIMITS.textBytesPerSecond;
 
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
 

@@ -5,8 +5,8 @@ import { PcmByteReader, writePcmBytes } from '../../../../media/pcm.ts';
 import { Resampler } from '../../../../media/resample.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { soon } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { wavFile } from '../../../models/providers/local/wav-file.ts';
+import { SPEECH_LIMITS } from '../../../models/speech/limits.ts';
 
 const OVER = { done: true, value: undefined } as const;
 
@@ -48,7 +48,7 @@ async function* codedSound(
   const fromHz = ENGINE_LIMITS.speech.sampleRateHz;
   const reader = new PcmByteReader();
   const resampler = new Resampler(fromHz, sampleRateHz);
-  const step = Math.floor((fromHz * LIMITS.speech.pieceMs) / 1_000);
+  const step = Math.floor((fromHz * SPEECH_LIMITS.pieceMs) / 1_000);
   const write = CODERS[encoding];
   const coded = (samples: Int16Array): Uint8Array => {
     const bytes = new Uint8Array(samples.length * bytesPerSample(encoding));

@@ -8,6 +8,7 @@ import type { Model, Source } from '../../../../src/models/catalogue/catalogue.t
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import type { SpeechCall, SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
+import { SPEECH_LIMITS } from '../../../../src/models/speech/limits.ts';
 import { MAIN_HOLD } from '../../../../src/voice/billing/session-holds.ts';
 import { CatalogueTts } from '../../../../src/voice/cascade/catalogue-tts.ts';
 import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
@@ -19,7 +20,7 @@ import { settleAll } from '../../../support/voice-world.ts';
 
 const TEXT = 'one two three four five six seven eight';
 /** What half of the text takes, by the expectation of `heard-words.ts`. */
-const HALF_MS = (TEXT.length * 1_000) / LIMITS.speech.textBytesPerSecond / 2;
+const HALF_MS = (TEXT.length * 1_000) / SPEECH_LIMITS.textBytesPerSecond / 2;
 const BYTES_PER_MS = (ENGINE_LIMITS.speech.sampleRateHz * 2) / 1_000;
 const sound = (ms: number) => new Uint8Array(2 * Math.ceil((ms * BYTES_PER_MS) / 2));
 

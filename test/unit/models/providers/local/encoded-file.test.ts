@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SoundEncoding } from '../../../../../src/engines/engine.ts';
 import type { EncodedFormat } from '../../../../../src/engines/tts/sound-encoder.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { encodedFile } from '../../../../../src/models/providers/local/encoded-file.ts';
+import { SPEECH_LIMITS } from '../../../../../src/models/speech/limits.ts';
 
 /** Writes a head of 42 bytes and then a byte a piece, and keeps account of what is open. */
 function encoders() {
@@ -77,7 +77,7 @@ describe('a file that an encoder writes while it is sent', () => {
 
   it('a long FLAC file is sent before its end and leaves its length open', async () => {
     const { encoding } = encoders();
-    const half = LIMITS.speech.wholeFileBytes / 4;
+    const half = SPEECH_LIMITS.wholeFileBytes / 4;
     const pieces: Uint8Array[] = [];
     for await (const piece of encodedFile(encoding, 'flac', sound(5, half))) pieces.push(piece);
     expect(pieces.map(({ length }) => length)).toEqual([44, 1, 1, 1]);

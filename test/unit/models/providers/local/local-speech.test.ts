@@ -7,13 +7,13 @@ import {
   type TtsEngine,
 } from '../../../../../src/engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { createLocalSpeechRail } from '../../../../../src/models/providers/local/local-speech.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
 import {
   SPEECH_FORMATS,
   type SpeechCall,
 } from '../../../../../src/models/providers/speech-rail.ts';
+import { SPEECH_LIMITS } from '../../../../../src/models/speech/limits.ts';
 
 type Asked = Parameters<TtsEngine['speak']>[0];
 
@@ -173,14 +173,14 @@ describe('speech of the engine in this server', () => {
       wantsUsage: false,
       body: {},
     } as const;
-    for (let i = 0; i <= LIMITS.speech.localInFlight; i++) {
+    for (let i = 0; i <= SPEECH_LIMITS.localInFlight; i++) {
       expect(await rail.speak(call, leaving.signal)).toEqual({ kind: 'aborted' });
     }
   });
 
   it('the local speech rail limits concurrent speech, and frees a slot however the speech ends', async () => {
     const { begun, speak } = engineOf([1]);
-    const most = LIMITS.speech.localInFlight;
+    const most = SPEECH_LIMITS.localInFlight;
     const open = await Promise.all(
       Array.from({ length: most }, (_, agentId) => begun({ agentId })),
     );

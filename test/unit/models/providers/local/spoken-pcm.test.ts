@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { PcmByteReader } from '../../../../../media/pcm.ts';
 import type { SpeechChunk } from '../../../../../src/engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { spokenPcm } from '../../../../../src/models/providers/local/spoken-pcm.ts';
+import { SPEECH_LIMITS } from '../../../../../src/models/speech/limits.ts';
 
 const tone = (sampleRateHz: number, seconds: number): SpeechChunk => ({
   sampleRateHz,
@@ -45,7 +45,7 @@ describe('spoken sound', () => {
 
   it('resampled speech comes in short pieces', async () => {
     const pieces = await bytesOf(chunksOf(tone(16_000, 2)));
-    const most = (2 * ENGINE_LIMITS.speech.sampleRateHz * LIMITS.speech.pieceMs) / 1_000;
+    const most = (2 * ENGINE_LIMITS.speech.sampleRateHz * SPEECH_LIMITS.pieceMs) / 1_000;
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(most);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../../../media/wav.ts';
 import { ENGINE_LIMITS } from '../../../../../src/engines/limits.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { wavFile } from '../../../../../src/models/providers/local/wav-file.ts';
+import { SPEECH_LIMITS } from '../../../../../src/models/speech/limits.ts';
 
 async function piecesOf(count: number, bytes: number): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
@@ -35,7 +35,7 @@ describe('a WAV file that is made while it is sent', () => {
   });
 
   it('a long WAV file is sent before its end, leaves its length open and loses no audio', async () => {
-    const half = LIMITS.speech.wholeFileBytes / 2;
+    const half = SPEECH_LIMITS.wholeFileBytes / 2;
     const pieces = await piecesOf(5, half);
     expect(pieces.map(({ length }) => length)).toEqual([44 + 3 * half, half, half]);
     expect(Buffer.concat(pieces).readUInt32LE(40)).toBe(0xffff_ffff);
