@@ -6,7 +6,6 @@ import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
-import { RESPONSES_LIMITS } from './limits/responses.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 
@@ -24,6 +23,5 @@ export const LIMITS = {
   mcp: MCP_LIMITS,
   marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
-  responses: RESPONSES_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
+import { RESPONSES_LIMITS } from './limits.ts';
 import type { InputItem } from './responses-request.ts';
 
 export type ItemPageQuery = {
@@ -21,7 +21,7 @@ export type ItemPage = {
 /** Returns a page of items, the latest first by default. Throws the refusal when `after` names none of the items. */
 export function pageOf(
   items: readonly InputItem[],
-  { after, limit = LIMITS.responses.usualItemsPerPage, order = 'desc' }: ItemPageQuery,
+  { after, limit = RESPONSES_LIMITS.kept.usualItemsPerPage, order = 'desc' }: ItemPageQuery,
 ): ItemPage {
   const ordered = order === 'asc' ? items : items.toReversed();
   const at = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../errors.ts';
+import { RESPONSES_LIMITS } from './limits.ts';
 import type { ResponsesRequest } from './responses-request.ts';
 
 /** Facts of a response that are known before the upstream gets the request. */
@@ -23,7 +23,7 @@ export type ResponseHead = {
 export function headOf(request: ResponsesRequest, begun: Omit<ResponseHead, 'echo'>): ResponseHead {
   const { createdSec, id, isKept } = begun;
   const echo = () => echoOf(request);
-  const { echoBytes } = LIMITS.responses;
+  const { echoBytes } = RESPONSES_LIMITS.request;
   if (!isShort(request) && Buffer.byteLength(echo()) > echoBytes) {
     throw gatewayErrors.invalidRequest(
       `Instructions, tools and all else that a response repeats may have ${echoBytes} bytes together.`,

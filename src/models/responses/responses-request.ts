@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fewMembers } from '../../kernel/json/few-members.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { MODEL_LIMITS } from '../limits.ts';
+import { RESPONSES_LIMITS } from './limits.ts';
 
 const within = (min: number, max: number) => z.number().min(min).max(max).nullish();
 
@@ -10,12 +10,12 @@ const within = (min: number, max: number) => z.number().min(min).max(max).nullis
 export const ResponseId = z
   .string()
   .min(1)
-  .max(LIMITS.responses.idChars)
+  .max(RESPONSES_LIMITS.request.idChars)
   .refine(isStorable, { error: 'has a character that no id has' });
 
 /** One item of the input. Members of its type are checked by the code that reads them. */
 export const InputItem = z.looseObject({
-  type: z.string().max(LIMITS.responses.idChars).nullish(),
+  type: z.string().max(RESPONSES_LIMITS.request.idChars).nullish(),
   id: ResponseId.nullish(),
 });
 
@@ -26,7 +26,7 @@ export const InputItem = z.looseObject({
 export const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(MODEL_LIMITS.idChars),
   input: z.union([z.string(), z.array(InputItem).max(MODEL_LIMITS.chat.messages)]).nullish(),
-  instructions: z.string().max(LIMITS.responses.instructionChars).nullish(),
+  instructions: z.string().max(RESPONSES_LIMITS.request.instructionChars).nullish(),
   previous_response_id: ResponseId.nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
@@ -37,7 +37,7 @@ export const ResponsesRequest = z.looseObject({
   top_logprobs: z.number().int().min(0).max(20).nullish(),
   tools: z
     .array(z.looseObject({ type: z.string() }))
-    .max(LIMITS.responses.tools)
+    .max(RESPONSES_LIMITS.request.tools)
     .nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   text: z
@@ -47,15 +47,15 @@ export const ResponsesRequest = z.looseObject({
     })
     .nullish(),
   reasoning: z.looseObject({ effort: z.string().nullish() }).nullish(),
-  include: z.array(z.string()).max(LIMITS.responses.includes).nullish(),
+  include: z.array(z.string()).max(RESPONSES_LIMITS.request.includes).nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   metadata: fewMembers(
     z.record(
-      z.string().max(LIMITS.responses.metadataKeyChars),
-      z.string().max(LIMITS.responses.metadataChars),
+      z.string().max(RESPONSES_LIMITS.request.metadataKeyChars),
+      z.string().max(RESPONSES_LIMITS.request.metadataChars),
     ),
-    LIMITS.responses.metadataPairs,
-    `may have ${LIMITS.responses.metadataPairs} pairs`,
+    RESPONSES_LIMITS.request.metadataPairs,
+    `may have ${RESPONSES_LIMITS.request.metadataPairs} pairs`,
   ).nullish(),
 });
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
+import { RESPONSES_LIMITS } from '../../models/responses/limits.ts';
 import { ResponseId } from '../../models/responses/responses-request.ts';
 
-const { itemsPerPage } = LIMITS.responses;
+const { itemsPerPage } = RESPONSES_LIMITS.kept;
 
 export const ResponseParams = z.object({ id: ResponseId });
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import {
@@ -17,12 +16,13 @@ import {
   renewResponses,
   TRIM_LOCK,
 } from '../../../src/models/responses/kept/response-store.ts';
+import { RESPONSES_LIMITS } from '../../../src/models/responses/limits.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { seedAgent } from '../../support/ledger-world.ts';
 
 const SECRET = 's'.repeat(32);
-const { bytesPerAgent, keptBytes, perAgent } = LIMITS.responses;
+const { bytesPerAgent, bytes: keptBytes, perAgent } = RESPONSES_LIMITS.kept;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -133,7 +133,7 @@ describe('kept responses', () => {
       status: 404,
       error: 'item_not_found',
     });
-    const { conversationBytes } = LIMITS.responses;
+    const { conversationBytes } = RESPONSES_LIMITS.kept;
     expect(await refusalOf(keptWith().items(agentId, [item], conversationBytes))).toMatchObject({
       status: 400,
       error: 'conversation_too_long',
@@ -294,7 +294,7 @@ describe('kept responses', () => {
     const { agentId } = await seedAgent(database.sql);
     const first = await keep(agentId, 'x');
     await database.sql`
-      update model_responses set bytes = ${LIMITS.responses.conversationBytes} where id = ${first}`;
+      update model_responses set bytes = ${RESPONSES_LIMITS.kept.conversationBytes} where id = ${first}`;
     const second = await keep(agentId, 'y', first);
     expect(await refusalOf(keptWith().conversation(agentId, second))).toMatchObject({
       status: 400,

@@ -1,6 +1,6 @@
 import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { RESPONSES_LIMITS } from '../../../src/models/responses/limits.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { AGENT_KEY } from '../../support/gateway-world.ts';
 import { RealtimeClient } from '../../support/realtime-client.ts';
@@ -163,7 +163,7 @@ describe('a connection of the WebSocket mode', () => {
       most = Math.max(most, ++open);
       return { pieces: [...wordEvents(WORDS), usageEvent(), DONE], everyMs: 5 };
     });
-    const { connectionWaiting: waiting } = LIMITS.responses;
+    const { waiting } = RESPONSES_LIMITS.connection;
     const client = await connect();
     const asked = Array.from({ length: waiting + 3 }, (_, at) => `request ${at}`);
     for (const user of asked) client.create({ user });

@@ -1,7 +1,7 @@
 import { copyDigits } from '../../../kernel/json/digits.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { RESPONSES_LIMITS } from '../../responses/limits.ts';
 
 /**
  * Returns a translated chat whose calls have JSON objects as arguments. Text that is no JSON object (broken, or cut off by a
@@ -28,7 +28,7 @@ function textOf(call: unknown): string | undefined {
   const called = isObject(call) && isObject(call.function) ? call.function : undefined;
   const text = called?.arguments;
   if (typeof text !== 'string') return undefined;
-  const told = tryParseJson(text, LIMITS.responses.callJson);
+  const told = tryParseJson(text, RESPONSES_LIMITS.answer.callJson);
   return isObject(told) && !Array.isArray(told) ? undefined : text;
 }
 

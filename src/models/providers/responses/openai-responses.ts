@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
+import { RESPONSES_LIMITS } from '../../responses/limits.ts';
 import { withFittingCallIds } from '../fit/item-call-ids.ts';
 import { writeSentJson } from '../fit/write-sent.ts';
 import { openPool } from '../open-pool.ts';
@@ -22,7 +23,7 @@ export function createResponsesRail(deps: {
   readonly clock: Clock;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): ResponsesRail & AsyncDisposable {
-  const { queueBytes } = LIMITS.responses;
+  const { queueBytes } = RESPONSES_LIMITS.answer;
   const limits = { queueBytes, ...deps.limits };
   const pool = openPool({ ...deps, limits, path: '/responses', credential: bearer });
   const sent = ({ body, paymentMethod }: ResponsesCall) => ({

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { KeptConversation } from '../kept/kept-responses.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 
 /** Bytes that all connections of this process remember together. */
 export class ConnectionBytes {
@@ -7,7 +7,7 @@ export class ConnectionBytes {
 
   /** Takes `bytes`, or returns false when the limit leaves less. */
   take(bytes: number): boolean {
-    if (this.#bytes + bytes > LIMITS.responses.connectionsBytes) return false;
+    if (this.#bytes + bytes > RESPONSES_LIMITS.connection.allBytes) return false;
     this.#bytes += bytes;
     return true;
   }
@@ -40,7 +40,7 @@ export class ConnectionMemory {
     this.#forget();
     const { bytes } = conversation;
     // A response may end after its connection was closed.
-    if (this.#isClosed || bytes > LIMITS.responses.connectionBytes) return;
+    if (this.#isClosed || bytes > RESPONSES_LIMITS.connection.bytes) return;
     if (!this.#all.take(bytes)) return;
     this.#last = { ...conversation, id };
   }

@@ -2,7 +2,6 @@ import { DRAINING } from '../../../../machines/draining.ts';
 import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Relayed } from '../../purchase/answer.ts';
@@ -11,6 +10,7 @@ import type { Buyer } from '../../purchase/buyer.ts';
 import { PacedClient, type PacedSocket } from '../../purchase/paced-client.ts';
 import type { RoutingPreferences } from '../../routing/routing-preferences.ts';
 import { responseErrors } from '../errors.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import type { Responses } from '../responses.ts';
 import type { ResponsesRequest } from '../responses-request.ts';
 import { type ConnectionBytes, ConnectionMemory } from './connection-memory.ts';
@@ -42,12 +42,12 @@ type Deps = {
 };
 
 const {
-  connectionMs,
-  connectionStallMs,
-  connectionUnsentBytes,
-  connectionWaiting,
-  connectionWaitingChars,
-} = LIMITS.responses;
+  lifeMs: connectionMs,
+  stallMs: connectionStallMs,
+  unsentBytes: connectionUnsentBytes,
+  waiting: connectionWaiting,
+  waitingChars: connectionWaitingChars,
+} = RESPONSES_LIMITS.connection;
 
 /** Reason for closing a socket. Each waiting request is refused with `refusal` first. */
 type Closing = {

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import { deleteExpired, deleteResponsesOf } from './response-store.ts';
 
 const EVERY_MS = 60_000;
@@ -11,7 +11,7 @@ export function createResponseForgetter({ sql }: { readonly sql: Sql }): Worker 
     name: 'forget-responses',
     everyMs: EVERY_MS,
     async tick() {
-      const { duePerPass, passesPerTick } = LIMITS.responses;
+      const { duePerPass, passesPerTick } = RESPONSES_LIMITS.kept;
       for (let pass = 0; pass < passesPerTick; pass++) {
         if ((await deleteExpired(sql, duePerPass)) < duePerPass) return;
       }

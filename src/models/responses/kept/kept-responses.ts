@@ -10,6 +10,7 @@ import type { Random } from '../../../kernel/random.ts';
 import { openSealed, seal } from '../../../kernel/seal.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { responseErrors } from '../errors.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import type { InputItem } from '../responses-request.ts';
 import { ResponseInserts } from './response-inserts.ts';
 import {
@@ -61,7 +62,7 @@ export interface KeptResponses {
   rest(agentId: number, id: string): Promise<readonly InputItem[]>;
   /**
    * Finds output items of kept responses by their ids. Throws the refusal of the first missing item, and of responses that
-   * together with `besideBytes` are longer than `LIMITS.responses.conversationBytes`.
+   * together with `besideBytes` are longer than `RESPONSES_LIMITS.kept.conversationBytes`.
    */
   items(
     agentId: number,
@@ -168,7 +169,7 @@ export function createKeptResponses({
       const id = String(response.id);
       try {
         const bytes = await writeKept(written, input);
-        if (bytes.length > LIMITS.responses.keptBytes) return false;
+        if (bytes.length > RESPONSES_LIMITS.kept.bytes) return false;
         if (isLongJson(bytes)) await turnForLongWork();
         const sealed = seal(secret, placeOf(agentId, id), bytes, random);
         // An upstream may send any value as an id. An item whose id is no text cannot be found by its id.
@@ -239,7 +240,7 @@ export const outputOf = ({ output }: Json): InputItem[] =>
 
 /** Returns the sum of the rows' bytes and `besideBytes`. Throws the refusal when it exceeds the bound of a conversation. */
 function requireShort(rows: readonly Pick<ResponseRef, 'bytes'>[], besideBytes = 0): number {
-  const { conversationBytes } = LIMITS.responses;
+  const { conversationBytes } = RESPONSES_LIMITS.kept;
   const bytes = rows.reduce((sum, row) => sum + row.bytes, besideBytes);
   if (bytes > conversationBytes) throw responseErrors.conversationTooLong(conversationBytes);
   return bytes;

@@ -1,7 +1,7 @@
 import { type Clock, soon } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { answerWithin, CallTimeout, isTransient } from '../../../platform/postgres/transient.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import { deleteResponses, insertResponses, type NewResponse } from './response-store.ts';
 
 type Waiting = {
@@ -32,7 +32,7 @@ export class ResponseInserts {
   insert(row: NewResponse): Promise<void> {
     return new Promise((written, failed) => {
       this.#waiting.push({ row, written, failed });
-      if (this.#writers < LIMITS.responses.inserts) void this.#writeAll();
+      if (this.#writers < RESPONSES_LIMITS.kept.inserts) void this.#writeAll();
     });
   }
 
@@ -46,7 +46,7 @@ export class ResponseInserts {
   }
 
   #takeNext(): Waiting[] {
-    const { rowsPerInsert, bytesPerInsert } = LIMITS.responses;
+    const { rowsPerInsert, bytesPerInsert } = RESPONSES_LIMITS.kept;
     let bytes = 0;
     const end = this.#waiting.findIndex(({ row }, at) => {
       bytes += row.sealed.length;
@@ -86,7 +86,7 @@ export class ResponseInserts {
     const rows = batch.map(({ row }) => row);
     const inserted = insertResponses(this.#sql, rows);
     try {
-      await answerWithin(this.#clock, LIMITS.responses.insertMs, inserted);
+      await answerWithin(this.#clock, RESPONSES_LIMITS.kept.insertMs, inserted);
     } catch (error) {
       if (error instanceof CallTimeout) void this.#takeBack(inserted, rows);
       throw error;

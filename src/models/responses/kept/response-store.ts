@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { numberArray, textArray } from '../../../platform/postgres/pg-array.ts';
 import type { Queryable } from '../../../platform/postgres/sql.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 
 /** First number of the advisory lock for trims; the second number is the agent's id. */
 export const TRIM_LOCK = 0x7265_7370;
@@ -64,7 +64,7 @@ export async function insertResponses(sql: Queryable, rows: readonly NewResponse
  * many is deleted.
  */
 export async function deleteBeyondBounds(sql: Queryable, agentId: number): Promise<void> {
-  const { bytesPerAgent, perAgent } = LIMITS.responses;
+  const { bytesPerAgent, perAgent } = RESPONSES_LIMITS.kept;
   await sql`
     with beyond as materialized (
       select expires_at, id from (
@@ -92,7 +92,7 @@ export async function findSealed(
 }
 
 /**
- * Reads a response and the kept responses that it continues, up to `LIMITS.responses.chain`. The response itself comes first.
+ * Reads a response and the kept responses that it continues, up to `RESPONSES_LIMITS.kept.chain`. The response itself comes first.
  */
 export async function findChain(
   sql: Queryable,
@@ -106,7 +106,7 @@ export async function findChain(
       union all
       select r.id, r.previous_id, r.bytes, c.depth + 1
       from chain c join model_responses r on r.id = c.previous_id
-      where r.agent_id = ${agentId} and r.expires_at > now() and c.depth < ${LIMITS.responses.chain}
+      where r.agent_id = ${agentId} and r.expires_at > now() and c.depth < ${RESPONSES_LIMITS.kept.chain}
     )
     select id, previous_id as "previousId", bytes from chain order by depth`;
 }
@@ -131,7 +131,7 @@ export async function findHolders(
 
 /**
  * Extends the expiry of responses by `keptDays` from now, unless it was extended within the last
- * `LIMITS.responses.renewedAfterMinutes`.
+ * `RESPONSES_LIMITS.kept.renewedAfterMinutes`.
  */
 export async function renewResponses(
   sql: Queryable,
@@ -139,7 +139,7 @@ export async function renewResponses(
   ids: readonly string[],
   keptDays: number,
 ): Promise<void> {
-  const lately = LIMITS.responses.renewedAfterMinutes;
+  const lately = RESPONSES_LIMITS.kept.renewedAfterMinutes;
   await sql`
     update model_responses set expires_at = now() + make_interval(days => ${keptDays}::integer)
     where id = any(${textArray(ids)}::text[]) and agent_id = ${agentId}

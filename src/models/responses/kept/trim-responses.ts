@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { RecentMap } from '../../../kernel/recent-map.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import { deleteBeyondBounds } from './response-store.ts';
 
 /** Rows and bytes that one agent added since its last trim, and its trims under way. */
@@ -12,7 +12,7 @@ type Added = {
   next?: Promise<void> | undefined;
 };
 
-const { trimAfterBytes, trimAfterRows, trimmedAgents } = LIMITS.responses;
+const { trimAfterBytes, trimAfterRows, trimmedAgents } = RESPONSES_LIMITS.kept;
 
 /**
  * Deletes the responses of an agent beyond its bounds: after the first row that this process adds, then after every

@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 
 /**
  * Parameter of the function that replaces a custom tool, because chat has only functions. The parameter holds the tool's
@@ -138,7 +138,7 @@ function readEscape(text: string, at: number): { char: string; end: number } | u
  * Returns the input in arguments of an unexpected form: some models use another member, or write the text without an object.
  */
 function inputWithin(text: string): string {
-  const told = tryParseJson(text, LIMITS.responses.callJson);
+  const told = tryParseJson(text, RESPONSES_LIMITS.answer.callJson);
   if (typeof told === 'string') return told;
   if (!isObject(told)) return text;
   if (typeof told[MEMBER] === 'string') return told[MEMBER];

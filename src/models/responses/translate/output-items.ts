@@ -1,7 +1,7 @@
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 
-const { outputParts } = LIMITS.responses;
+const { outputParts } = RESPONSES_LIMITS.answer;
 
 export type Emit = (type: string, fields: Json) => void;
 

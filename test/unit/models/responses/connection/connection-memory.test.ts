@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import {
   ConnectionBytes,
   ConnectionMemory,
 } from '../../../../../src/models/responses/connection/connection-memory.ts';
+import { RESPONSES_LIMITS } from '../../../../../src/models/responses/limits.ts';
 
-const { connectionBytes, connectionsBytes } = LIMITS.responses;
+const { bytes: connectionBytes, allBytes: connectionsBytes } = RESPONSES_LIMITS.connection;
 const said = (bytes: number) => ({ bytes, items: [{ type: 'message' }] });
 
 describe('what a connection remembers', () => {

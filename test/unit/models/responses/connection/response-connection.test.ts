@@ -1,20 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { relayStream } from '../../../../../src/models/purchase/relay-stream.ts';
 import { ConnectionBytes } from '../../../../../src/models/responses/connection/connection-memory.ts';
 import { ResponseConnection } from '../../../../../src/models/responses/connection/response-connection.ts';
+import { RESPONSES_LIMITS } from '../../../../../src/models/responses/limits.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const {
-  connectionMs,
-  connectionStallMs,
-  connectionUnsentBytes,
-  connectionWaiting,
-  connectionWaitingChars,
-} = LIMITS.responses;
+  lifeMs: connectionMs,
+  stallMs: connectionStallMs,
+  unsentBytes: connectionUnsentBytes,
+  waiting: connectionWaiting,
+  waitingChars: connectionWaitingChars,
+} = RESPONSES_LIMITS.connection;
 type ConnectionDeps = ConstructorParameters<typeof ResponseConnection>[0];
 
 const DELTA = Buffer.from('data: {"type":"delta"}\n\n');

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { soon } from '../../../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ResponseInserts } from '../../../../../src/models/responses/kept/response-inserts.ts';
+import { RESPONSES_LIMITS } from '../../../../../src/models/responses/limits.ts';
 import type { Sql } from '../../../../../src/platform/postgres/sql.ts';
 import { CallTimeout } from '../../../../../src/platform/postgres/transient.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 
-const { insertMs, inserts: most, rowsPerInsert } = LIMITS.responses;
+const { insertMs, inserts: most, rowsPerInsert } = RESPONSES_LIMITS.kept;
 
 const rowOf = (id: string) => ({
   id,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { ResponseTrimmer } from '../../../../../src/models/responses/kept/trim-responses.ts';
+import { RESPONSES_LIMITS } from '../../../../../src/models/responses/limits.ts';
 import type { Sql } from '../../../../../src/platform/postgres/sql.ts';
 
-const { trimAfterBytes, trimAfterRows } = LIMITS.responses;
+const { trimAfterBytes, trimAfterRows } = RESPONSES_LIMITS.kept;
 
 /** A trimmer on a database that is as slow as it is told, and how often it was asked, at most at a time. */
 function trimming() {
