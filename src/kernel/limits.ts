@@ -1,6 +1,5 @@
 import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
-import { MARKETPLACE_LIMITS } from './limits/marketplace.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
@@ -21,7 +20,6 @@ export const LIMITS = {
   ...OUTBOUND_LIMITS,
   deepgram: DEEPGRAM_LIMITS,
   mcp: MCP_LIMITS,
-  marketplace: MARKETPLACE_LIMITS,
   phone: PHONE_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

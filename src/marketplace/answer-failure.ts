@@ -1,5 +1,4 @@
 import { ApiError } from '../kernel/api-error.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import {
   VendorFailed,
@@ -10,6 +9,7 @@ import { proxyErrors } from '../payments/errors.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import { X402_LIMITS } from '../x402/limits.ts';
 import { marketplaceErrors } from './errors.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { VendorRefused } from './vendor.ts';
@@ -74,7 +74,7 @@ function relayed(
       'content-type': /^[\x20-\x7e]{1,128}$/.test(type) ? type : 'application/octet-stream',
       ...(typeof wait === 'string' && /^\d{1,6}$/.test(wait) && { 'retry-after': wait }),
     },
-    body: withoutKeys(body, credentials, LIMITS.marketplace.refusalBytes),
+    body: withoutKeys(body, credentials, MARKETPLACE_LIMITS.sale.refusalBytes),
     costRaw: 0n,
     payment: 'passthrough',
     upstreamMs: 0,

@@ -1,6 +1,6 @@
 import { writeJsonInTurns } from '../kernel/json/write-json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../kernel/long-work.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { Delivery } from './vendor.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function deliveryBody(
 }
 
 async function base64(bytes: Buffer): Promise<Buffer[]> {
-  const { base64BytesPerTurn: step } = LIMITS.marketplace;
+  const { base64BytesPerTurn: step } = MARKETPLACE_LIMITS.request;
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += step) {
     if (at > 0) await turnForLongWork();

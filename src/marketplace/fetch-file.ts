@@ -1,6 +1,5 @@
 import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { joinPieces } from '../kernel/long-work.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import { admitHost, askerOf, viewAgent } from '../payments/proxy/admit-call.ts';
@@ -11,6 +10,7 @@ import type { GuardedClient } from '../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../platform/egress/send-failed.ts';
 import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import type { BytesShare } from './bytes-in-flight.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import { unfit } from './vendor.ts';
 
 /** Member of the request that has the address, and the kind of file that is accepted from there. */
@@ -61,8 +61,14 @@ export function fileCallerOf(
   };
 }
 
-const { audioFirstByteMs, audioIdleMs, audioMs, audioPace, audioRedirects, bytesInFlight } =
-  LIMITS.marketplace;
+const {
+  firstByteMs: audioFirstByteMs,
+  idleMs: audioIdleMs,
+  timeoutMs: audioMs,
+  pace: audioPace,
+  redirects: audioRedirects,
+} = MARKETPLACE_LIMITS.audio;
+const { bytesInFlight } = MARKETPLACE_LIMITS.sale;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 

@@ -1,12 +1,12 @@
 import { probeDuration } from '../../media/duration/probe-duration.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
 import type { FetchFile, FileCaller } from './fetch-file.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import { unfit } from './vendor.ts';
 
 export type FetchSound = (audioUrl: string, caller: FileCaller) => Promise<SoundFile>;
 
-const { audioBytes: mostBytes, audioSeconds } = LIMITS.marketplace;
+const { bytes: mostBytes, seconds: audioSeconds } = MARKETPLACE_LIMITS.audio;
 
 const SOUND = {
   member: 'audioUrl',

@@ -1,6 +1,6 @@
-import { LIMITS } from '../kernel/limits.ts';
 import type { OnOver } from '../payments/proxy/marketplace.ts';
 import { type BytesShare, createBytesInFlight } from './bytes-in-flight.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import { createNamedSlots, type WithSlot } from './named-slots.ts';
 
 /** Limits that all calls of a process share: calls at a time, and memory. */
@@ -12,8 +12,13 @@ export type MarketSlots = {
 };
 
 export function createMarketSlots(): MarketSlots {
-  const { bytesInFlight, filesInFlight, filesPerAccount, filesPerAgent } = LIMITS.marketplace;
-  const { salesPerAccount, salesPerAgent, salesPerVendor } = LIMITS.marketplace;
+  const { bytesInFlight } = MARKETPLACE_LIMITS.sale;
+  const { filesInFlight, filesPerAccount, filesPerAgent } = MARKETPLACE_LIMITS.audio;
+  const {
+    perAccount: salesPerAccount,
+    perAgent: salesPerAgent,
+    perVendor: salesPerVendor,
+  } = MARKETPLACE_LIMITS.sale;
   return {
     shareOf: createBytesInFlight(bytesInFlight),
     withSale: createNamedSlots({

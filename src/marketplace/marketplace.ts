@@ -3,7 +3,6 @@ import { requestErrors } from '../http/route/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Memory, MemoryOp } from '../memory/memory.ts';
 import { BODIES } from '../memory/memory-shape.ts';
 import type {
@@ -16,6 +15,7 @@ import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { DocumentJobs } from './documents/document-jobs.ts';
 import { marketplaceErrors } from './errors.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { MarketAddress } from './market-address.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { isService, type ServiceName } from './requests.ts';
@@ -42,7 +42,7 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
     if (path.startsWith(DOCUMENTS)) return turnIntoText(deps, path, call);
     const { service, vendor } = serviceAt(path);
     requireMethod(call, 'POST');
-    const body = await readBody(call, LIMITS.marketplace.bodyBytes);
+    const body = await readBody(call, MARKETPLACE_LIMITS.request.bodyBytes);
     const sale = saleOf(address, call);
     const { advisory, ...served } = await deps.shim.serve({ ...sale, service, vendor, body });
     if (advisory === undefined) return served;
@@ -56,7 +56,7 @@ export function createMarketplace(deps: MarketplaceDeps): Marketplace {
       throw notFound(path);
     }
     if (path.startsWith(DOCUMENTS)) return deps.documents.priceOf(documentsAt(path).vendor);
-    const given = await readBody({ body }, LIMITS.marketplace.bodyBytes);
+    const given = await readBody({ body }, MARKETPLACE_LIMITS.request.bodyBytes);
     return deps.shim.priceOf({ ...serviceAt(path), body: given });
   }
 
@@ -119,7 +119,7 @@ async function turnIntoText(
   const { jobId, vendor } = documentsAt(path);
   if (jobId === undefined) {
     requireMethod(call, 'POST');
-    const body = await readBody(call, LIMITS.marketplace.documents.bodyBytes);
+    const body = await readBody(call, MARKETPLACE_LIMITS.documents.bodyBytes);
     return documents.submit({ ...saleOf(address, call), vendor, body });
   }
   requireMethod(call, 'GET');
@@ -175,7 +175,7 @@ const free = (
 const notFound = (path: string) =>
   new OwnRefusal(
     marketplaceErrors.notFound(
-      `The marketplace has nothing at ${path.slice(0, LIMITS.marketplace.pathChars)}.`,
+      `The marketplace has nothing at ${path.slice(0, MARKETPLACE_LIMITS.request.pathChars)}.`,
     ),
   );
 

@@ -1,8 +1,8 @@
 import type { ZodError, z } from 'zod';
 import { requestErrors } from '../http/route/errors.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { SERVICES, type ServiceBodies, type ServiceName } from './requests.ts';
 
@@ -37,7 +37,7 @@ const detailsOf = (error: ZodError) =>
 /** Returns the number of code points in a text. Throws the refusal of a text that its vendor does not accept in one piece. */
 export function requireShort(
   order: { readonly text: string } | { readonly input: string },
-  mostChars: number = LIMITS.marketplace.textChars,
+  mostChars: number = MARKETPLACE_LIMITS.request.textChars,
 ): number {
   const [member, text] = 'text' in order ? ['text', order.text] : ['input', order.input];
   const points = codePointsOf(text);

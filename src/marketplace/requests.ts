@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../kernel/limits.ts';
 import { EGRESS_LIMITS } from '../platform/egress/limits.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 
-const { mostTextChars, nameChars, optionChars, optionItems, options } = LIMITS.marketplace;
+const { mostTextChars, nameChars, optionChars, optionItems, options } = MARKETPLACE_LIMITS.request;
 
 const Option = z.union([z.string().max(optionChars), z.number(), z.boolean()]);
 

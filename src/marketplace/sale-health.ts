@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Worker } from '../kernel/schedule.ts';
 import { VendorFailed, VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import { VendorRefused } from './vendor.ts';
 
 /** Result of a vendor's sales in one process since the last write to the database. */
@@ -55,7 +55,7 @@ export function createSaleHealth({
     },
     worker: {
       name: 'note-sales',
-      everyMs: LIMITS.marketplace.salesNotedEveryMs,
+      everyMs: MARKETPLACE_LIMITS.health.salesNotedEveryMs,
       async tick() {
         if (lately.size === 0) return;
         const written = lately;

@@ -1,5 +1,4 @@
 import { type Clock, sleep } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Random } from '../kernel/random.ts';
 import { MODEL_LIMITS } from '../models/limits.ts';
 import {
@@ -9,6 +8,7 @@ import {
   VendorSaidTooMuch,
 } from '../models/providers/vendors/vendor-api.ts';
 import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
 import { type AgentVendorClient, VendorRefused } from './vendor.ts';
@@ -17,7 +17,7 @@ export type VendorClientDeps = {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly random: Random;
-  /** Time limit of one order in milliseconds. Default: `LIMITS.marketplace.vendorMs`. */
+  /** Time limit of one order in milliseconds. Default: `MARKETPLACE_LIMITS.sale.vendorMs`. */
   readonly vendorMs?: number | undefined;
 };
 
@@ -34,9 +34,9 @@ export function openVendorClient(
     soundMs = 0,
   }: { readonly agentId: number; readonly signal: AbortSignal; readonly soundMs?: number },
 ): AgentVendorClient {
-  const { clock, random, vendorMs = LIMITS.marketplace.vendorMs } = deps;
+  const { clock, random, vendorMs = MARKETPLACE_LIMITS.sale.vendorMs } = deps;
   const { abandonMs, answerBytes } = MODEL_LIMITS.vendor;
-  const { vendorMsPerAudioSecond } = LIMITS.marketplace;
+  const { vendorMsPerAudioSecond } = MARKETPLACE_LIMITS.sale;
   const deadlineMs = clock.monotonicMs() + vendorMs + (soundMs / 1_000) * vendorMsPerAudioSecond;
   const leftMs = () => {
     const left = Math.ceil(deadlineMs - clock.monotonicMs());

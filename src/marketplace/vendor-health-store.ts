@@ -1,5 +1,5 @@
-import { LIMITS } from '../kernel/limits.ts';
 import type { Queryable } from '../platform/postgres/sql.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { SoldLately } from './sale-health.ts';
 
 /** Result of probing one vendor. */
@@ -35,7 +35,7 @@ export async function claimProbe(
       select v.vendor from marketplace_vendors v
       where v.vendor in (select json_array_elements_text(${names}::text::json))
         and (v.checked_at is null
-          or v.checked_at < now() - ${LIMITS.marketplace.probeEveryMs} * interval '1 millisecond')
+          or v.checked_at < now() - ${MARKETPLACE_LIMITS.health.probeEveryMs} * interval '1 millisecond')
       order by v.checked_at nulls first, v.vendor limit 1 for update skip locked)
     returning vendor`;
   return row?.vendor;
@@ -58,7 +58,7 @@ export async function saveProbe(
       update marketplace_vendors v
       set failures = case when ${isOk}::boolean then 0 else v.failures + 1 end,
         status = case when ${isOk}::boolean then 'ok'
-          when v.failures + 1 >= ${LIMITS.marketplace.failuresUntilDown}::integer then 'down'
+          when v.failures + 1 >= ${MARKETPLACE_LIMITS.health.failuresUntilDown}::integer then 'down'
           else v.status end,
         latency_ms = ${latencyMs}, excerpt = ${excerpt}
       from before b where v.vendor = b.vendor
@@ -92,7 +92,7 @@ export async function noteSales(sql: Queryable, sales: readonly SoldLately[]): P
 
 /** Returns the health of the vendors that have sold to agents within `salesCountMs`, by name. */
 export async function findSales(sql: Queryable): Promise<readonly VendorHealth[]> {
-  const { failuresUntilDown, salesCountMs } = LIMITS.marketplace;
+  const { failuresUntilDown, salesCountMs } = MARKETPLACE_LIMITS.health;
   return sql<VendorHealth[]>`
     select vendor, case when sale_failures >= ${failuresUntilDown} then 'down' else 'ok' end as status,
       sold_at as "checkedAt", sale_latency_ms as "latencyMs", null as excerpt

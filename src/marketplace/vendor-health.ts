@@ -1,10 +1,10 @@
 import { encodeWav } from '../../media/wav.ts';
 import { formatUsdc } from '../kernel/amount.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Worker } from '../kernel/schedule.ts';
 import { X402_LIMITS } from '../x402/limits.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { MarketAddress } from './market-address.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { listPriceRaw } from './prices/price.ts';
@@ -99,7 +99,7 @@ export function createVendorHealths(deps: HealthDeps): VendorHealths {
       };
     },
     worker: deps.probes
-      ? { name: 'probe-vendors', everyMs: LIMITS.marketplace.probeTickMs, tick }
+      ? { name: 'probe-vendors', everyMs: MARKETPLACE_LIMITS.health.probeTickMs, tick }
       : undefined,
   };
 }
@@ -157,7 +157,7 @@ function shown(
   seen: VendorHealth | undefined,
   address: MarketAddress,
 ): VendorList['vendors'][number] {
-  const costRaw = listPriceRaw(plan.price, milliUnits, LIMITS.marketplace.marginBps);
+  const costRaw = listPriceRaw(plan.price, milliUnits, MARKETPLACE_LIMITS.marginBps);
   return {
     vendor: name,
     name: title,

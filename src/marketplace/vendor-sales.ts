@@ -1,7 +1,6 @@
 import { requestErrors } from '../http/route/errors.ts';
 import { IDEMPOTENCY_LIMITS } from '../idempotency/limits.ts';
 import { ApiError } from '../kernel/api-error.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { VendorFailed } from '../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/marketplace.ts';
@@ -11,6 +10,7 @@ import { deliveryBody } from './delivery-body.ts';
 import { marketplaceErrors } from './errors.ts';
 import type { FileCallerOf } from './fetch-file.ts';
 import type { FetchSound } from './fetch-sound.ts';
+import { MARKETPLACE_LIMITS } from './limits.ts';
 import { type CallResources, type MarketSlots, withShare } from './market-slots.ts';
 import type { OpenAccount } from './open-accounts.ts';
 import { OwnRefusal } from './own-refusal.ts';
@@ -74,7 +74,7 @@ export function createVendorSales(deps: VendorSalesDeps): VendorSales {
   const { shareOf, withFile, withSale } = deps.rooms;
 
   async function finish(call: ServedCall, vendor: Vendor, goods: Goods) {
-    const { bytesInFlight, saleBytes } = LIMITS.marketplace;
+    const { bytesInFlight, bytes: saleBytes } = MARKETPLACE_LIMITS.sale;
     call.share.reserve(saleBytes);
     let body: Buffer = Buffer.alloc(0);
     const ask = async () => {
@@ -203,7 +203,7 @@ function planned(
   try {
     const points = 'file' in order ? 0 : requireShort(order, service.mostChars);
     const plan = planOf(service, order);
-    const { marginBps } = LIMITS.marketplace;
+    const { marginBps } = MARKETPLACE_LIMITS;
     const durationMs = 'file' in order ? order.file.durationMs : 0;
     const characters = plan.characters ?? points;
     const milliUnits = 'file' in order ? durationMs : characters * 1_000;
@@ -212,7 +212,7 @@ function planned(
     // An order with a price is read to the end after the client has left, since the vendor bills for it.
     const signal = priceRaw > 0n ? new AbortController().signal : call.signal;
     const onBytes = (bytes: number) =>
-      call.share.use(bytes * LIMITS.marketplace.bytesInFlight.answer);
+      call.share.use(bytes * MARKETPLACE_LIMITS.sale.bytesInFlight.answer);
     const counted = {
       ...deps,
       fetch: (request: FetchRequest) => deps.fetch({ ...request, onBytes }),

@@ -47,7 +47,7 @@ export type OrderPlan = {
 };
 
 export type Service<S extends ServiceName> = {
-  /** Longest text in code points. Absent: `LIMITS.marketplace.textChars`. */
+  /** Longest text in code points. Absent: `MARKETPLACE_LIMITS.request.textChars`. */
   readonly mostChars?: number;
   /** Returns true for names of options that are passed to the vendor. Absent: no option is passed. */
   readonly options?: (name: string) => boolean;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { route } from '../http/route/route.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { abortSignalOf } from '../kernel/stop-signal.ts';
 import type { DirectSales } from '../marketplace/direct-sales.ts';
 import { marketplaceErrors } from '../marketplace/errors.ts';
+import { MARKETPLACE_LIMITS } from '../marketplace/limits.ts';
 import { SERVICES, type ServiceName } from '../marketplace/requests.ts';
 import { readSpender } from '../models/purchase/read-spender.ts';
 
-const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
+const Params = z.object({ vendor: z.string().min(1).max(MARKETPLACE_LIMITS.request.nameChars) });
 
 /** Creates the route of one marketplace service, for all its vendors. */
 export const sellService = <S extends ServiceName>(service: S, summary: string) =>
@@ -19,7 +19,7 @@ export const sellService = <S extends ServiceName>(service: S, summary: string) 
     rateLimit: 'proxy',
     idempotent: true,
     keepsRefusals: true,
-    maxBodyBytes: LIMITS.marketplace.bodyBytes,
+    maxBodyBytes: MARKETPLACE_LIMITS.request.bodyBytes,
     params: Params,
     body: SERVICES[service],
     badJson: marketplaceErrors.invalidJson,

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { VendorRefused } from '../vendor.ts';
 import { openVendorClient } from '../vendor-client.ts';
@@ -13,7 +13,7 @@ import { ResultTooLarge } from './vendor-files.ts';
 
 type Deps = JobDeps & { readonly signal: AbortSignal };
 
-const { lookMs, stepMs } = LIMITS.marketplace.documents;
+const { lookMs, stepMs } = MARKETPLACE_LIMITS.documents;
 
 /**
  * Takes a claimed job one step on. A start whose answer is lost is never sent again: the vendor is queried for the outcome, and

@@ -1,7 +1,7 @@
 import { inflate } from 'node:zlib';
 import { requestErrors } from '../../http/route/errors.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { isZip, readZip } from './read-zip.ts';
 
 /** Number of pages of a document, by its bytes. */
@@ -14,8 +14,8 @@ export type CountedPages = {
 };
 
 const { archiveEntries, dictionaryBytes, marks, pages, streamBytes, streams, trees } =
-  LIMITS.marketplace.documents;
-const { searchBytesPerTurn } = LIMITS.marketplace.documents;
+  MARKETPLACE_LIMITS.documents;
+const { searchBytesPerTurn } = MARKETPLACE_LIMITS.documents;
 
 /**
  * Counts the pages of a PDF, or of a ZIP archive of JPEG and PNG pages, in bounded work. A PDF can hide pages, in streams,

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { MarketAnswer, MarketPrice } from '../../payments/proxy/marketplace.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { advanceJob } from './advance-job.ts';
 import type { ClaimedJob } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
@@ -21,7 +21,7 @@ export interface DocumentJobs extends AsyncDisposable {
 }
 
 export function createDocumentJobs(deps: JobDeps): DocumentJobs {
-  const { jobsPerTick, tickMs } = LIMITS.marketplace.documents;
+  const { jobsPerTick, tickMs } = MARKETPLACE_LIMITS.documents;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   const attending = { ...deps, signal: stopping.signal };

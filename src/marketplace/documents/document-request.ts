@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 
-const { inlineBytes } = LIMITS.marketplace.documents;
+const { inlineBytes } = MARKETPLACE_LIMITS.documents;
 const INLINE_CHARS = 4 * Math.ceil(inlineBytes / 3);
 
 /** A document that is to be turned into text: its address, or its bytes. Its pages are counted in the bytes. */
@@ -19,7 +19,7 @@ export const DocumentBody = z
       .max(INLINE_CHARS)
       .refine((text) => isBase64(text), 'must be base64')
       .nullish(),
-    language_code: z.string().max(LIMITS.marketplace.nameChars).nullish(),
+    language_code: z.string().max(MARKETPLACE_LIMITS.request.nameChars).nullish(),
     output_format: z.enum(['md', 'html']).nullish(),
   })
   .refine(({ documentBase64, documentUrl }) => (documentBase64 == null) !== (documentUrl == null), {

@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/companion.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { jobCompleted, marketplaceSold } from '../../webhooks/payment-event.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { listPriceRaw } from '../prices/price.ts';
 import type { Deviation } from '../tripwires/deviation.ts';
 import type { DocumentService, VendorPages } from './document-service.ts';
@@ -49,7 +49,7 @@ export async function completeJob(
   }
   const total = told.total ?? null;
   const failed = total === null ? null : Math.max(0, total - made);
-  const { marginBps } = LIMITS.marketplace;
+  const { marginBps } = MARKETPLACE_LIMITS;
   const verdict: JobVerdict = {
     status: 'completed',
     pages: { total, delivered, failed },

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { storableJson } from '../../platform/postgres/storable.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import {
   type ClaimedJob,
   failedVerdict,
@@ -29,7 +29,7 @@ export type NewJob = {
  * Inserts a job before its caller gets the id. Returns false when the agent or its account has its limit of unfinished jobs.
  */
 export async function insertJob(sql: Sql, job: NewJob): Promise<boolean> {
-  const { jobsPerAccount, jobsPerAgent, leaseMs, lifeMs } = LIMITS.marketplace.documents;
+  const { jobsPerAccount, jobsPerAgent, leaseMs, lifeMs } = MARKETPLACE_LIMITS.documents;
   return sql.begin(async (tx) => {
     // The lock lets one job of an account be counted at a time.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`jobs of ${job.accountId}`}, 0))`;
@@ -74,7 +74,7 @@ export async function queueJob(sql: Queryable, id: string, vendorJobId: string):
 
 /** Claims due jobs, the longest due first. */
 export async function claimJobs(sql: Queryable, limit: number): Promise<ClaimedJob[]> {
-  const { leaseMs, startUndecidedMs } = LIMITS.marketplace.documents;
+  const { leaseMs, startUndecidedMs } = MARKETPLACE_LIMITS.documents;
   return sql<ClaimedJob[]>`
     with due as (
       select id from marketplace_jobs where due_at <= now() and ended_at is null
@@ -135,7 +135,7 @@ export const finishJob = (
   job: Claim,
   { costRaw, status }: { readonly costRaw: bigint; readonly status: JobVerdict['status'] },
 ): Promise<boolean> => {
-  const { keptMs, resultKeptMs } = LIMITS.marketplace.documents;
+  const { keptMs, resultKeptMs } = MARKETPLACE_LIMITS.documents;
   return moved(tx`
     update marketplace_jobs
     set step = ${status}, cost_raw = ${costRaw.toString()}::bigint, ended_at = now(),
@@ -167,7 +167,7 @@ export async function findResult(sql: Queryable, id: string): Promise<Buffer | u
 
 /** Deletes expired results and expired jobs, at most `limit` rows together. */
 export async function forgetJobs(sql: Queryable, limit: number): Promise<void> {
-  const { keptMs } = LIMITS.marketplace.documents;
+  const { keptMs } = MARKETPLACE_LIMITS.documents;
   await sql`
     with old as (
       select id, result is null as is_bare from marketplace_jobs

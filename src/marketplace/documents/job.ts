@@ -82,7 +82,7 @@ export type ClaimedJob = {
   readonly vendorJobId: string | null;
   readonly looks: number;
   readonly verdict: JobVerdict | null;
-  /** True when the job is older than `LIMITS.marketplace.documents.lifeMs`. */
+  /** True when the job is older than `MARKETPLACE_LIMITS.documents.lifeMs`. */
   readonly isOverdue: boolean;
   /**
    * True when the answer to the start was lost `startUndecidedMs` ago, and the vendor has not reported that the job has begun.

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import type { DocumentOrder } from './document-service.ts';
 import { readEntry, readZip } from './read-zip.ts';
 
@@ -17,7 +17,7 @@ export async function readArchive(
   archive: Buffer,
   format: DocumentOrder['format'],
 ): Promise<ReadArchive | undefined> {
-  const { archiveEntries, textBytes } = LIMITS.marketplace.documents;
+  const { archiveEntries, textBytes } = MARKETPLACE_LIMITS.documents;
   const entries = readZip(archive, archiveEntries) ?? [];
   const document = entries.find(({ name }) => name.toLowerCase().endsWith(`.${format}`));
   const content = document && (await readEntry(archive, document, textBytes));

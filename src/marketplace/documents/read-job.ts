@@ -1,8 +1,8 @@
 import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import type { MarketAnswer, OnOver } from '../../payments/proxy/marketplace.ts';
 import { marketplaceErrors } from '../errors.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { withShare } from '../market-slots.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { jobRecord, type StoredJob } from './job.ts';
@@ -31,7 +31,7 @@ export function readJob(deps: ReadDeps, reading: JobReading): Promise<MarketAnsw
   const call = { ...reading, workId: undefined };
   return withShare(rooms.shareOf(accountId), call, async ({ share }) => {
     const job =
-      id.length > LIMITS.marketplace.nameChars
+      id.length > MARKETPLACE_LIMITS.request.nameChars
         ? undefined
         : await findJob(sql, { id, agentId, vendor });
     if (job === undefined) {
@@ -39,9 +39,9 @@ export function readJob(deps: ReadDeps, reading: JobReading): Promise<MarketAnsw
     }
     const record = jobRecord(job, address.urlOf(`/v1/doc/${vendor}/${id}`));
     // The memory holds the stored archive, its base64 text and the answer at the same time.
-    share.use((job.resultBytes ?? 0) * LIMITS.marketplace.bytesInFlight.answer);
+    share.use((job.resultBytes ?? 0) * MARKETPLACE_LIMITS.sale.bytesInFlight.answer);
     const delivered = await deliveredOf(deps, job);
-    share.use((delivered?.text.length ?? 0) * LIMITS.marketplace.bytesInFlight.file);
+    share.use((delivered?.text.length ?? 0) * MARKETPLACE_LIMITS.sale.bytesInFlight.file);
     const pieces = await writeJsonInTurns({ result: { ...record, ...delivered } });
     return {
       status: 200,

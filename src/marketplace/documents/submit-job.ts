@@ -1,12 +1,12 @@
 import { requestErrors } from '../../http/route/errors.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import type { MarketAnswer, MarketPrice, OnOver } from '../../payments/proxy/marketplace.ts';
 import { refuseVendor } from '../answer-failure.ts';
 import { marketplaceErrors } from '../errors.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { type CallResources, withShare } from '../market-slots.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { listPriceRaw } from '../prices/price.ts';
@@ -47,7 +47,7 @@ export function submitJob(deps: JobDeps, call: JobCall): Promise<MarketAnswer> {
       await requireFunds(deps, call, {
         priceRaw: priceRaw(documents, 1),
         // A PDF may hide pages, so the hold covers the largest number of pages (`countPages`).
-        heldRaw: priceRaw(documents, LIMITS.marketplace.documents.pages),
+        heldRaw: priceRaw(documents, MARKETPLACE_LIMITS.documents.pages),
       });
       return await deps.rooms.withFile('files', guest, async () => {
         const bytes = await documentOf(deps, call, served, asked);
@@ -86,7 +86,7 @@ function findVendor({ accounts, vendors }: Pick<JobDeps, 'accounts' | 'vendors'>
 }
 
 const priceRaw = ({ price }: DocumentService, pages: number): bigint =>
-  listPriceRaw(price, pages * 1_000, LIMITS.marketplace.marginBps);
+  listPriceRaw(price, pages * 1_000, MARKETPLACE_LIMITS.marginBps);
 
 /** Returns the price of one page of any document. */
 export const pagePrice = (
@@ -114,7 +114,7 @@ const own = (refusal: ApiError) => new OwnRefusal(refusal);
 const DOCUMENT = {
   member: 'documentUrl',
   accept: 'application/pdf,application/zip;q=0.9,*/*;q=0.1',
-  mostBytes: LIMITS.marketplace.documents.fileBytes,
+  mostBytes: MARKETPLACE_LIMITS.documents.fileBytes,
 } as const;
 
 async function documentOf(
@@ -124,7 +124,7 @@ async function documentOf(
   { documentBase64, documentUrl }: DocumentRequest,
 ): Promise<Buffer> {
   if (typeof documentBase64 === 'string') {
-    share.use(documentBase64.length * LIMITS.marketplace.bytesInFlight.file);
+    share.use(documentBase64.length * MARKETPLACE_LIMITS.sale.bytesInFlight.file);
     return Buffer.from(documentBase64, 'base64');
   }
   const caller = { ...fileCallerOf(spender), share, signal };
@@ -136,7 +136,7 @@ async function documentOf(
  * takes, and of a client that has left.
  */
 async function judge(bytes: Buffer, signal: AbortSignal) {
-  const { pages: mostPages } = LIMITS.marketplace.documents;
+  const { pages: mostPages } = MARKETPLACE_LIMITS.documents;
   const counted = await countPages(bytes, signal);
   if (counted === undefined) {
     throw own(unfit('documentUrl', 'must be a PDF, or a ZIP archive of JPEG and PNG pages'));
@@ -223,7 +223,7 @@ async function handOver(
   { bytes, documents, kind, order, vendor }: Submission,
 ): Promise<string> {
   const { accounts, files, onPoint, signal } = deps;
-  const { stepMs } = LIMITS.marketplace.documents;
+  const { stepMs } = MARKETPLACE_LIMITS.documents;
   const of = { agentId, signal };
   const bounds = { ...deps, vendorMs: deps.vendorMs ?? stepMs };
   const door = openVendorClient(bounds, accounts.get(vendor.name), of);

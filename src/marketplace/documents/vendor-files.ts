@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { PAYMENT_LIMITS } from '../../payments/limits.ts';
 import { sendVendor } from '../../payments/proxy/vendor-call.ts';
@@ -7,6 +6,7 @@ import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-d
 import type { GuardedAnswer } from '../../platform/egress/exchange.ts';
 import type { GuardedClient, GuardedMethod } from '../../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 
 /** Thrown when a vendor's result has more bytes than this server reads. */
 export class ResultTooLarge extends VendorFailed {
@@ -29,10 +29,10 @@ export interface VendorFiles {
 export function createVendorFiles(deps: {
   readonly client: Pick<GuardedClient, 'open' | 'send'>;
   readonly clock: Clock;
-  /** Time limit of one file in milliseconds. Default: `LIMITS.marketplace.documents.stepMs`. */
+  /** Time limit of one file in milliseconds. Default: `MARKETPLACE_LIMITS.documents.stepMs`. */
   readonly fileMs?: number | undefined;
 }): VendorFiles {
-  const { client, fileMs = LIMITS.marketplace.documents.stepMs } = deps;
+  const { client, fileMs = MARKETPLACE_LIMITS.documents.stepMs } = deps;
 
   async function exchange(
     url: string,
@@ -43,7 +43,7 @@ export function createVendorFiles(deps: {
     },
     signal: AbortSignal,
   ): Promise<Buffer> {
-    const { answerBytes, archiveBytes } = LIMITS.marketplace.documents;
+    const { answerBytes, archiveBytes } = MARKETPLACE_LIMITS.documents;
     const responseBytes = request.method === 'GET' ? archiveBytes : answerBytes;
     const { body, headers, method } = request;
     const bounds = { totalMs: fileMs, idleMs: PAYMENT_LIMITS.proxy.idleMs, responseBytes };

@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { MarketPrice } from '../../payments/proxy/marketplace.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { OwnRefusal } from '../own-refusal.ts';
 import { NO_FILE, readBody, requireShort } from '../read-order.ts';
 import type { ServiceName } from '../requests.ts';
@@ -32,7 +32,7 @@ export function priceOrder(
 ): MarketPrice {
   const given = isObject(body) ? body : {};
   const asked = readBody(kind, { ...PLACEHOLDER[kind], ...given });
-  const { marginBps } = LIMITS.marketplace;
+  const { marginBps } = MARKETPLACE_LIMITS;
   try {
     if ('audioUrl' in asked) {
       const { audioUrl: _, ...order } = asked;
@@ -50,6 +50,6 @@ export function priceOrder(
 
 function perList({ price }: ReturnType<Service<ServiceName>['plan']>): MarketPrice {
   const { per: quantity, unit } = price;
-  const priceRaw = listPriceRaw(price, quantity * 1_000, LIMITS.marketplace.marginBps);
+  const priceRaw = listPriceRaw(price, quantity * 1_000, MARKETPLACE_LIMITS.marginBps);
   return priceRaw === 0n ? { kind: 'free' } : { kind: 'sold', priceRaw, per: { quantity, unit } };
 }

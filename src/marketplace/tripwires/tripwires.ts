@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import type { EventRow } from '../../ledger/rules/companion.ts';
 import { tripwireTriggered } from '../../webhooks/payment-event.ts';
+import { MARKETPLACE_LIMITS } from '../limits.ts';
 import type { Deviation } from './deviation.ts';
 
 /** Account that gets the event, and the wallet of its agent. */
@@ -37,7 +37,7 @@ export interface Tripwires {
 }
 
 export function createTripwires({ claim, clock, log }: TripwireDeps): Tripwires {
-  const { tripwireEveryMs, tripwiresRemembered } = LIMITS.marketplace;
+  const { everyMs: tripwireEveryMs, remembered: tripwiresRemembered } = MARKETPLACE_LIMITS.tripwire;
   /**
    * Time of the last claim in the database for each agent, vendor and tripwire, so that a vendor that departs at each sale
    * causes one statement an hour.

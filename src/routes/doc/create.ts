@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { DirectSales } from '../../marketplace/direct-sales.ts';
 import { DocumentBody } from '../../marketplace/documents/document-request.ts';
 import { marketplaceErrors } from '../../marketplace/errors.ts';
+import { MARKETPLACE_LIMITS } from '../../marketplace/limits.ts';
 import { readSpender } from '../../models/purchase/read-spender.ts';
 
-const Params = z.object({ vendor: z.string().min(1).max(LIMITS.marketplace.nameChars) });
+const Params = z.object({ vendor: z.string().min(1).max(MARKETPLACE_LIMITS.request.nameChars) });
 
 /** Starts a job that extracts the text of a document. It is charged at its end, by the number of pages delivered. */
 export const createDocumentJob = route<{ directSales: Pick<DirectSales, 'sellDocument'> }>()({
@@ -19,7 +19,7 @@ export const createDocumentJob = route<{ directSales: Pick<DirectSales, 'sellDoc
   rateLimit: 'proxy',
   idempotent: true,
   keepsRefusals: true,
-  maxBodyBytes: LIMITS.marketplace.documents.bodyBytes,
+  maxBodyBytes: MARKETPLACE_LIMITS.documents.bodyBytes,
   params: Params,
   body: DocumentBody,
   badJson: marketplaceErrors.invalidJson,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { DirectSales } from '../../marketplace/direct-sales.ts';
+import { MARKETPLACE_LIMITS } from '../../marketplace/limits.ts';
 
-const name = () => z.string().min(1).max(LIMITS.marketplace.nameChars);
+const name = () => z.string().min(1).max(MARKETPLACE_LIMITS.request.nameChars);
 const Params = z.object({ vendor: name(), jobId: name() });
 
 /** Reads the state and the result of a document job of the agent. A closed agent may still look. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MARKETPLACE_LIMITS } from '../../../src/marketplace/limits.ts';
 import {
   expectEnded,
   HELD,
@@ -191,12 +191,12 @@ describe('a vendor', () => {
     ['an archive without the text', zipOf({ 'a.bin': 'a' }), 'unreadable_result'],
     [
       'an archive that is too large',
-      Buffer.alloc(LIMITS.marketplace.documents.archiveBytes + 1),
+      Buffer.alloc(MARKETPLACE_LIMITS.documents.archiveBytes + 1),
       'unreadable_result',
     ],
     [
       'a text that is too large',
-      zipOf({ 'document.md': Buffer.alloc(LIMITS.marketplace.documents.textBytes + 1) }),
+      zipOf({ 'document.md': Buffer.alloc(MARKETPLACE_LIMITS.documents.textBytes + 1) }),
       'unreadable_result',
     ],
   ] as const)('a document vendor that delivers %s is not paid', async (_, archive, code) => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotencyKeys } from '../../../src/idempotency/idempotency-store.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { MARKETPLACE_LIMITS } from '../../../src/marketplace/limits.ts';
 import { pdfOf } from '../../support/pdf.ts';
 import {
   COMPLETED,
@@ -110,7 +110,7 @@ describe('a document', () => {
 
   it('expired failed document jobs are deleted in batches, and no running one with them', async () => {
     const agent = await world.agent();
-    const { jobsPerAgent, jobsPerTick } = LIMITS.marketplace.documents;
+    const { jobsPerAgent, jobsPerTick } = MARKETPLACE_LIMITS.documents;
     world.peer.does.fails = 'Unreadable';
     for (let jobs = 0; jobs < jobsPerAgent; jobs++) await world.submit(agent);
     await world.finish(world.main, 30);
@@ -172,7 +172,7 @@ describe('a document', () => {
 
   it('a document job beyond its agent’s limit of running jobs is refused with 503', async () => {
     const agent = await world.agent();
-    const { jobsPerAgent } = LIMITS.marketplace.documents;
+    const { jobsPerAgent } = MARKETPLACE_LIMITS.documents;
     const asked = Array.from({ length: jobsPerAgent + 4 }, () =>
       world.submit(agent).catch(({ status }) => ({ status })),
     );

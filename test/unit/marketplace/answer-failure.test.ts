@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { refuseVendor } from '../../../src/marketplace/answer-failure.ts';
+import { MARKETPLACE_LIMITS } from '../../../src/marketplace/limits.ts';
 import { VendorRefused } from '../../../src/marketplace/vendor.ts';
 import { VendorFailed, VendorGaveUp } from '../../../src/models/providers/vendors/vendor-api.ts';
 import { X402_LIMITS } from '../../../src/x402/limits.ts';
@@ -27,7 +27,7 @@ describe('a vendor that gave a file up', () => {
 });
 
 describe('a refusal that is relayed', () => {
-  const most = LIMITS.marketplace.refusalBytes;
+  const most = MARKETPLACE_LIMITS.sale.refusalBytes;
   const relayed = (body: string) =>
     textOf(told(new VendorRefused({ status: 400, headers: {}, body: Buffer.from(body) })));
   const PIECE = KEY.slice(0, 6);

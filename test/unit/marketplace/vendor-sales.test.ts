@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { requestErrors } from '../../../src/http/route/errors.ts';
 import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { createSeededRandom } from '../../../src/kernel/random.ts';
+import { MARKETPLACE_LIMITS } from '../../../src/marketplace/limits.ts';
 import { createMarketSlots } from '../../../src/marketplace/market-slots.ts';
 import { soundOf } from '../../../src/marketplace/read-delivery.ts';
 import type { Delivery, Vendor } from '../../../src/marketplace/vendor.ts';
@@ -103,7 +103,7 @@ describe('an order under an Idempotency-Key', () => {
 });
 
 describe('the memory of all calls', () => {
-  const { answer, perAccount } = LIMITS.marketplace.bytesInFlight;
+  const { answer, perAccount } = MARKETPLACE_LIMITS.sale.bytesInFlight;
   /** Sound so long is all that one account may have. */
   const WHOLE = Math.floor(perAccount / answer);
 

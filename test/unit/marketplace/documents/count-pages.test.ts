@@ -1,13 +1,13 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { countPages } from '../../../../src/marketplace/documents/count-pages.ts';
+import { MARKETPLACE_LIMITS } from '../../../../src/marketplace/limits.ts';
 import { usualStallMs } from '../../../support/longest-stall.ts';
 import { packedPdfOf, pdfOf } from '../../../support/pdf.ts';
 import { slowness, threadCpuMs } from '../../../support/thread-cpu.ts';
 import { zipOf } from '../../../support/zip.ts';
 
-const { documents } = LIMITS.marketplace;
+const { documents } = MARKETPLACE_LIMITS;
 const UNKNOWN = { kind: 'pdf', pages: undefined, most: documents.pages };
 const MIB = 1024 * 1024;
 const MOST_STALL_MS = 50;

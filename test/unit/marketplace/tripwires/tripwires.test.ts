@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { MARKETPLACE_LIMITS } from '../../../../src/marketplace/limits.ts';
 import type { Deviation } from '../../../../src/marketplace/tripwires/deviation.ts';
 import { createTripwires } from '../../../../src/marketplace/tripwires/tripwires.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -44,7 +44,7 @@ it('a tripwire is claimed once an hour for each vendor, however many sales devia
   expect(claimed).toEqual([{ agentId: 1, vendor: 'acme', tripwire: 'seconds' }]);
   await find('other');
   expect(claimed).toHaveLength(2);
-  clock.advance(LIMITS.marketplace.tripwireEveryMs);
+  clock.advance(MARKETPLACE_LIMITS.tripwire.everyMs);
   expect(await find()).toHaveLength(1);
   expect(claimed).toHaveLength(3);
 });
