@@ -41,6 +41,7 @@ import { DEFAULT_VOICE_MODEL } from '../../phone/voice/voice-settings.ts';
 import type { DestinationGuard } from '../../platform/egress/destination-guard.ts';
 import { createGuardedClient } from '../../platform/egress/guarded-client.ts';
 import { localEngineOf } from '../../voice/cascade/plan-cascade.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import type { buildGateway } from './build-gateway.ts';
 import type { LedgerParts } from './build-ledger.ts';
 import type { VoiceParts } from './build-voice.ts';
@@ -64,7 +65,7 @@ export type CallParts = {
  * Connections per origin: all voice webhooks may be at one host, so one origin may use as many connections as there are live
  * sessions.
  */
-const BOUNDS = { perOrigin: LIMITS.liveSessions };
+const BOUNDS = { perOrigin: VOICE_LIMITS.liveSessions };
 
 /** Builds what calls need of this server, and the workers that end them. */
 export function buildCalls(

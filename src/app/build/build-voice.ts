@@ -4,12 +4,12 @@ import { EngineMissing } from '../../engines/engine.ts';
 import { createLocalEngines } from '../../engines/local-engines.ts';
 import { loadNoiseSuppressors } from '../../engines/noise-suppressor.ts';
 import { loadSpeechGates } from '../../engines/vad/fvad-gate.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createRetryingRead } from '../../ledger/engine/retry.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Metrics } from '../../platform/tracing/metrics.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import { tellSteps } from '../../voice/live/session-steps.ts';
 import { openTapeFolder, type TapeFolder } from '../../voice/live/tape-folder.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
@@ -62,7 +62,7 @@ function watchPlaces(metrics: Metrics, { stt }: LocalEngines): void {
 
 async function openTapes(directory: string | undefined, log: Log): Promise<TapeFolder | undefined> {
   if (directory === undefined) return undefined;
-  return openTapeFolder({ directory, log, limits: LIMITS.tapes });
+  return openTapeFolder({ directory, log, limits: VOICE_LIMITS.tapes });
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Limits of money, of the database that keeps it and of the processes that share it. */
 export const LEDGER_LIMITS = {
   // Money
-  transcriptionReserveSeconds: 10,
 
   // Ledger
 

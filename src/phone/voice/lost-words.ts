@@ -1,11 +1,11 @@
 import type { SessionEndReason } from '../../../machines/call.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 
 const ASK_AGAIN = 'Sorry, I could not hear that. Could you say it again?';
 /** The ending of a call whose caller cannot be transcribed. */
 export const TRANSCRIBER_LOST = 'transcriber_lost' satisfies SessionEndReason;
 
-/** Reports a lost utterance to the caller, and ends a call that loses `LIMITS.lostUtterances` in a row. */
+/** Reports a lost utterance to the caller, and ends a call that loses `VOICE_LIMITS.lostUtterances` in a row. */
 export class LostWords {
   readonly #call: { say(text: string): void; end(reason: string): void };
   #lost = 0;
@@ -22,7 +22,7 @@ export class LostWords {
   /** Handles an utterance that the transcriber lost. */
   lost(): void {
     this.#lost += 1;
-    if (this.#lost >= LIMITS.lostUtterances) this.#call.end(TRANSCRIBER_LOST);
+    if (this.#lost >= VOICE_LIMITS.lostUtterances) this.#call.end(TRANSCRIBER_LOST);
     else this.#call.say(ASK_AGAIN);
   }
 }

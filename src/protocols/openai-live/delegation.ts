@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import type { SessionConfig, Tool } from '../../voice/session/session-config.ts';
 
 const ModelId = z.string().min(1).max(MODEL_LIMITS.idChars);
@@ -31,7 +32,7 @@ const Backend = z.strictObject({
     .nullish(),
   tools: z
     .array(FunctionTool)
-    .max(LIMITS.realtimeTools)
+    .max(VOICE_LIMITS.realtime.tools)
     .refine((tools) => JSON.stringify(tools).length <= LIMITS.realtimeToolsChars, {
       message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
     })

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SoundFormat } from '../../../media/coding.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
 import type { EventProblem } from '../openai-realtime/client-event.ts';
 import { parseLiveFormat } from './audio-format.ts';
@@ -55,8 +56,8 @@ const Session = z.strictObject({
     .refine(
       (items) =>
         items.reduce((sum, { content }) => sum + content[0].text.length, 0) <=
-        LIMITS.realtimeConversationChars,
-      `may have ${LIMITS.realtimeConversationChars} characters`,
+        VOICE_LIMITS.realtime.conversationChars,
+      `may have ${VOICE_LIMITS.realtime.conversationChars} characters`,
     )
     .optional(),
   instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),

@@ -1,8 +1,8 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import type { EventProblem } from './client-event.ts';
 
 /** Socket of a session's client; `SocketConnection` implements it. */
@@ -81,7 +81,7 @@ export class EventSender {
   }
 
   get hasRoom(): boolean {
-    return (this.#socket?.bufferedAmount ?? 0) <= LIMITS.speechUnsentBytes;
+    return (this.#socket?.bufferedAmount ?? 0) <= VOICE_LIMITS.speechUnsentBytes;
   }
 
   /** Resolves when the send buffer has room for more speech, or when `signal` fires. */

@@ -1,4 +1,3 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { RealtimeRail } from '../../models/providers/realtime/realtime-rail.ts';
 import {
   createSocketOpener,
@@ -6,6 +5,7 @@ import {
   socketUrl,
 } from '../../models/providers/realtime/socket-opener.ts';
 import type { Upstream } from '../../models/providers/upstream-pool.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 
 /** Creates the rail for sessions at an upstream of the OpenAI realtime protocol. */
 export function createOpenAiRealtimeRail(
@@ -19,7 +19,7 @@ export function createOpenAiRealtimeRail(
       const url = socketUrl(upstream.baseUrl, 'realtime');
       url.searchParams.set('model', model);
       const authorization = key === null ? null : `Bearer ${key}`;
-      const maxFrameBytes = LIMITS.relayFrameBytes;
+      const maxFrameBytes = VOICE_LIMITS.relay.frameBytes;
       return opener.open({ url, agentId, authorization, maxFrameBytes, greets: true }, signal);
     },
     [Symbol.asyncDispose]: () => opener[Symbol.asyncDispose](),

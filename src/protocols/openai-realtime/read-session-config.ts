@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import {
   type ConfigProblem,
   DEFAULT_CONFIG,
@@ -62,7 +63,7 @@ const Tools = z
       parameters: z.unknown().optional(),
     }),
   )
-  .max(LIMITS.realtimeTools)
+  .max(VOICE_LIMITS.realtime.tools)
   .refine((tools) => JSON.stringify(tools).length <= LIMITS.realtimeToolsChars, {
     message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fewMembers } from '../../kernel/json/few-members.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import type { AnswerRequest } from '../../voice/session/answer-request.ts';
 import {
   type Conversation,
@@ -91,8 +91,8 @@ function isTooMuch(context: readonly ConversationItem[]): boolean {
   const sum = (of: (item: ConversationItem) => number) =>
     context.reduce((all, item) => all + of(item), 0);
   return (
-    sum(wordChars) > LIMITS.realtimeConversationChars ||
-    sum(imageChars) > LIMITS.realtimeImagesChars
+    sum(wordChars) > VOICE_LIMITS.realtime.conversationChars ||
+    sum(imageChars) > VOICE_LIMITS.realtime.imagesChars
   );
 }
 

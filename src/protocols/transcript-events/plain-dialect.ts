@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import { upstreamClosed } from '../../voice/live/voice-endings.ts';
 import type { TranscriptDialect } from '../../voice/transcription/dialect.ts';
 
-const QUIET_MS = LIMITS.transcriptionIdleSeconds * 1_000;
+const QUIET_MS = VOICE_LIMITS.transcription.idleSeconds * 1_000;
 
 /** This server's own dialect: `transcript` events, and an `error` event before the close when the ending has an error. */
 export const PLAIN_DIALECT: TranscriptDialect = {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { type SocketHandler, socketRoute } from '../../http/route/socket-route.ts';
 import { BRAND } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { SPEND_LIMITS } from '../../spend/limits.ts';
+import { VOICE_LIMITS } from '../../voice/limits.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import type { TranscriptionStream } from '../../voice/transcription/transcription-stream.ts';
 import { parseClientMessage } from '../client-message.ts';
@@ -12,7 +12,7 @@ import { readSocketBuyer } from '../read-socket-buyer.ts';
 import { tracedFrom } from '../traced-from.ts';
 import { PLAIN_DIALECT } from './plain-dialect.ts';
 
-const { min, max } = LIMITS.sampleRateHz;
+const { min, max } = VOICE_LIMITS.sampleRateHz;
 
 const Query = z.object({
   model: z.string().min(1).max(128),

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 const AHEAD_MS = 0;
 const AT_MS = 1;
@@ -22,7 +22,7 @@ export class AudioAllowance {
   take(ms: number, nowMs: number): boolean {
     const state = this.#state;
     const aheadMs = Math.max(0, state[AHEAD_MS] - (nowMs - state[AT_MS]));
-    const isInTime = aheadMs + ms <= LIMITS.audioAheadSeconds * 1_000;
+    const isInTime = aheadMs + ms <= VOICE_LIMITS.audioAheadSeconds * 1_000;
     state[AHEAD_MS] = isInTime ? aheadMs + ms : aheadMs;
     state[AT_MS] = nowMs;
     return isInTime;

@@ -1,10 +1,10 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
 import { holdLargestCount, largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { isImpossible } from '../../models/purchase/clamp-usage.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import {
   type OpenedSessionHold,
   openLargestHold,
@@ -19,7 +19,7 @@ import { AudioMeter } from './voice-meter.ts';
 /** Returns the usage that a stream buys once, with its first audio. */
 const onceOf = ({ rates }: Source): Usage => (rates.request === undefined ? {} : { request: 1 });
 
-const SLICE: number = LIMITS.transcriptionReserveSeconds;
+const SLICE: number = VOICE_LIMITS.transcription.reserveSeconds;
 
 /** Returns the price of the first slice of a stream. A later slice costs at most as much. */
 export const firstSliceRaw = (source: Source, seconds = SLICE): bigint =>
@@ -187,7 +187,7 @@ export class PaidAudio {
   #disown(reportedSeconds: number): void {
     const { bytesPerSecond, sessionHold, source } = this.#options;
     const sentSeconds = this.#letThroughBytes / bytesPerSecond;
-    if (reportedSeconds <= sentSeconds + LIMITS.listenRoundingSeconds) return;
+    if (reportedSeconds <= sentSeconds + VOICE_LIMITS.listen.roundingSeconds) return;
     const priceOf = (seconds: number) => sessionPrice(source, { audio_second: seconds });
     // A report may contain any number. Prices are exact only up to the longest audio that an upstream transcribes.
     const pricedSeconds = Math.min(reportedSeconds, MODEL_LIMITS.usage.audioSeconds);

@@ -1,8 +1,8 @@
 import { ENGINE_LIMITS } from '../../engines/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { priceRaw, UNITS, type Usage } from '../../kernel/price.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 /** Milliseconds of audio per audio token: heard from the caller, and spoken by the model. */
 export const HEARD_TOKEN_MS = 100;
@@ -55,7 +55,7 @@ export const roomIn = (cap: TurnCap, outputTokens: number): TurnRoom => ({
 
 export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
   return {
-    inputTokens: Math.min(contextWindow ?? Infinity, LIMITS.realtimeInputTokens),
+    inputTokens: Math.min(contextWindow ?? Infinity, VOICE_LIMITS.realtime.inputTokens),
     ...answerCap(maxOutputTokens ?? MODEL_LIMITS.tokens.usualOutput),
     capsSound: true,
     countsSound: true,
@@ -70,7 +70,7 @@ export function turnCap({ contextWindow, maxOutputTokens }: Model): TurnCap {
 export function liveTurnCap(model: Model, { rates }: Source): TurnCap {
   return {
     ...turnCap(model),
-    ...answerCap(model.maxOutputTokens ?? LIMITS.liveOutputTokens),
+    ...answerCap(model.maxOutputTokens ?? VOICE_LIMITS.liveOutputTokens),
     capsSound: rates.audio_output_token !== undefined,
     countsSound: rates.audio_input_token !== undefined || rates.audio_output_token !== undefined,
   };

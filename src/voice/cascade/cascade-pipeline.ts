@@ -1,5 +1,4 @@
 import { within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
@@ -11,6 +10,7 @@ import { holdTurn } from '../billing/hold-turn.ts';
 import type { Reserves } from '../billing/session-hold.ts';
 import { MAIN_HOLD } from '../billing/session-holds.ts';
 import { charsOf, type TurnCap } from '../billing/turn-meter.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { expectedSpeech } from '../session/expected-speech.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import type { Tts, VoicePipeline } from '../session/voice-pipeline.ts';
@@ -30,16 +30,16 @@ import { createTranscriberStage } from './transcriber-stage.ts';
 
 /** Returns the bounds of a turn: the text that the chat model may write, and the characters that may be spoken. */
 export const cascadeCap = ({ llm }: CascadePlan): TurnCap => ({
-  inputTokens: LIMITS.cascadePromptBytes,
-  outputTokens: Math.min(llm.maxOutputTokens ?? Infinity, LIMITS.cascadeOutputTokens),
-  spokenChars: LIMITS.cascadeSpokenChars,
+  inputTokens: VOICE_LIMITS.cascade.promptBytes,
+  outputTokens: Math.min(llm.maxOutputTokens ?? Infinity, VOICE_LIMITS.cascade.outputTokens),
+  spokenChars: VOICE_LIMITS.cascade.spokenChars,
   capsSound: false,
   countsSound: false,
 });
 
 /** Returns the upper bound of the tokens of an ordinary turn. */
 export const mostTokens = (plan: CascadePlan): TokenUsage => ({
-  inputTokens: LIMITS.cascadePromptBytes + MODEL_LIMITS.tokens.perMessage,
+  inputTokens: VOICE_LIMITS.cascade.promptBytes + MODEL_LIMITS.tokens.perMessage,
   cachedTokens: 0,
   outputTokens: cascadeCap(plan).outputTokens,
 });
@@ -140,7 +140,7 @@ const createSpeaking = (deps: Buying, model: Model): PipelineStage<Tts> =>
     local: (charges, source) => new LocalTts(deps.engines.tts.flite, charges, source),
     remote: (part) => new CatalogueTts(deps, part),
     boundRaw({ speed }, source, tokens = Number.POSITIVE_INFINITY) {
-      const characters = Math.min(LIMITS.cascadeSpokenChars, charsOf(tokens));
+      const characters = Math.min(VOICE_LIMITS.cascade.spokenChars, charsOf(tokens));
       return longestSpeechRaw({ characters, speed }, source);
     },
   });

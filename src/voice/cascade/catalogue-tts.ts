@@ -3,7 +3,6 @@ import type { TtsEngine } from '../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../engines/limits.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { failed, type Outcome } from '../../models/providers/outcome.ts';
@@ -13,6 +12,7 @@ import { breakTypeOf } from '../../models/routing/attempt-span.ts';
 import type { SpeechRequest } from '../../models/speech/speech-request.ts';
 import { billsTokens, meterSpeech, speechBoundRaw } from '../../models/speech/speech-usage.ts';
 import { sessionPrice } from '../billing/session-hold.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { cutWords } from '../session/heard-words.ts';
 import {
   type SpeakRequest,
@@ -53,7 +53,7 @@ export class CatalogueTts implements Tts {
       const broken = yield* this.#speakAt(request, words, nth === 0, lost);
       if (broken === undefined || request.signal.aborted) return;
       lost.add(broken.source);
-      this.#rests.set(broken.source, this.#deps.clock.monotonicMs() + LIMITS.voiceRestMs);
+      this.#rests.set(broken.source, this.#deps.clock.monotonicMs() + VOICE_LIMITS.voice.restMs);
       if (!this.#hasOther(lost)) throw broken.error;
       this.#deps.log.warn({ err: broken.error }, 'a voice broke off, and the next source goes on');
       words = broken.rest;
@@ -170,7 +170,7 @@ async function inTime<T>(
   const timer = clock.setTimeout(() => {
     isLate = true;
     stop.fire();
-  }, LIMITS.voiceFirstSoundMs);
+  }, VOICE_LIMITS.voice.firstSoundMs);
   const outcome = await ask(stop);
   clock.clearTimeout(timer);
   const isGivenUp = isLate && !signal.aborted && outcome.kind === 'aborted';
@@ -240,8 +240,8 @@ async function nextOf(
   signal: StopSignal,
 ): Promise<Uint8Array | undefined> {
   try {
-    return await within(clock, LIMITS.voiceStallMs, sound.next(), () => {
-      throw new Error(`nothing came for ${LIMITS.voiceStallMs} ms`);
+    return await within(clock, VOICE_LIMITS.voice.stallMs, sound.next(), () => {
+      throw new Error(`nothing came for ${VOICE_LIMITS.voice.stallMs} ms`);
     });
   } catch (cause) {
     if (signal.aborted) return undefined;

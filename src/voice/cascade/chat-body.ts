@@ -1,8 +1,8 @@
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { ChatRequest } from '../../models/chat/chat-request.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { completeSchema, schemaRoom } from '../../models/providers/fit/object-schema.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { type ConversationItem, imagesOf, partText } from '../session/conversation.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import { joinUtterances } from '../session/turns/turn-so-far.ts';
@@ -13,7 +13,7 @@ type Call = Extract<ConversationItem, { type: 'function_call' }>;
 
 /**
  * Returns the chat request for one answer: the instructions, and as many of the last items as fit
- * `LIMITS.cascadeConversationBytes`. The last item always stays; when it is a tool output, its calls and the caller's words
+ * `VOICE_LIMITS.cascade.conversationBytes`. The last item always stays; when it is a tool output, its calls and the caller's words
  * before them stay as well. Every call directly precedes its output, and no call or output stands alone.
  */
 export function chatBody(
@@ -24,7 +24,7 @@ export function chatBody(
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
   const messages = [
     ...system,
-    ...messagesOf(newest(joinUtterances(items), LIMITS.cascadeConversationBytes)),
+    ...messagesOf(newest(joinUtterances(items), VOICE_LIMITS.cascade.conversationBytes)),
   ];
   return {
     model,

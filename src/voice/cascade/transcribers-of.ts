@@ -1,10 +1,10 @@
 import type { SttEngine } from '../../engines/engine.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
 import { refuseUnsold } from '../../models/catalogue/require-model.ts';
 import type { TranscriptionRail } from '../../models/providers/transcription-rail.ts';
 import type { TurnRail } from '../../models/providers/turns/turn-rail.ts';
 import { transcriptionBoundRaw } from '../../models/transcription/transcription-usage.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import type { SessionConfig } from '../session/session-config.ts';
 import { RESERVED_MS } from '../session/sound-refusals.ts';
 import { createFallbackStt } from '../stt/fallback-stt.ts';
@@ -33,7 +33,7 @@ export function createTranscriber(deps: Buying, model: Model): Stage {
       createLocalTranscriber(deps.engines.stt.pocketsphinx, charges, source),
   });
   const whole = wholeStage(deps, model);
-  const sessions = Array<Stage | undefined>(LIMITS.turnSessions).fill(turns);
+  const sessions = Array<Stage | undefined>(VOICE_LIMITS.turn.sessions).fill(turns);
   const stages = [...sessions, local, whole].filter((stage) => stage !== undefined);
   const [first] = stages;
   if (first === undefined) throw refuseUnsold(model);

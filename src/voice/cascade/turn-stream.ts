@@ -1,8 +1,8 @@
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import { type SttListener, type SttStream, UtteranceLost } from '../../engines/engine.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { TurnEvent, TurnRail, TurnSocket } from '../../models/providers/turns/turn-rail.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 type TurnStreamParts = {
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export class TurnStream implements SttStream {
     this.#wake();
     this.#samples += pcm.length;
     this.#parts.turns.send(pcm);
-    if (this.#parts.turns.unsentBytes <= LIMITS.relayUntakenBytes) return;
+    if (this.#parts.turns.unsentBytes <= VOICE_LIMITS.relay.untakenBytes) return;
     this.#lose(new Error('the upstream does not take what it is sent'));
     throw this.#gone ?? new Error('the upstream is gone');
   }
@@ -64,7 +64,9 @@ export class TurnStream implements SttStream {
     this.#samples = 0;
     if (soundMs === 0) return;
     if (this.#gone !== undefined) throw this.#gone;
-    const held = await this.#parts.hold((this.#billedMs(soundMs) + LIMITS.turnEndMs) / 1_000);
+    const held = await this.#parts.hold(
+      (this.#billedMs(soundMs) + VOICE_LIMITS.turn.endMs) / 1_000,
+    );
     try {
       await this.#finish();
       this.#requireWords(soundMs);
@@ -96,7 +98,7 @@ export class TurnStream implements SttStream {
   /** Ends the turn at the upstream, unless it has ended by itself, and takes its last words. */
   async #finish(): Promise<void> {
     if (this.#isOver) return;
-    const waitMs = this.#words === '' ? LIMITS.turnWordsMs : LIMITS.turnEndMs;
+    const waitMs = this.#words === '' ? VOICE_LIMITS.turn.wordsMs : VOICE_LIMITS.turn.endMs;
     const over = this.#untilOver(waitMs);
     this.#parts.turns.endTurn();
     await over;
@@ -110,11 +112,11 @@ export class TurnStream implements SttStream {
   }
 
   /**
-   * Treats the upstream as lost after `LIMITS.turnMute.utterances` long utterances in a row without a word, and throws
+   * Treats the upstream as lost after `VOICE_LIMITS.turn.mute.utterances` long utterances in a row without a word, and throws
    * UtteranceLost.
    */
   #requireWords(soundMs: number): void {
-    const { leastMs, utterances } = LIMITS.turnMute;
+    const { leastMs, utterances } = VOICE_LIMITS.turn.mute;
     if (this.#isAwake) this.#mute = 0;
     else if (soundMs >= leastMs) this.#mute += 1;
     if (this.#mute < utterances) return;
@@ -175,7 +177,7 @@ export class TurnStream implements SttStream {
 
   #rest(): void {
     this.#wake();
-    this.#idle = this.#parts.clock.setTimeout(() => this.#leave(), LIMITS.turnIdleMs);
+    this.#idle = this.#parts.clock.setTimeout(() => this.#leave(), VOICE_LIMITS.turn.idleMs);
   }
 
   #wake(): void {

@@ -1,12 +1,12 @@
 import type { SttEngine, TurnBounds } from '../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../engines/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { TurnRail, TurnSocket } from '../../models/providers/turns/turn-rail.ts';
 import {
   meterTranscription,
   transcriptionBoundRaw,
 } from '../../models/transcription/transcription-usage.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { StageFailed } from '../session/voice-pipeline.ts';
 import { type AskSourcesDeps, askSources, type StageResponse } from './ask-sources.ts';
 import type { ModelBinding } from './model-binding.ts';
@@ -60,7 +60,7 @@ export function createTurnTranscriber(
         bills,
         hold,
         lost: () => {
-          lost.set(keyOf(source), deps.clock.monotonicMs() + LIMITS.transcriberRestMs);
+          lost.set(keyOf(source), deps.clock.monotonicMs() + VOICE_LIMITS.transcriber.restMs);
         },
       });
     },

@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 /** Client socket of a relay; `SocketConnection` implements it. */
 export interface RelayClient {
@@ -37,7 +37,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     readonly take: (frame: F) => void;
     /** Called when waiting frames were handled, maybe all of them. */
     readonly wentOn: () => void;
-    /** Called when the client was behind for `LIMITS.relayStallMs`. */
+    /** Called when the client was behind for `VOICE_LIMITS.relay.stallMs`. */
     readonly stalled: () => void;
   }) {
     this.#clock = deps.clock;
@@ -64,7 +64,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     }
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes.length;
-    return this.#waitingBytes <= LIMITS.relayFrameBytes + LIMITS.relayWaitingBytes;
+    return this.#waitingBytes <= VOICE_LIMITS.relay.frameBytes + VOICE_LIMITS.relay.waitingBytes;
   }
 
   /** Sends a frame to the client, unchanged. */
@@ -72,7 +72,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     const client = this.#client;
     if (client === undefined || !client.isOpen) return;
     client.send(bytes, { asText: !isBinary });
-    if (!this.#isBehind && client.bufferedAmount > LIMITS.relayUnsentBytes) {
+    if (!this.#isBehind && client.bufferedAmount > VOICE_LIMITS.relay.unsentBytes) {
       this.#isBehind = true;
       this.#flow();
     }
@@ -93,7 +93,7 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
   /** Resumes the upstream when the client's send buffer has room or the client is gone. */
   caughtUp(): void {
     if (!this.#isBehind) return;
-    this.#isBehind = (this.#client?.bufferedAmount ?? 0) > LIMITS.relayUnsentBytes;
+    this.#isBehind = (this.#client?.bufferedAmount ?? 0) > VOICE_LIMITS.relay.unsentBytes;
     this.#goOn();
   }
 
@@ -125,10 +125,10 @@ export class Downlink<F extends SocketFrame = SocketFrame> {
     else this.#upstream.resume();
   }
 
-  /** Calls `stalled` when the client stays behind for `LIMITS.relayStallMs`. */
+  /** Calls `stalled` when the client stays behind for `VOICE_LIMITS.relay.stallMs`. */
   #watchStall(): void {
     if (this.#isBehind) {
-      this.#stall ??= this.#clock.setTimeout(this.#stalled, LIMITS.relayStallMs);
+      this.#stall ??= this.#clock.setTimeout(this.#stalled, VOICE_LIMITS.relay.stallMs);
     } else if (this.#stall !== undefined) {
       this.#clock.clearTimeout(this.#stall);
       this.#stall = undefined;

@@ -1,10 +1,10 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 export type EventRate = { readonly burst: number; readonly perSecond: number };
 
 const OF_CLIENTS: EventRate = {
-  burst: LIMITS.realtimeEventBurst,
-  perSecond: LIMITS.realtimeEventsPerSecond,
+  burst: VOICE_LIMITS.realtime.eventBurst,
+  perSecond: VOICE_LIMITS.realtime.eventsPerSecond,
 };
 
 /** Limits the events of a peer (default: of a client): a burst, then a steady rate. */

@@ -1,7 +1,7 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { refuseHold } from '../../models/purchase/refuse-hold.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 /** Returns an ending with an error event, which gives the client the reason. */
 const failure = (code: number, error: string, message: string): Ending => ({
@@ -30,7 +30,7 @@ export const TRANSCRIPT_UNFINISHED = failure(
 export const TOO_FAST = failure(
   1008,
   'audio_too_fast',
-  `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time.`,
+  `Audio may be at most ${VOICE_LIMITS.audioAheadSeconds} s ahead of real time.`,
 );
 export const NOT_RAW_AUDIO: Ending = {
   ...failure(1008, 'data_0000', 'This is a file or a recording, and no raw audio.'),
@@ -46,7 +46,7 @@ export const UPSTREAM_SLOW = failure(
 export const TOO_MANY_RESPONSES = failure(
   1008,
   'too_many_responses',
-  `At most ${LIMITS.relayResponses} responses may be under way.`,
+  `At most ${VOICE_LIMITS.relay.responses} responses may be under way.`,
 );
 
 export const UPSTREAM_DISTRUSTED = failure(

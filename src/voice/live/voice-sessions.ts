@@ -1,6 +1,6 @@
 import { requestErrors } from '../../http/route/errors.ts';
 import { type Clock, sleep } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 /** The methods of a session that the registry calls. */
 interface LiveSession {
@@ -33,7 +33,7 @@ export function createVoiceSessions(deps: {
   readonly clock: Clock;
   readonly limit?: number;
 }): VoiceSessions {
-  const { clock, limit = LIMITS.liveSessions } = deps;
+  const { clock, limit = VOICE_LIMITS.liveSessions } = deps;
   const live = new Map<string, LiveSession>();
   let draining = false;
   let empty = new AbortController();

@@ -5,10 +5,10 @@ import {
   realtimeRelayMachine,
 } from '../../../machines/realtime-relay.ts';
 import type { Ending } from '../../../machines/transcription-stream.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Model } from '../../models/catalogue/catalogue.ts';
 import type { UpstreamSocket } from '../../models/providers/realtime/realtime-rail.ts';
 import type { SessionHold, SessionHoldOwner } from '../billing/session-hold.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { Downlink, type RelayClient, type SocketFrame } from '../live/downlink.ts';
 import { EventAllowance } from '../live/event-allowance.ts';
 import { SessionActor } from '../live/session-actor.ts';
@@ -80,7 +80,7 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
       wentOn,
       stalled: () => this.fail(CLIENT_SLOW),
     });
-    const quietAtMs = () => allowance.lastAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    const quietAtMs = () => allowance.lastAtMs + VOICE_LIMITS.realtime.idleSeconds * 1_000;
     const quietInMs = () => Math.max(0, quietAtMs() - clock.monotonicMs());
     const actor = createActor(realtimeRelayMachine, {
       clock,
@@ -127,10 +127,10 @@ export class RelayCore<F extends SocketFrame = SocketFrame> {
   }
 
   /**
-   * Ends the session when the upstream reads the client's frames too slowly: more than `LIMITS.relayUntakenBytes` are unsent.
+   * Ends the session when the upstream reads the client's frames too slowly: more than `VOICE_LIMITS.relay.untakenBytes` are unsent.
    */
   checkUpstream(): void {
-    if (this.#upstream.unsentBytes > LIMITS.relayUntakenBytes) this.fail(UPSTREAM_SLOW);
+    if (this.#upstream.unsentBytes > VOICE_LIMITS.relay.untakenBytes) this.fail(UPSTREAM_SLOW);
   }
 
   /** Resumes forwarding, because the client's send buffer has room again. */

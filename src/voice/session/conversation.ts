@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../engines/engine.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 /** An image from the caller: a data: URL, or a URL that the model's vendor can fetch. */
 export type ImagePart = {
@@ -142,8 +142,9 @@ export class Conversation {
   #evict(keepId: string): readonly string[] {
     const gone: string[] = [];
     const tooMuch = () =>
-      this.#items.length > LIMITS.realtimeItems || this.#chars > LIMITS.realtimeConversationChars;
-    const tooManyImages = () => this.#imageChars > LIMITS.realtimeImagesChars;
+      this.#items.length > VOICE_LIMITS.realtime.items ||
+      this.#chars > VOICE_LIMITS.realtime.conversationChars;
+    const tooManyImages = () => this.#imageChars > VOICE_LIMITS.realtime.imagesChars;
     while (tooMuch() || tooManyImages()) {
       const mayGo = tooMuch() ? () => true : (item: ConversationItem) => imageChars(item) > 0;
       const oldest = this.#items.find((item) => item.id !== keepId && mayGo(item));
@@ -159,7 +160,7 @@ export class Conversation {
     this.#evictedCalls.delete(callId);
     this.#evictedCalls.add(callId);
     const [first] = this.#evictedCalls;
-    if (this.#evictedCalls.size > LIMITS.realtimeItems && first !== undefined) {
+    if (this.#evictedCalls.size > VOICE_LIMITS.realtime.items && first !== undefined) {
       this.#evictedCalls.delete(first);
     }
   }

@@ -2,9 +2,9 @@ import { bytesPerMs } from '../../../media/coding.ts';
 import { HEARING_HZ } from '../../../media/hearing.ts';
 import type { TimerHandle } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { AudioAllowance } from '../billing/audio-allowance.ts';
 import { UnpaidSound } from '../billing/unpaid-sound.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { Transcriber } from '../stt/transcriber.ts';
 import type { Heard } from '../stt/transcriber-events.ts';
 import type { SessionProblem } from './answer-request.ts';
@@ -60,7 +60,10 @@ export class Listening {
   }
 
   commit(): SessionProblem | undefined {
-    if (this.#transcriber === undefined || this.#transcriber.pendingMs < LIMITS.commitMinMs) {
+    if (
+      this.#transcriber === undefined ||
+      this.#transcriber.pendingMs < VOICE_LIMITS.transcription.commitMinMs
+    ) {
       return NOTHING_TO_COMMIT;
     }
     this.#isCommitting = true;
@@ -263,7 +266,7 @@ export class Listening {
     if (this.#idleTimer !== undefined) clock.clearTimeout(this.#idleTimer);
     const armedAtMs = clock.monotonicMs();
     const look = () => this.#lookIdle(this.#allowance.lastAtMs <= armedAtMs);
-    this.#idleTimer = clock.setTimeout(look, LIMITS.realtimeDecoderIdleMs);
+    this.#idleTimer = clock.setTimeout(look, VOICE_LIMITS.realtime.decoderIdleMs);
   }
 
   /** Closes the transcriber of a line without audio. */

@@ -1,6 +1,6 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import type { VoiceLife } from '../live/voice-life.ts';
 import type { TurnCycle } from './turn-cycle.ts';
 import type { VoicePipeline } from './voice-pipeline.ts';
@@ -43,6 +43,6 @@ export class Settlement {
 
   async #heardOut(): Promise<void> {
     const { clock, heardOut } = this.#deps;
-    if (heardOut !== undefined) await within(clock, LIMITS.heardOutMs, heardOut, () => {});
+    if (heardOut !== undefined) await within(clock, VOICE_LIMITS.heardOutMs, heardOut, () => {});
   }
 }

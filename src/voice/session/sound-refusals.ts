@@ -1,5 +1,5 @@
 import { ENGINE_LIMITS } from '../../engines/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import type { SessionProblem } from './answer-request.ts';
 
 /** Milliseconds of speech that the reserve of a turn covers: an utterance that waits to be billed, and one in progress. */
@@ -12,10 +12,10 @@ export const OVER_RESERVE: SessionProblem = {
 
 export const SOUND_TOO_FAST: SessionProblem = {
   code: 'audio_too_fast',
-  message: `Audio may be at most ${LIMITS.audioAheadSeconds} s ahead of real time; this was dropped.`,
+  message: `Audio may be at most ${VOICE_LIMITS.audioAheadSeconds} s ahead of real time; this was dropped.`,
 };
 
 export const NOTHING_TO_COMMIT: SessionProblem = {
   code: 'input_audio_buffer_commit_empty',
-  message: `The input audio buffer holds less than ${LIMITS.commitMinMs} ms of speech.`,
+  message: `The input audio buffer holds less than ${VOICE_LIMITS.transcription.commitMinMs} ms of speech.`,
 };

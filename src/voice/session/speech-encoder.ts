@@ -3,7 +3,7 @@ import type { SoundFormat } from '../../../media/coding.ts';
 import { encodeMulaw } from '../../../media/mulaw.ts';
 import { writePcmBytes } from '../../../media/pcm.ts';
 import { Resampler } from '../../../media/resample.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 
 /** Audio deltas of one piece of speech. Each delta is encoded when the reader takes it. */
 export interface SpeechDeltas {
@@ -21,7 +21,7 @@ const NONE: SpeechDeltas = { isOver: true, next: () => NO_BYTES };
 let samples = new Int16Array(0);
 let encoded = new Uint8Array(0);
 
-/** Turns synthesised speech into deltas of the client's format, each at most `LIMITS.speechDeltaMs` long. */
+/** Turns synthesised speech into deltas of the client's format, each at most `VOICE_LIMITS.speechDeltaMs` long. */
 export class SpeechEncoder {
   readonly #format: SoundFormat;
   #resampler: Resampler | undefined;
@@ -35,7 +35,7 @@ export class SpeechEncoder {
     if (this.#resampler?.fromHz !== sampleRateHz) {
       this.#resampler = new Resampler(sampleRateHz, this.#format.sampleRateHz);
     }
-    return new Piece(this, pcm, Math.floor((sampleRateHz * LIMITS.speechDeltaMs) / 1_000));
+    return new Piece(this, pcm, Math.floor((sampleRateHz * VOICE_LIMITS.speechDeltaMs) / 1_000));
   }
 
   /** Returns the deltas that resampling still holds back, and resets the resampler for the next sentence. */

@@ -4,9 +4,9 @@ import {
   type VoiceSessionEvent,
   voiceSessionMachine,
 } from '../../../machines/voice-session.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { createTurnBilling } from '../billing/bill-turn.ts';
 import { roomIn, type TurnRoom } from '../billing/turn-meter.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { FlatActor } from '../live/flat-actor.ts';
 import { SessionActor } from '../live/session-actor.ts';
 import { SessionTally } from '../live/session-tally.ts';
@@ -298,7 +298,7 @@ export class VoiceSession {
   }
 
   #effects(): VoiceSessionEffects {
-    const quietAtMs = () => this.#client.lastEventAtMs + LIMITS.realtimeIdleSeconds * 1_000;
+    const quietAtMs = () => this.#client.lastEventAtMs + VOICE_LIMITS.realtime.idleSeconds * 1_000;
     return {
       // An actor must not be created inside another one's action.
       startTurn: () => queueMicrotask(() => this.#turns.start()),
@@ -326,7 +326,7 @@ export class VoiceSession {
     const isHeld = asks && this.#turnWait.heard(text, turn);
     if (isHeld) this.#turns.owe();
     else this.#turns.heard(asks);
-    if (failed && this.#lost >= LIMITS.lostUtterances) this.fail(TRANSCRIBER_LOST);
+    if (failed && this.#lost >= VOICE_LIMITS.lostUtterances) this.fail(TRANSCRIBER_LOST);
   }
 
   /** Frees the recogniser first, whatever the client does. */

@@ -5,8 +5,8 @@ import {
   voiceTurnMachine,
 } from '../../../machines/voice-turn.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { outputCapOf, SPOKEN_TOKEN_MS, spokenCharsOf } from '../billing/turn-meter.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { FlatActor } from '../live/flat-actor.ts';
 import { type Passage, SpeechParts } from '../speech-text/speech-parts.ts';
 import { SpokenChars } from '../speech-text/spoken-chars.ts';
@@ -98,7 +98,7 @@ export class VoiceTurn {
         continue;
       }
       chars += piece.text.length;
-      if (chars > LIMITS.realtimeReplyChars) {
+      if (chars > VOICE_LIMITS.realtime.replyChars) {
         this.#ready();
         return this.#send({ type: 'output.cut', reason: 'max_output_tokens' });
       }

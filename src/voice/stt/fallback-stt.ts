@@ -6,8 +6,8 @@ import {
   UtteranceLost,
 } from '../../engines/engine.ts';
 import { type Clock, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import { KeptSound } from './kept-sound.ts';
 import { asError } from './recogniser-queue.ts';
 
@@ -23,7 +23,7 @@ type FallbackDeps = {
 type OpenOptions = Parameters<SttEngine['open']>[0];
 type Link = { readonly index: number; readonly engine: SttEngine; readonly stream: SttStream };
 
-const REPLAY_SAMPLES = (LIMITS.transcriberReplayMs / 1_000) * HEARING_HZ;
+const REPLAY_SAMPLES = (VOICE_LIMITS.transcriber.replayMs / 1_000) * HEARING_HZ;
 
 /**
  * Returns a recogniser that moves on to the next engine when one is lost. The next engine gets the audio of the open utterance
@@ -153,7 +153,7 @@ class FallbackStream implements SttStream {
     const isLeft = this.#deps.engines.some(
       (one, at) => one === engine && !this.#tried.includes(at),
     );
-    if (!isLeft) this.#rests.set(engine, nowMs + LIMITS.transcriberRestMs);
+    if (!isLeft) this.#rests.set(engine, nowMs + VOICE_LIMITS.transcriber.restMs);
     log.warn({ err: error }, 'a recogniser was lost');
   }
 
@@ -191,7 +191,7 @@ class FallbackStream implements SttStream {
     if (this.#isClosed || this.#next === -1) return false;
     const { clock } = this.#deps;
     const sinceMs = clock.monotonicMs() - (this.#lostAtMs ?? clock.monotonicMs());
-    return sinceMs < LIMITS.transcriberTriesMs;
+    return sinceMs < VOICE_LIMITS.transcriber.triesMs;
   }
 
   #reopen(): void {
@@ -224,7 +224,7 @@ class FallbackStream implements SttStream {
     const listener = this.#listenerOf(() => link);
     const opened = engine.open({ ...this.#options, listener });
     opened.then((stream) => (isLate || this.#isClosed) && stream.close()).catch(() => {});
-    const stream = await within(clock, LIMITS.transcriberTriesMs, opened, () => {
+    const stream = await within(clock, VOICE_LIMITS.transcriber.triesMs, opened, () => {
       isLate = true;
       throw new Error('a recogniser did not open in time');
     });

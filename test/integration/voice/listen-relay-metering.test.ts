@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { VOICE_LIMITS } from '../../../src/voice/limits.ts';
 import { type ListenScript, resultOf, totalOf } from '../../support/listen-upstream.ts';
 import { LISTEN, type ListenWorld, listenWorld, RATE, STREAM } from '../../support/listen-world.ts';
 import type { RealtimeClient } from '../../support/realtime-client.ts';
@@ -281,12 +281,12 @@ describe.each(PATHS)('the metering of a stream at an upstream, on %s', (path) =>
   it('a live transcription disconnects a client that sends too far ahead of real time, and charges the audio it passed on', async () => {
     const { client, world } = await open(path);
     await using _world = world;
-    for (let n = 0; n < 5; n++) client.ws.send(sound(LIMITS.audioAheadSeconds / 4));
+    for (let n = 0; n < 5; n++) client.ws.send(sound(VOICE_LIMITS.audioAheadSeconds / 4));
     expect((await client.closed).code).toBe(1008);
     expect(client.texts.at(-1)).toContain('audio_too_fast');
     await settled(world.ledger);
     expect(world.ledger.consumedRaw(AGENT)).toBeLessThanOrEqual(
-      BigInt(LIMITS.audioAheadSeconds * RATE_RAW),
+      BigInt(VOICE_LIMITS.audioAheadSeconds * RATE_RAW),
     );
   });
 
@@ -331,7 +331,8 @@ describe('the end of a client of /v1/listen', () => {
   it('a client of /v1/listen gets the reason when it is closed for a flood of messages', async () => {
     const { client, world } = await open(`${LISTEN}alone`);
     await using _world = world;
-    for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) client.say({ type: 'KeepAlive' });
+    for (let n = 0; n < 2 * VOICE_LIMITS.realtime.eventBurst; n++)
+      client.say({ type: 'KeepAlive' });
     const { code, reason } = await client.closed;
     expect(code).toBe(1008);
     // A machine that is busy with other work may find the work of the messages too much before their number.

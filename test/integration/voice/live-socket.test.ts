@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { VOICE_LIMITS } from '../../../src/voice/limits.ts';
 import { type LiveWorld, liveWorld, START } from '../../support/live-world.ts';
 import type { RealtimeClient } from '../../support/realtime-client.ts';
 import type { UpstreamPeer } from '../../support/realtime-upstream.ts';
@@ -179,7 +179,7 @@ describe('the socket of live sessions', () => {
   it('the live socket disconnects a client that floods it before the session has started', async () => {
     const { connect } = await start();
     const client = await connect();
-    for (let n = 0; n <= LIMITS.realtimeEventBurst + 500; n++) client.ws.send('{}');
+    for (let n = 0; n <= VOICE_LIMITS.realtime.eventBurst + 500; n++) client.ws.send('{}');
     expect((await client.closed).code).toBe(1008);
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../src/models/limits.ts';
+import { VOICE_LIMITS } from '../../../src/voice/limits.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
 import type { FakeLedger } from '../../support/fake-ledger.ts';
 import { type UpstreamPeer, usageOf } from '../../support/realtime-upstream.ts';
@@ -355,7 +356,7 @@ describe('a relay between peers of unequal speed', () => {
   it('a realtime relay closes 1008 for a client that floods its upstream, and 1009 for a frame that is too long', async () => {
     const { connect, ledger } = await start();
     const flooding = await connect();
-    for (let n = 0; n < 2 * LIMITS.realtimeEventBurst; n++) flooding.ws.send('{}');
+    for (let n = 0; n < 2 * VOICE_LIMITS.realtime.eventBurst; n++) flooding.ws.send('{}');
     expect(await flooding.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
     const long = await connect();
     long.ws.send('x'.repeat(LIMITS.socketMessageBytes + 1));

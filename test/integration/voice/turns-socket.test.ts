@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { VOICE_LIMITS } from '../../../src/voice/limits.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
 import { tellTurns } from '../../support/listen-upstream.ts';
 import { LISTEN, type ListenWorld, listenWorld, RATE, TURNS } from '../../support/listen-world.ts';
@@ -247,7 +247,7 @@ describe('an upgrade is refused in the words of the vendor', () => {
   it('/v2/listen closes 1008 on a client that sends too many messages', async () => {
     const { connect } = await start();
     const client = await connect(LOCAL);
-    for (let i = 0; i < 3 * LIMITS.realtimeEventBurst; i++) {
+    for (let i = 0; i < 3 * VOICE_LIMITS.realtime.eventBurst; i++) {
       client.ws.send('{"type":"KeepAlive"}');
     }
     expect(await client.closed).toMatchObject({ code: 1008 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { DialectChoice } from '../../../src/protocols/create-transcription.ts';
 import { openTranscribed } from '../../../src/protocols/create-transcription.ts';
 import { replayTape } from '../../../src/protocols/replay-tape.ts';
+import { VOICE_LIMITS } from '../../../src/voice/limits.ts';
 import { describeReplay } from '../../../src/voice/recording/describe-replay.ts';
 import { holdBack } from '../../support/fake-ledger.ts';
 import {
@@ -86,8 +86,8 @@ describe.each(DIALECTS)('a recorded transcription in the dialect %s', (_, dialec
     upstream.say(resultOf(2, {}));
     upstream.say({ type: 'Made.Up', text: '漢字 🙂' });
     stream.message('Finalize', '{"type":"Finalize"}');
-    await pass(LIMITS.listenKeepAliveMs + 1_000);
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    await pass(VOICE_LIMITS.listen.keepAliveMs + 1_000);
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     upstream.say(resultOf(4, { is_final: true, speech_final: true }));
     await settleAll();
     client.bufferedAmount = 0;

@@ -2,6 +2,7 @@ import { LIMITS } from '../../../kernel/limits.ts';
 import { LiveUpstream } from '../../../models/providers/realtime/upstream-socket.ts';
 import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
 import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
+import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
@@ -107,7 +108,7 @@ export class RelayLink {
 
   #write(socket: LiveUpstream, text: string): void {
     socket.send(Buffer.from(text), false);
-    if (socket.unsentBytes > LIMITS.relayUntakenBytes) {
+    if (socket.unsentBytes > VOICE_LIMITS.relay.untakenBytes) {
       this.#fail('The relay application does not read what it is sent.');
     }
   }

@@ -9,6 +9,7 @@ import { uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
+import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../../../voice/live/voice-endings.ts';
@@ -22,7 +23,7 @@ import { fullModelId } from '../model-name.ts';
 import { valuesOf } from '../query-shape.ts';
 import { areInOrder, TurnThresholds } from './turn-thresholds.ts';
 
-const { min, max } = LIMITS.sampleRateHz;
+const { min, max } = VOICE_LIMITS.sampleRateHz;
 
 /**
  * The query parameters of the route: https://developers.deepgram.com/reference/speech-to-text/listen-flux. Other parameters are

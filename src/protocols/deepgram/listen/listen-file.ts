@@ -16,6 +16,7 @@ import type { Buyer } from '../../../models/purchase/buyer.ts';
 import { spokenModel } from '../../../models/transcription/listen-options.ts';
 import type { Transcriptions } from '../../../models/transcription/transcribe.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
+import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { isContainer, soundName } from '../container.ts';
 import { deepgramErrors } from '../errors.ts';
 import { fullModelId } from '../model-name.ts';
@@ -23,7 +24,7 @@ import { Flag, notDone, valuesOf } from '../query-shape.ts';
 import { requireDelivered } from '../require-delivered.ts';
 import { listenAnswer } from './render-listen.ts';
 
-const { min, max } = LIMITS.sampleRateHz;
+const { min, max } = VOICE_LIMITS.sampleRateHz;
 const ONE_CHANNEL = 'one channel is heard, and no more';
 
 /** Values of `encoding` that name a file format. They have no effect, since the file itself states its format. */

@@ -9,6 +9,7 @@ import { type Clock, isoTime } from '../../../kernel/clock.ts';
 import { BRAND, uuidOf } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
+import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../../voice/live/voice-deps.ts';
 import { NOT_RAW_AUDIO, TOO_MANY_EVENTS } from '../../../voice/live/voice-endings.ts';
@@ -22,7 +23,7 @@ import { fullModelId } from '../model-name.ts';
 import { Flag, notDone } from '../query-shape.ts';
 import type { ListenParameters } from './listen-dialect.ts';
 
-const { min, max } = LIMITS.sampleRateHz;
+const { min, max } = VOICE_LIMITS.sampleRateHz;
 const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;
 
 /** The query parameters of the route. The recognisers of this server ignore other parameters; an upstream may use them. */

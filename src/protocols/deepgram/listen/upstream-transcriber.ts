@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { UpstreamSocket } from '../../../models/providers/realtime/realtime-rail.ts';
+import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { Downlink, type RelayClient, type SocketFrame } from '../../../voice/live/downlink.ts';
 import { BROKEN, CLIENT_SLOW, UPSTREAM_SLOW } from '../../../voice/live/voice-endings.ts';
 import type { TranscriptDialect } from '../../../voice/transcription/dialect.ts';
@@ -147,7 +147,7 @@ export class UpstreamTranscriber implements StreamTranscriber {
     const { clock, upstream } = this.#input;
     upstream.send(bytes, isBinary);
     this.#sentAtMs = clock.monotonicMs();
-    if (upstream.unsentBytes > LIMITS.relayUntakenBytes) {
+    if (upstream.unsentBytes > VOICE_LIMITS.relay.untakenBytes) {
       this.#isBrokenOff = true;
       this.#stage.failed(UPSTREAM_SLOW);
     }
@@ -182,11 +182,11 @@ export class UpstreamTranscriber implements StreamTranscriber {
     if (this.#isClosed || this.#finished !== undefined) return;
     const { clock } = this.#input;
     this.#keepAlive = clock.setTimeout(() => {
-      if (clock.monotonicMs() - this.#sentAtMs >= LIMITS.listenKeepAliveMs) {
+      if (clock.monotonicMs() - this.#sentAtMs >= VOICE_LIMITS.listen.keepAliveMs) {
         this.#send(KEEP_ALIVE, false);
       }
       this.#keepUpstream();
-    }, LIMITS.listenKeepAliveMs);
+    }, VOICE_LIMITS.listen.keepAliveMs);
   }
 
   #restKeepAlive(): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { LIMITS } from '../../../kernel/limits.ts';
 import { RecentMap } from '../../../kernel/recent-map.ts';
+import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import type { SessionTally } from '../../../voice/live/session-tally.ts';
 import type { SessionTrace } from '../../../voice/live/session-trace.ts';
 import type { TurnTrace, TurnUseNote } from '../../../voice/live/turn-trace.ts';
@@ -156,7 +157,7 @@ export class OpenTurns {
   begin(id: string | null): boolean {
     if (id === null) this.#nameless++;
     else if (this.#over.get(id) === undefined) this.#open.add(id);
-    return this.size <= LIMITS.relayResponses;
+    return this.size <= VOICE_LIMITS.relay.responses;
   }
 
   /** Records the end of a turn. Returns false when the turn had ended before and must not be billed again. */

@@ -4,6 +4,7 @@ import { sleep } from '../../../../src/kernel/clock.ts';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { charsOf } from '../../../../src/voice/billing/turn-meter.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { LIVE_RATE, openLiveSession } from '../../../support/live-session.ts';
 import { silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT, type SentEvent, settleAll } from '../../../support/voice-world.ts';
@@ -84,7 +85,7 @@ describe('a live session on this server', () => {
     const { pass, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
     await settleAll();
-    const most = LIMITS.liveAheadMs + LIMITS.speechDeltaMs;
+    const most = LIMITS.liveAheadMs + VOICE_LIMITS.speechDeltaMs;
     for (let passed = 0; passed < 1_000; passed += 100) {
       const ms = soundMs(socket.of('session.output_audio.delta'));
       expect(ms).toBeLessThanOrEqual(passed + most);
@@ -348,7 +349,7 @@ describe('a live session on this server', () => {
   it('a live session names the client event whose audio comes too fast', async () => {
     const { errors, send } = await openLiveSession();
     const audio = Buffer.alloc(LIVE_RATE / 2).toString('base64');
-    const events = 4 * (LIMITS.audioAheadSeconds + 2);
+    const events = 4 * (VOICE_LIMITS.audioAheadSeconds + 2);
     for (let n = 0; n < events; n++) {
       send({ type: 'session.input_audio.append', audio, event_id: `e${n}` });
     }

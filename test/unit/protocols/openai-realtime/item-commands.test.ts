@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { EventSender } from '../../../../src/protocols/openai-realtime/event-sender.ts';
 import {
   applyItemEvent,
   type ItemEvent,
 } from '../../../../src/protocols/openai-realtime/item-commands.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { Conversation } from '../../../../src/voice/session/conversation.ts';
 import { FakeSocket } from '../../../support/voice-world.ts';
 
@@ -123,7 +123,8 @@ describe('applyItemEvent', () => {
   it('applyItemEvent takes a tool output when its call was evicted, and not when the client deleted the call', () => {
     const { conversation, deps } = world();
     for (const id of ['call_1', 'call_2']) applyItemEvent(deps, call(id));
-    for (let i = 0; i < LIMITS.realtimeItems; i++) applyItemEvent(deps, create(`m${i}`, 'x'));
+    for (let i = 0; i < VOICE_LIMITS.realtime.items; i++)
+      applyItemEvent(deps, create(`m${i}`, 'x'));
     expect(conversation.find('of_call_1')).toBeUndefined();
     expect(applyItemEvent(deps, output('call_1'))).toBeUndefined();
     applyItemEvent(deps, call('call_3'));

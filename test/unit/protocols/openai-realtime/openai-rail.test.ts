@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { MessageQueue } from '../../../../src/platform/messages/message-queue.ts';
 import { createOpenAiRealtimeRail } from '../../../../src/protocols/openai-realtime/openai-rail.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type RealtimeUpstream, realtimeUpstream } from '../../../support/realtime-upstream.ts';
 
@@ -118,7 +118,7 @@ describe('the way to an upstream of the realtime protocol', () => {
   it('a realtime connection is closed with 1009 at a frame above the size limit', async () => {
     const { closed } = await open(rail());
     const peer = await upstream.peer();
-    peer.ws.send('x'.repeat(LIMITS.relayFrameBytes + 1));
+    peer.ws.send('x'.repeat(VOICE_LIMITS.relay.frameBytes + 1));
     expect([(await peer.closed).code, await closed]).toEqual([1009, 1009]);
   });
 });

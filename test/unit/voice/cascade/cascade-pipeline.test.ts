@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import type { Rates } from '../../../../src/kernel/price.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
@@ -13,6 +12,7 @@ import {
   cascadeCap,
   createCascadePipeline,
 } from '../../../../src/voice/cascade/cascade-pipeline.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import {
   DEFAULT_CONFIG,
   type SessionConfig,
@@ -72,7 +72,7 @@ test('the reserve for a synthesizer that bills by the second covers its slowest 
 test('the reserve for a synthesizer covers text of any script: three bytes a character', () => {
   const rates = { audio_second: 1_000_000n };
   const [source] = model('tts', rates).sources as [Source];
-  const input = 'x'.repeat(3 * LIMITS.cascadeSpokenChars);
+  const input = 'x'.repeat(3 * VOICE_LIMITS.cascade.spokenChars);
   const bound = speechBoundRaw({ model: 'acme/tts', input }, source);
   expect(legsOf(rates).reserveRaw(DEFAULT_CONFIG)).toBeGreaterThanOrEqual(bound);
 });
@@ -88,5 +88,5 @@ test('a cascade requests no more tokens of its model than the model can write, i
   ];
   expect(most(8)).toEqual([8, 8]);
   expect(most(1_000)).toEqual([1_000, 256]);
-  expect(most(null)).toEqual([LIMITS.cascadeOutputTokens, 256]);
+  expect(most(null)).toEqual([VOICE_LIMITS.cascade.outputTokens, 256]);
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
@@ -7,6 +6,7 @@ import { createSourceRests } from '../../../../src/models/providers/circuit-brea
 import { takeBillFrom } from '../../../../src/voice/cascade/cascade-pipeline.ts';
 import { CatalogueReply } from '../../../../src/voice/cascade/catalogue-reply.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import type { LlmPiece } from '../../../../src/voice/session/voice-pipeline.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
@@ -62,20 +62,28 @@ const once = (nth: number, given: object) => (nth === 0 ? given : { arguments: K
 
 describe('CatalogueReply', () => {
   it.each<[string, (nth: number) => string, number]>([
-    ['words', () => textEvent(KILO), most(LIMITS.realtimeReplyChars)],
+    ['words', () => textEvent(KILO), most(VOICE_LIMITS.realtime.replyChars)],
     [
       'one call',
       (nth) => callEvent(0, once(nth, { name: 'f', arguments: KILO })),
       most(MODEL_LIMITS.link.itemChars),
     ],
-    ['calls', (nth) => callEvent(nth, { name: 'f', arguments: '{}' }), LIMITS.realtimeTools + 1],
+    [
+      'calls',
+      (nth) => callEvent(nth, { name: 'f', arguments: '{}' }),
+      VOICE_LIMITS.realtime.tools + 1,
+    ],
     [
       'large calls',
       (nth) => callEvent(nth, { name: 'f', arguments: JSON.stringify(KILO.repeat(10)) }),
-      Math.ceil(LIMITS.realtimeAnswerChars / 10_002),
+      Math.ceil(VOICE_LIMITS.realtime.answerChars / 10_002),
     ],
-    ['reasoning', () => deltaEvent({ reasoning_content: KILO }), most(LIMITS.realtimeAnswerChars)],
-    ['reasoning', () => deltaEvent({ reasoning: KILO }), most(LIMITS.realtimeAnswerChars)],
+    [
+      'reasoning',
+      () => deltaEvent({ reasoning_content: KILO }),
+      most(VOICE_LIMITS.realtime.answerChars),
+    ],
+    ['reasoning', () => deltaEvent({ reasoning: KILO }), most(VOICE_LIMITS.realtime.answerChars)],
   ])(
     'CatalogueReply stops the purchase of an endless answer of %s, and reports the answer as cut',
     async (_, eventOf, events) => {
@@ -105,7 +113,7 @@ describe('CatalogueReply', () => {
 
   it('CatalogueReply takes an answer of the longest length in full', async () => {
     const { reply, upstream } = openReply(
-      () => textEvent('x'.repeat(LIMITS.realtimeReplyChars)),
+      () => textEvent('x'.repeat(VOICE_LIMITS.realtime.replyChars)),
       1,
     );
     expect(await read(reply)).toHaveLength(1);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { StopSignal } from '../../../../src/kernel/stop-signal.ts';
@@ -14,6 +13,7 @@ import { CatalogueTts } from '../../../../src/voice/cascade/catalogue-tts.ts';
 import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { settleAll } from '../../../support/voice-world.ts';
@@ -135,7 +135,7 @@ describe('a bought voice', () => {
     await w.speaks();
     await w.speaks('More.');
     expect(w.asked.at(-1)).toBe('dear: More.');
-    w.clock.advance(LIMITS.voiceRestMs);
+    w.clock.advance(VOICE_LIMITS.voice.restMs);
     await w.speaks('And more.');
     expect(w.asked.at(-1)).toBe('cheap: And more.');
   });
@@ -153,6 +153,6 @@ describe('a bought voice', () => {
     const beganMs = w.clock.monotonicMs();
     expect(await w.speaks()).toBe('upstream_broke_off');
     expect(w.asked).toHaveLength(2);
-    expect(w.clock.monotonicMs() - beganMs).toBeLessThan(3 * LIMITS.voiceStallMs);
+    expect(w.clock.monotonicMs() - beganMs).toBeLessThan(3 * VOICE_LIMITS.voice.stallMs);
   });
 });

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { chatBody } from '../../../../src/voice/cascade/chat-body.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import type { ConversationItem } from '../../../../src/voice/session/conversation.ts';
 import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 
@@ -149,7 +150,7 @@ describe('the chat request of an answer', () => {
     const kept = bodyOf(many).messages.length;
     expect(kept).toBeGreaterThan(10);
     expect(kept * MODEL_LIMITS.tokens.perOpaquePart).toBeLessThanOrEqual(
-      LIMITS.cascadeConversationBytes,
+      VOICE_LIMITS.cascade.conversationBytes,
     );
   });
 
@@ -175,7 +176,7 @@ describe('the chat request of an answer', () => {
         >[1];
         if (body.messages.length === 1) return;
         expect(boundChat(body, model).tokens.inputTokens).toBeLessThanOrEqual(
-          LIMITS.cascadeConversationBytes,
+          VOICE_LIMITS.cascade.conversationBytes,
         );
       }),
       { numRuns: 50 },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { ChatPieces } from '../../../../src/voice/cascade/chat-pieces.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import {
   callEvent,
   chunkEvent,
@@ -86,10 +86,12 @@ describe('ChatPieces', () => {
   it('ChatPieces returns as many tool calls as a session may have tools, and nothing after them', () => {
     const pieces = new ChatPieces();
     const call = { name: 'f', arguments: '{}' };
-    for (let i = 0; i < LIMITS.realtimeTools; i++) push(pieces, callEvent(i, call));
+    for (let i = 0; i < VOICE_LIMITS.realtime.tools; i++) push(pieces, callEvent(i, call));
     expect(pieces.isFull).toBe(false);
-    expect(push(pieces, callEvent(LIMITS.realtimeTools, call) + textEvent('more'))).toEqual([]);
-    expect(pieces.end()).toHaveLength(LIMITS.realtimeTools);
+    expect(push(pieces, callEvent(VOICE_LIMITS.realtime.tools, call) + textEvent('more'))).toEqual(
+      [],
+    );
+    expect(pieces.end()).toHaveLength(VOICE_LIMITS.realtime.tools);
     expect([pieces.isFull, pieces.cut]).toEqual([true, 'max_output_tokens']);
   });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { systemRandom } from '../../../../src/kernel/random.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
@@ -16,6 +15,7 @@ import { createHolds, NotHeld } from '../../../../src/voice/cascade/charges-by-h
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { createTurnTranscriber } from '../../../../src/voice/cascade/turn-transcriber.ts';
 import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { createFallbackStt } from '../../../../src/voice/stt/fallback-stt.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
@@ -115,7 +115,7 @@ async function openTurns({
   const stream = await createFallbackStt({
     clock,
     log: silentLog,
-    engines: Array(LIMITS.turnSessions).fill(engine),
+    engines: Array(VOICE_LIMITS.turn.sessions).fill(engine),
     isFinal: (cause) => cause instanceof NotHeld,
   }).open({
     sampleRateHz: RATE,
@@ -172,7 +172,7 @@ describe('a transcriber that finds the ends of turns', () => {
     session().say('words', 'so far');
     const ended = stream.endUtterance();
     await settleAll();
-    clock.advance(LIMITS.turnEndMs);
+    clock.advance(VOICE_LIMITS.turn.endMs);
     await ended;
     expect(said.at(-1)).toBe('final: so far');
     expect(session().isClosed).toBe(true);
@@ -197,7 +197,7 @@ describe('a transcriber that finds the ends of turns', () => {
     const { asked, clock, session, stream } = await openTurns();
     stream.push(tone(500, RATE));
     await stream.endUtterance();
-    clock.advance(LIMITS.turnIdleMs - 1);
+    clock.advance(VOICE_LIMITS.turn.idleMs - 1);
     expect(session().isClosed).toBe(false);
     clock.advance(1);
     expect(session().isClosed).toBe(true);
@@ -225,7 +225,7 @@ describe('a transcriber that finds the ends of turns', () => {
       const { bill, session, stream } = await openTurns({ providers: ['one', 'two'] });
       stream.push(tone(1_000, RATE));
       session('one').last = undefined;
-      if (way === 'is full') session('one').unsentBytes = LIMITS.relayUntakenBytes + 1;
+      if (way === 'is full') session('one').unsentBytes = VOICE_LIMITS.relay.untakenBytes + 1;
       stream.push(tone(100, RATE));
       const ended = stream.endUtterance();
       await settleAll();
@@ -239,13 +239,13 @@ describe('a transcriber that finds the ends of turns', () => {
   it('an end-of-turn transcriber calls a flapping upstream a bounded number of times in an utterance, and charges nothing', async () => {
     const { asked, bill, session, stream } = await openTurns();
     stream.push(tone(500, RATE));
-    for (let time = 0; time < LIMITS.turnSessions; time++) {
+    for (let time = 0; time < VOICE_LIMITS.turn.sessions; time++) {
       session().die();
       await settleAll();
     }
     stream.push(tone(500, RATE));
     await expect(stream.endUtterance()).rejects.toThrow('no recogniser is left');
-    expect(asked).toHaveLength(LIMITS.turnSessions);
+    expect(asked).toHaveLength(VOICE_LIMITS.turn.sessions);
     expect(bill()).toEqual([]);
   });
 
@@ -261,17 +261,17 @@ describe('a transcriber that finds the ends of turns', () => {
 
   it('an end-of-turn transcriber treats an upstream as lost that sends no words in two long utterances in a row', async () => {
     const { clock, session, stream, sessions } = await openTurns({ providers: ['one', 'two'] });
-    for (let time = 0; time < LIMITS.turnMute.utterances; time++) {
+    for (let time = 0; time < VOICE_LIMITS.turn.mute.utterances; time++) {
       session('one').last = undefined;
-      stream.push(tone(LIMITS.turnMute.leastMs, RATE));
+      stream.push(tone(VOICE_LIMITS.turn.mute.leastMs, RATE));
       const ended = stream.endUtterance();
       await settleAll();
-      clock.advance(LIMITS.turnWordsMs);
+      clock.advance(VOICE_LIMITS.turn.wordsMs);
       await settleAll();
       await ended;
     }
     expect(session('one').isClosed).toBe(true);
-    expect(sessions.two?.[0]?.samples).toBe((LIMITS.turnMute.leastMs / 1_000) * RATE);
+    expect(sessions.two?.[0]?.samples).toBe((VOICE_LIMITS.turn.mute.leastMs / 1_000) * RATE);
   });
 
   it('an end-of-turn transcriber transcribes nothing that cannot be paid, and calls no other source', async () => {

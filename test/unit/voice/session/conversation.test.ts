@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import {
   Conversation,
   type ConversationItem,
@@ -34,8 +35,8 @@ describe('Conversation', () => {
               expect(goneId).toBe(alive.shift());
               chars -= sizes[Number(goneId.slice(5))] ?? 0;
             }
-            expect(alive.length).toBeLessThanOrEqual(LIMITS.realtimeItems);
-            expect(chars).toBeLessThanOrEqual(LIMITS.realtimeConversationChars);
+            expect(alive.length).toBeLessThanOrEqual(VOICE_LIMITS.realtime.items);
+            expect(chars).toBeLessThanOrEqual(VOICE_LIMITS.realtime.conversationChars);
           }
           expect(conversation.lastId).toBe(alive.at(-1) ?? null);
         },

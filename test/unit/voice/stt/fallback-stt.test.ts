@@ -5,8 +5,8 @@ import {
   type SttStream,
   UtteranceLost,
 } from '../../../../src/engines/engine.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { createFallbackStt } from '../../../../src/voice/stt/fallback-stt.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { listening } from '../../../support/speech.ts';
@@ -144,11 +144,11 @@ describe('a transcriber of several engines', () => {
   it('a fallback transcriber replays no more than the bound, whatever the length of the utterance', async () => {
     const [first, next] = [new Double(), new Double()];
     const { push, stream } = await openOver([first, next]);
-    const pieces = LIMITS.transcriberReplayMs / 100 + 20;
+    const pieces = VOICE_LIMITS.transcriber.replayMs / 100 + 20;
     push(...Array.from({ length: pieces }, (_, index) => index));
     first.listeners[0]?.failed(new Error('its socket closed'));
     await settleAll();
-    expect(next.streams[0]).toHaveLength(LIMITS.transcriberReplayMs / 100);
+    expect(next.streams[0]).toHaveLength(VOICE_LIMITS.transcriber.replayMs / 100);
     expect(next.streams[0]?.at(-1)).toBe(pieces - 1);
     stream.close();
   });
@@ -161,7 +161,7 @@ describe('a transcriber of several engines', () => {
     push(1);
     const ended = expect(stream.endUtterance()).rejects.toBeInstanceOf(UtteranceLost);
     await settleAll();
-    clock.advance(LIMITS.transcriberTriesMs);
+    clock.advance(VOICE_LIMITS.transcriber.triesMs);
     await ended;
     expect(last.streams).toEqual([]);
   });
@@ -171,7 +171,7 @@ describe('a transcriber of several engines', () => {
     const late: SttEngine = { open: () => new Promise((resolve) => (opened = resolve)) };
     const { clock, push, stream } = await openOver([new Double({ afterPieces: 1 }), late]);
     push(1);
-    clock.advance(LIMITS.transcriberTriesMs);
+    clock.advance(VOICE_LIMITS.transcriber.triesMs);
     await settleAll();
     let closed = 0;
     opened({ push() {}, endUtterance: async () => {}, close: () => void closed++ });
@@ -205,7 +205,7 @@ describe('a transcriber of several engines', () => {
       await stream.endUtterance();
     }
     expect([first.streams.length, next.streams.length]).toEqual([1, 1]);
-    clock.advance(LIMITS.transcriberRestMs);
+    clock.advance(VOICE_LIMITS.transcriber.restMs);
     push(3);
     await stream.endUtterance();
     push(4);

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { UpstreamTranscriber } from '../../../../../src/protocols/deepgram/listen/upstream-transcriber.ts';
 import { PLAIN_DIALECT } from '../../../../../src/protocols/transcript-events/plain-dialect.ts';
 import { PaidAudio } from '../../../../../src/voice/billing/paid-audio.ts';
+import { VOICE_LIMITS } from '../../../../../src/voice/limits.ts';
 import { TranscriptionStream } from '../../../../../src/voice/transcription/transcription-stream.ts';
 import { holdBack } from '../../../../support/fake-ledger.ts';
 import { FakeUpstream, GoneUpstream } from '../../../../support/fake-upstream.ts';
@@ -72,7 +73,7 @@ describe('a stream with an upstream transcriber', () => {
   it('an upstream stream reads a paused upstream to its end when its client left', async () => {
     const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     upstream.say(resultOf(1, {}));
     expect(upstream.isPaused).toBe(true);
     stream.socketClosed();
@@ -86,7 +87,7 @@ describe('a stream with an upstream transcriber', () => {
   it('an upstream stream sends all frames from before the close to a client that was behind, and bills them', async () => {
     const { client, ledger, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     for (const word of [resultOf(1, {}), resultOf(2, {}), totalOf(4)]) upstream.say(word);
     stream.finish();
     upstream.leave(1000);
@@ -102,10 +103,10 @@ describe('a stream with an upstream transcriber', () => {
   it('an upstream stream that broke off with a client too far behind bills what was reported, and no more', async () => {
     const { client, ledger, pass, stream, upstream } = await open({ dialect: LISTEN });
     stream.audio(sound(4));
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     for (const word of [resultOf(1, {}), resultOf(2, {})]) upstream.say(word);
     upstream.leave(1011);
-    for (let keptMs = 0; keptMs < LIMITS.relayStallMs; keptMs += 5_000) {
+    for (let keptMs = 0; keptMs < VOICE_LIMITS.relay.stallMs; keptMs += 5_000) {
       stream.audio(sound(1));
       await pass(5_000);
     }
@@ -115,21 +116,21 @@ describe('a stream with an upstream transcriber', () => {
 
   it('an upstream stream disconnects a client that does not catch up, and none that does', async () => {
     const { client, pass, stream, upstream } = await open({ dialect: LISTEN });
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     stream.audio(sound(1));
     upstream.say(resultOf(1, {}));
-    for (let kept = 0; kept < LIMITS.relayStallMs - 1_000; kept += 5_000) {
+    for (let kept = 0; kept < VOICE_LIMITS.relay.stallMs - 1_000; kept += 5_000) {
       stream.message('KeepAlive', '{"type":"KeepAlive"}');
-      await pass(Math.min(5_000, LIMITS.relayStallMs - 1_000 - kept));
+      await pass(Math.min(5_000, VOICE_LIMITS.relay.stallMs - 1_000 - kept));
     }
     client.bufferedAmount = 0;
     stream.drained();
     stream.message('KeepAlive', '{"type":"KeepAlive"}');
     await pass(5_000);
     expect(client.closed).toBeUndefined();
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     upstream.say(resultOf(1, {}));
-    for (let kept = 0; kept < LIMITS.relayStallMs; kept += 5_000) {
+    for (let kept = 0; kept < VOICE_LIMITS.relay.stallMs; kept += 5_000) {
       stream.message('KeepAlive', '{"type":"KeepAlive"}');
       await pass(5_000);
     }
@@ -141,7 +142,7 @@ describe('a stream with an upstream transcriber', () => {
     const { client, ledger, stream, upstream } = await open();
     stream.audio(sound(4));
     upstream.say(resultOf(1, {}));
-    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    upstream.unsentBytes = VOICE_LIMITS.relay.untakenBytes + 1;
     stream.audio(sound(4));
     expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
     await stream.settled;
@@ -172,7 +173,7 @@ describe('a stream with an upstream transcriber', () => {
 
   it('an upstream stream sends no further keep-alive once a keep-alive has ended the stream', async () => {
     const { client, pass, stream, upstream, words } = await open();
-    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    upstream.unsentBytes = VOICE_LIMITS.relay.untakenBytes + 1;
     await pass(60_000);
     await stream.settled;
     expect(client.closed?.reason).toBe('upstream_too_slow');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { OpenTurns } from '../../../../../src/protocols/openai-realtime/relay/metered-turns.ts';
+import { VOICE_LIMITS } from '../../../../../src/voice/limits.ts';
 
 describe('the turns of a relayed session', () => {
   it('OpenTurns ends each turn once, whether its beginning was reported or not, and does not reopen it', () => {
@@ -26,7 +27,7 @@ describe('the turns of a relayed session', () => {
 
   it('OpenTurns limits the turns that a session may have open', () => {
     const turns = new OpenTurns();
-    for (let n = 0; n < LIMITS.relayResponses; n++) expect(turns.begin(`r${n}`)).toBe(true);
+    for (let n = 0; n < VOICE_LIMITS.relay.responses; n++) expect(turns.begin(`r${n}`)).toBe(true);
     expect(turns.begin('one more')).toBe(false);
   });
 

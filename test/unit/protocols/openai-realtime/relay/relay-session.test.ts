@@ -3,6 +3,7 @@ import { MACHINE_LIMITS } from '../../../../../machines/limits.ts';
 import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { RateTexts } from '../../../../../src/models/catalogue/builtin/builtin-model.ts';
 import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
+import { VOICE_LIMITS } from '../../../../../src/voice/limits.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
 import { usageOf } from '../../../../support/realtime-upstream.ts';
 import { startRelaySession } from '../../../../support/relay-session-world.ts';
@@ -97,7 +98,7 @@ describe('a relayed session', () => {
   it('a relayed session keeps frames for a slow client, in order and to the end', async () => {
     const { client, ledger, session, upstream } = await start();
     const received = () => client.types().slice(0, 4);
-    client.bufferedAmount = LIMITS.relayFrameBytes;
+    client.bufferedAmount = VOICE_LIMITS.relay.frameBytes;
     upstream.begin('r1');
     for (const delta of ['a', 'b']) upstream.say({ type: 'response.output_text.delta', delta });
     upstream.finish('r1', usageOf({ audioOut: 30 }));
@@ -115,7 +116,7 @@ describe('a relayed session', () => {
   it('a relayed session bills no time after its upstream closed while the client is behind, and sends the upstream no more', async () => {
     const { client, clock, ledger, session, upstream } = await start(TIME_RATES);
     await seconds(clock, 25);
-    client.bufferedAmount = LIMITS.relayFrameBytes;
+    client.bufferedAmount = VOICE_LIMITS.relay.frameBytes;
     for (const id of ['r1', 'r2']) upstream.begin(id);
     upstream.leave(1006);
     await seconds(clock, 15);
@@ -128,10 +129,10 @@ describe('a relayed session', () => {
 
   it('a relayed session that disconnects a slow client charges the turns in its queued frames', async () => {
     const { client, clock, ledger, session, upstream } = await start();
-    client.bufferedAmount = LIMITS.relayFrameBytes;
+    client.bufferedAmount = VOICE_LIMITS.relay.frameBytes;
     for (const id of ['r1', 'r2']) upstream.begin(id);
     for (const id of ['r1', 'r2']) upstream.finish(id, usageOf({ audioOut: 30 }));
-    clock.advance(LIMITS.relayStallMs);
+    clock.advance(VOICE_LIMITS.relay.stallMs);
     await session.settled;
     expect(client.closed?.code).toBe(1013);
     expect([ledger.consumedRaw(AGENT), ledger.openHolds()]).toEqual([120n, 0]);
@@ -259,26 +260,26 @@ describe('a relayed session', () => {
 
   it('a relayed session reads on only when its client has caught up, and disconnects a client that does not', async () => {
     const { client, clock, session, upstream } = await start();
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     upstream.say({ type: 'a' });
     expect(upstream.isPaused).toBe(true);
-    clock.advance(LIMITS.relayStallMs - 1);
+    clock.advance(VOICE_LIMITS.relay.stallMs - 1);
     client.bufferedAmount = 0;
     session.drained();
     expect(upstream.isPaused).toBe(false);
-    clock.advance(LIMITS.relayStallMs);
+    clock.advance(VOICE_LIMITS.relay.stallMs);
     expect(client.closed).toBeUndefined();
 
-    client.bufferedAmount = LIMITS.relayUnsentBytes + 1;
+    client.bufferedAmount = VOICE_LIMITS.relay.unsentBytes + 1;
     upstream.say({ type: 'b' });
-    clock.advance(LIMITS.relayStallMs);
+    clock.advance(VOICE_LIMITS.relay.stallMs);
     await session.settled;
     expect(client.closed).toEqual({ code: 1013, reason: 'client_too_slow' });
   });
 
   it('a relayed session disconnects a client whose upstream does not take what the client sends', async () => {
     const { client, session, upstream } = await start();
-    upstream.unsentBytes = LIMITS.relayUntakenBytes + 1;
+    upstream.unsentBytes = VOICE_LIMITS.relay.untakenBytes + 1;
     session.frame(APPEND, false);
     await session.settled;
     expect(client.closed).toEqual({ code: 1013, reason: 'upstream_too_slow' });
@@ -297,9 +298,9 @@ describe('a relayed session', () => {
 
   it('a relayed session ends when its client has sent nothing for too long', async () => {
     const { client, clock, session } = await start();
-    clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
+    clock.advance(VOICE_LIMITS.realtime.idleSeconds * 1_000 - 1);
     session.frame(APPEND, false);
-    clock.advance(LIMITS.realtimeIdleSeconds * 1_000 - 1);
+    clock.advance(VOICE_LIMITS.realtime.idleSeconds * 1_000 - 1);
     expect(client.closed).toBeUndefined();
     clock.advance(1);
     await session.settled;
@@ -318,7 +319,7 @@ describe('a relayed session', () => {
 
   it('a relayed session closes with too_many_responses when more responses than allowed run at once', async () => {
     const { client, upstream } = await start(TOKEN_RATES, TURN_RAW * 100n);
-    for (let n = 0; n <= LIMITS.relayResponses; n++) upstream.begin(`r${n}`);
+    for (let n = 0; n <= VOICE_LIMITS.relay.responses; n++) upstream.begin(`r${n}`);
     await settleAll();
     expect(client.closed).toEqual({ code: 1008, reason: 'too_many_responses' });
   });
