@@ -3,7 +3,6 @@ import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
-import { PHONE_LIMITS } from './limits/phone.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
 import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
@@ -20,6 +19,5 @@ export const LIMITS = {
   ...OUTBOUND_LIMITS,
   deepgram: DEEPGRAM_LIMITS,
   mcp: MCP_LIMITS,
-  phone: PHONE_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

@@ -4,10 +4,10 @@ import type { AgentCaller } from '../http/route/caller.ts';
 import type { AskRoute } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Spender } from '../ledger/rules/requests.ts';
 import type { Memory } from '../memory/memory.ts';
+import { PHONE_LIMITS } from '../phone/limits.ts';
 import type { ServiceCall, ServiceTools } from '../phone/tools/service-tools.ts';
 import { failedTool, type ToolResult } from '../phone/tools/tool-result.ts';
 import { headOf, storableText } from '../platform/postgres/storable.ts';
@@ -87,7 +87,7 @@ async function callFor(
     log,
     callMs: timeoutMs,
   });
-  const output = headOf(textOf(result), LIMITS.phone.tools.answerBytes);
+  const output = headOf(textOf(result), PHONE_LIMITS.tools.answerBytes);
   return { outcome: result.isError === true ? 'failed' : 'done', output, costRaw };
 }
 

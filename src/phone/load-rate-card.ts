@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { ConfigError } from '../config/config-error.ts';
-import { LIMITS } from '../kernel/limits.ts';
+import { PHONE_LIMITS } from './limits.ts';
 import { RATE_CARD, type RateCard } from './rate-card.ts';
 
 /** An amount of raw USDC: digits in a string, or a whole number. No price is above one million USDC. */
@@ -53,8 +53,8 @@ const withoutAbsent = (prices: z.infer<typeof card>): Partial<RateCard> =>
 async function readBounded(path: string): Promise<string> {
   await using handle = await open(path, 'r');
   const { size } = await handle.stat();
-  if (size > LIMITS.rateCardFileBytes) {
-    throw new Error(`larger than ${LIMITS.rateCardFileBytes} bytes`);
+  if (size > PHONE_LIMITS.carrier.rateCardFileBytes) {
+    throw new Error(`larger than ${PHONE_LIMITS.carrier.rateCardFileBytes} bytes`);
   }
   return handle.readFile('utf8');
 }

@@ -2,12 +2,12 @@ import { DRAINING } from '../../machines/draining.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import type { CarrierSocket, SocketConnection, SocketHandler } from '../http/route/socket-route.ts';
 import type { Clock, TimerHandle } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { CarrierHooks } from '../phone/calls/calls.ts';
 import type { LiveCall } from '../phone/calls/live-call.ts';
 import { CallbackMalformed, type MediaCodec, type MediaEvent } from '../phone/carriers/carrier.ts';
 import { phoneErrors } from '../phone/errors.ts';
+import { PHONE_LIMITS } from '../phone/limits.ts';
 
 const PATH = '/v1/telephony/:carrier/media';
 
@@ -23,11 +23,11 @@ type Deps = {
 
 /**
  * Creates the socket for media streams of carriers. An upgrade without its carrier's signature gets a 403. The carrier's first
- * message, `start`, names the call: a socket without `start` within `LIMITS.phone.mediaStartMs` is closed.
+ * message, `start`, names the call: a socket without `start` within `PHONE_LIMITS.media.startMs` is closed.
  */
 export function createCarrierMediaSocket(
   hooks: CarrierHooks,
-  { clock, publicOrigin, mostUnstarted = LIMITS.phone.mediaUnstarted }: Deps,
+  { clock, publicOrigin, mostUnstarted = PHONE_LIMITS.media.unstarted }: Deps,
 ): CarrierSocket {
   const origin = publicOrigin.replace(/^http/, 'ws');
   const unstarted = new Set<MediaHandler>();
@@ -36,7 +36,7 @@ export function createCarrierMediaSocket(
     credential: 'carrier',
     summary: 'The sound of a call, from and to its carrier',
     protocols: [],
-    maxMessageBytes: LIMITS.phone.mediaMessageBytes,
+    maxMessageBytes: PHONE_LIMITS.media.messageBytes,
     open({ believe, headers, log, url }) {
       const carrier = url.split('/')[3] ?? '';
       const request = { url: `${origin}${url}`, headers: Object.fromEntries(headers) };
@@ -84,7 +84,7 @@ class MediaHandler implements SocketHandler {
     this.#connection = connection;
     this.#deadline = this.#clock.setTimeout(() => {
       connection.close(1008, 'no start message came');
-    }, LIMITS.phone.mediaStartMs);
+    }, PHONE_LIMITS.media.startMs);
   }
 
   message(): void {}

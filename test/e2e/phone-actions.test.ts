@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { checkInvariants } from '../../src/ledger/store/check-invariants.ts';
 import { clampSeconds } from '../../src/models/purchase/clamp-usage.ts';
+import { PHONE_LIMITS } from '../../src/phone/limits.ts';
 import { callEvents } from '../support/call-receipts.ts';
 import type { Callee } from '../support/carrier-sim/options.ts';
 import type { SimCall } from '../support/carrier-sim/sim-call.ts';
@@ -246,7 +246,7 @@ describe.concurrent('side by side,', { timeout: 120_000 }, () => {
     // Belongs to the entry, which is whole without it.
     press(call, '#');
     await hears(call, heardMs(call) + 100);
-    await setTimeout(LIMITS.phone.keypadRestMs + 500);
+    await setTimeout(PHONE_LIMITS.keypad.restMs + 500);
     expect(askedOf(callId)).toHaveLength(2);
     press(call, '#');
     await soon(() => expect(askedOf(callId)).toHaveLength(3));

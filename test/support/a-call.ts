@@ -1,5 +1,5 @@
-import { LIMITS } from '../../src/kernel/limits.ts';
 import type { Call } from '../../src/phone/calls/call.ts';
+import { PHONE_LIMITS } from '../../src/phone/limits.ts';
 import { RATE_CARD } from '../../src/phone/rate-card.ts';
 
 let calls = 0;
@@ -24,7 +24,7 @@ export const aCall = (change: Partial<Call> = {}): Call => ({
   taskValueBps: null,
   actionId: null,
   customerId: null,
-  maxSpendRaw: LIMITS.phone.callCeilingRaw,
+  maxSpendRaw: PHONE_LIMITS.call.ceilingRaw,
   rates: RATE_CARD,
   options: {
     voice: {

@@ -39,7 +39,7 @@ Object.assign(LIMITS, {
   developerKeyPerMinute: 100_000,
 });
 Object.assign(LIMITS.phone, { renewEveryMs: 500, carrierMs: 60_000, carrierTimeoutMs: 60_000 });
-Object.assign(LIMITS.phone.batch, { lostMs: 2_000, claimMs: 1_000 });
+Object.assign(PHONE_LIMITS.batch, { lostMs: 2_000, claimMs: 1_000 });
 const { readConfig, readSecret } = await import('../../src/config/config.ts');
 const { systemClock: clock } = await import('../../src/kernel/clock.ts');
 const { createLog } = await import('../../src/kernel/log.ts');

@@ -1,11 +1,11 @@
 import { decodeMulaw, encodeMulaw } from '../../media/mulaw.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import type { Responder } from '../../src/phone/calls/call-deps.ts';
 import { LiveCall } from '../../src/phone/calls/live-call.ts';
 import type { LiveCallOptions } from '../../src/phone/calls/live-call-options.ts';
 import { createLoopbackCodec } from '../../src/phone/carriers/loopback/loopback-codec.ts';
 import { type Callee, LoopbackLine } from '../../src/phone/carriers/loopback/loopback-line.ts';
+import { PHONE_LIMITS } from '../../src/phone/limits.ts';
 import type { SaidTurn } from '../../src/phone/records/said-turn.ts';
 import { type Metrics, noMetrics } from '../../src/platform/tracing/metrics.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
@@ -161,7 +161,7 @@ export async function phoneCallOn<C extends Clock>(
     notice: options.notice,
     hearsKeys: responder?.digit !== undefined,
     longestMs: 3_600_000,
-    lineLostMs: LIMITS.phone.lineLostMs,
+    lineLostMs: PHONE_LIMITS.call.lineLostMs,
     spoke() {},
     events: {
       said(turn) {

@@ -1,5 +1,4 @@
 import { enginesFor } from '../../engines/engines-for.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { createTakeSession } from '../../ledger/engine/take-session.ts';
@@ -27,6 +26,7 @@ import type { Carrier } from '../../phone/carriers/carrier.ts';
 import { createTestRing } from '../../phone/carriers/test-ring.ts';
 import { createDialPacer } from '../../phone/dialling/dial-pacer.ts';
 import { refuseNumber } from '../../phone/dialling/refuse-number.ts';
+import { PHONE_LIMITS } from '../../phone/limits.ts';
 import type { RateCard } from '../../phone/rate-card.ts';
 import { createRecordingKeeper } from '../../phone/recordings/keep-recordings.ts';
 import { createCallAnalyzer } from '../../phone/records/analysis/analyze-calls.ts';
@@ -93,7 +93,7 @@ export function buildCalls(
         : createDialPacer({
             clock: world.clock,
             perSecond: dialsPerSecond,
-            longestWaitMs: LIMITS.phone.dialWaitMs,
+            longestWaitMs: PHONE_LIMITS.carrier.dialWaitMs,
           }),
     mediaTimeoutMs: settings.phone.mediaTimeoutMs,
     concurrentCalls: settings.phone.concurrentCalls,

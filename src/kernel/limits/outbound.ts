@@ -3,7 +3,6 @@ export const OUTBOUND_LIMITS = {
   // Gateway
   /** Attempts to hold a smaller amount: for the balance, a cap of the agent, a cap of its team, and one race. */
   holdTries: 5,
-  rateCardFileBytes: 64 * 1024,
 
   // Upstreams
 

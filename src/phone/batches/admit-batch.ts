@@ -1,4 +1,3 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { CallOptions } from '../calls/call.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
@@ -7,6 +6,7 @@ import { findLines } from '../calls/opening/new-call-store.ts';
 import { orderOptions } from '../calls/opening/order-options.ts';
 import { KeptHours } from '../dialling/kept-hours.ts';
 import { screenNumbers } from '../dialling/screen-numbers.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { type BatchOrder, type NewBatch, newBatchId, orderOf, type Recipient } from './batch.ts';
 import type { RefusedRecipient } from './errors.ts';
 import { batchErrors } from './errors.ts';
@@ -19,7 +19,7 @@ import { requireFunds } from './require-funds.ts';
  */
 export async function admitBatch(deps: CallDeps, order: BatchOrder): Promise<NewBatch> {
   const { maxConcurrent } = order;
-  const { startWithinMs } = LIMITS.phone.batch;
+  const { startWithinMs } = PHONE_LIMITS.batch;
   const nowMs = deps.clock.now();
   const startAtMs = Math.max(order.startAtMs ?? nowMs, nowMs);
   if (startAtMs > nowMs + startWithinMs) {
@@ -62,7 +62,7 @@ async function requireRecipients(deps: CallDeps, order: BatchOrder): Promise<Jud
   const stored = await deps.voiceOf(order.agentId);
   const voiced = { ...deps, voiceOf: async () => stored };
   for (const [index, recipient] of recipients) {
-    if (index % LIMITS.phone.batch.perTurn === 0) await turnForLongWork();
+    if (index % PHONE_LIMITS.batch.perTurn === 0) await turnForLongWork();
     if (isRefused.has(index)) continue;
     try {
       options.push(await orderOptions(voiced, orderOf(order, recipient)));
@@ -72,7 +72,7 @@ async function requireRecipients(deps: CallDeps, order: BatchOrder): Promise<Jud
   }
   if (refused.length > 0) {
     const named = refused.sort((a, b) => a.index - b.index);
-    const first = named.slice(0, LIMITS.phone.batch.refusalsNamed);
+    const first = named.slice(0, PHONE_LIMITS.batch.refusalsNamed);
     throw batchErrors.recipientsRefused(first, refused.length);
   }
   return { options, recipients: [...recipients.values()] };
@@ -111,7 +111,7 @@ async function refuseNumbers(
   const hours = new KeptHours([dialling.callingHours, callingHours]);
   const refused: RefusedRecipient[] = [];
   for (const [index, { to }] of recipients) {
-    if (index % LIMITS.phone.batch.perTurn === 0) await turnForLongWork();
+    if (index % PHONE_LIMITS.batch.perTurn === 0) await turnForLongWork();
     const why = screened.get(to);
     if (why !== undefined) {
       refused.push({ index, to, error: 'invalid_to_number', message: `to: ${why}.` });

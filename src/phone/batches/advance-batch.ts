@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import { findLines } from '../calls/opening/new-call-store.ts';
 import { KeptHours } from '../dialling/kept-hours.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { Batch } from './batch.ts';
 import { endWaiting } from './change-store.ts';
 import { planRow } from './plan-row.ts';
@@ -19,7 +19,7 @@ import {
   scheduleBatch,
 } from './run-store.ts';
 
-const BOUNDS = LIMITS.phone.batch;
+const BOUNDS = PHONE_LIMITS.batch;
 /** Nothing is waited for longer in one go. */
 const LONGEST_MS = 3_600_000;
 

@@ -1,9 +1,9 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import { textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { storableJson } from '../../platform/postgres/storable.ts';
 import type { CallOwner } from '../calls/calls.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type {
   Batch,
   BatchCursor,
@@ -76,7 +76,7 @@ export type WrittenBatch = 'written' | 'too_many' | 'lost';
  */
 export async function insertBatch(sql: Sql, batch: NewBatch): Promise<WrittenBatch> {
   const { accountId, agentId, batchId, recipients, startAtMs, workId } = batch;
-  const { openPerAgent, perTurn } = LIMITS.phone.batch;
+  const { openPerAgent, perTurn } = PHONE_LIMITS.batch;
   const startAt = new Date(startAtMs);
   return sql.begin(async (tx): Promise<WrittenBatch> => {
     if (workId !== undefined && !(await takeWork(tx, agentId, workId))) return 'lost';

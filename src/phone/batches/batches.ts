@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import type { CallOwner, Calls } from '../calls/calls.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { admitBatch } from './admit-batch.ts';
 import {
   type Batch,
@@ -101,7 +101,7 @@ class OrderedBatches implements Batches {
   async order(order: BatchOrder): Promise<StandingBatch> {
     const batch = await admitBatch(this.#deps, order);
     const written = await insertBatch(this.#deps.sql, batch);
-    if (written === 'too_many') throw batchErrors.tooManyBatches(LIMITS.phone.batch.openPerAgent);
+    if (written === 'too_many') throw batchErrors.tooManyBatches(PHONE_LIMITS.batch.openPerAgent);
     if (written === 'lost') throw batchErrors.stopped();
     return this.read(order, batch.batchId);
   }

@@ -1,8 +1,8 @@
 import { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import { placeCall } from '../calls/place-call.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { type Batch, orderOf, workIdOf } from './batch.ts';
 import { setStatus } from './change-store.ts';
 import { uncalled } from './plan-row.ts';
@@ -52,7 +52,7 @@ async function verdictOf(
     to,
   }: { readonly accountId: string; readonly to: string; readonly error: ApiError },
 ): Promise<Verdict> {
-  const again = { kind: 'again', inMs: LIMITS.phone.batch.againMs } as const;
+  const again = { kind: 'again', inMs: PHONE_LIMITS.batch.againMs } as const;
   const { error: reason, status } = error;
   if (reason === 'batch_stopped') return { ...again, inMs: 0 };
   if (status === 429 || status === 503) return again;
@@ -82,7 +82,7 @@ async function giveUp(
   const isStopped = batch.status === 'canceled';
   const { calling } = await findOpen(tx, batchId);
   const isWaited = verdict.kind === 'pause' && verdict.mayPass && calling > 1;
-  const inMs = isWaited ? LIMITS.phone.batch.againMs : verdict.kind === 'again' ? verdict.inMs : 0;
+  const inMs = isWaited ? PHONE_LIMITS.batch.againMs : verdict.kind === 'again' ? verdict.inMs : 0;
   const change: RowChange =
     verdict.kind === 'refused'
       ? { ...uncalled(seq, { inMs, isStopped: true }), outcome: 'refused', reason: verdict.reason }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { CALL_OVERRIDES_SHAPE, readCallOverrides } from '../voice/call-overrides.ts';
 import type { Recipient } from './batch.ts';
 import type { RefusedRecipient } from './errors.ts';
@@ -21,7 +21,7 @@ export async function readRecipients(given: readonly unknown[]): Promise<ReadRec
   const refused: RefusedRecipient[] = [];
   const first = new Map<string, number>();
   for (const [index, value] of given.entries()) {
-    if (index % LIMITS.phone.batch.perTurn === 0) await turnForLongWork();
+    if (index % PHONE_LIMITS.batch.perTurn === 0) await turnForLongWork();
     const read = readRecipient(value);
     if ('error' in read) {
       refused.push({ index, ...read });

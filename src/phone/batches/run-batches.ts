@@ -1,11 +1,11 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { advanceBatch } from './advance-batch.ts';
 import { placeRow } from './place-row.ts';
 import { claimDueBatches } from './run-store.ts';
 
-const BOUNDS = LIMITS.phone.batch;
+const BOUNDS = PHONE_LIMITS.batch;
 
 /** Gives batches their turns, and places their calls beside them. Its end waits for the calls that are being placed. */
 export type BatchRunner = Worker & AsyncDisposable;

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { Call } from '../calls/call.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { Batch, Recipient, RecipientOutcome } from './batch.ts';
 import { type BatchRow, batchColumns, batchOf } from './batch-store.ts';
 
@@ -15,7 +15,7 @@ export async function claimDueBatches(
   sql: Sql,
   limit: number,
 ): Promise<readonly { readonly batchId: string; readonly agentId: number }[]> {
-  const { claimMs } = LIMITS.phone.batch;
+  const { claimMs } = PHONE_LIMITS.batch;
   return sql<{ batchId: string; agentId: number }[]>`
     with ranked as (
       select id, row_number() over (partition by agent_id order by due_at, id) as turn
@@ -139,7 +139,7 @@ export async function claimRows(
   if (seqs.length === 0) return [];
   return tx<ClaimedRow[]>`
     update call_batch_rows set state = 'calling', attempts = attempts + 1,
-      due_at = now() + ${LIMITS.phone.batch.lostMs} * interval '1 millisecond'
+      due_at = now() + ${PHONE_LIMITS.batch.lostMs} * interval '1 millisecond'
     where batch_id = ${batchId} and seq = any (${numberArray(seqs)}::int[]) and state = 'waiting'
     returning seq, attempts as attempt, request`;
 }

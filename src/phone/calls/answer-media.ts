@@ -1,8 +1,8 @@
 import type { SoundFormat } from '../../../media/coding.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Span } from '../../platform/tracing/span.ts';
 import { SessionTrace } from '../../voice/live/session-trace.ts';
 import type { MediaCodec } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { createCallRecorder } from '../recordings/call-recorder.ts';
 import { RECORDING_NOTICE } from '../recordings/recording.ts';
 import type { CallTools } from '../tools/call-tools.ts';
@@ -168,8 +168,8 @@ async function openSession(
     interruption: call.options.voice.conversation?.interruption,
     hearsKeys: responder?.digit !== undefined,
     suppressesNoise: noiseSuppressionOf(call.options.voice.conversation),
-    lineLostMs: deps.lineLostMs ?? LIMITS.phone.lineLostMs,
-    longestMs: LIMITS.phone.longestCallSeconds * 1_000 - money.lineSeconds() * 1_000,
+    lineLostMs: deps.lineLostMs ?? PHONE_LIMITS.call.lineLostMs,
+    longestMs: PHONE_LIMITS.call.longestSeconds * 1_000 - money.lineSeconds() * 1_000,
     spoke(characters) {
       spoken += characters;
     },

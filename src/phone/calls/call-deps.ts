@@ -100,7 +100,7 @@ export type CallDeps = VoiceDeps & {
   readonly enginesOf: (agentId: number) => VoiceDeps['engines'];
   /** Milliseconds without sound over its stream after which a call is ended as dead. */
   readonly mediaTimeoutMs: number;
-  /** Milliseconds that a call waits for a media stream that broke. Absent: `LIMITS.phone.lineLostMs`. */
+  /** Milliseconds that a call waits for a media stream that broke. Absent: `PHONE_LIMITS.call.lineLostMs`. */
   readonly lineLostMs?: number;
   /** Calls whose media stream is at this process, by call id. */
   readonly live: Map<string, LiveCall>;

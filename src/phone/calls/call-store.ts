@@ -1,7 +1,7 @@
 import type { CallEvent } from '../../../machines/call.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { AnsweredBy, CarrierName, CarrierStatus } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { LegCosts, RateCard } from '../rate-card.ts';
 import type { LineFigures } from '../records/line-figures.ts';
 import { closeRecord } from '../records/record-store.ts';
@@ -165,8 +165,8 @@ export async function askForStream(sql: Sql, callId: string): Promise<boolean> {
   const rows = await sql`
     update calls set streams_asked = streams_asked + 1
     where id = ${callId} and not terminal
-      and streams_asked - streams_opened < ${LIMITS.phone.streamsMissed}
-      and streams_asked < ${LIMITS.phone.streamsPerCall}
+      and streams_asked - streams_opened < ${PHONE_LIMITS.media.streamsMissed}
+      and streams_asked < ${PHONE_LIMITS.media.streamsPerCall}
     returning 1`;
   return rows.length > 0;
 }
@@ -222,7 +222,7 @@ export async function applyToCall(
       ended_at = case when ${terminal} then coalesce(ended_at, now()) else ended_at end,
       due_at = case when ${terminal} then null else due_at end,
       price_due_at = case when ${terminal} and started_at is not null
-        then now() + ${LIMITS.phone.carrierPrice.shortestWaitMs} * interval '1 millisecond' end,
+        then now() + ${PHONE_LIMITS.carrier.price.shortestWaitMs} * interval '1 millisecond' end,
       duration_seconds = case when ${terminal} then ${end.durationSeconds}::integer end,
       transport_raw = case when ${terminal} then ${legs.transportRaw.toString()}::bigint end,
       stt_raw = case when ${terminal} then ${legs.sttRaw.toString()}::bigint end,

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { Call } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { putOffCall } from './call-store.ts';
@@ -14,7 +14,7 @@ export async function hangUpQuietly(
     .hangUp(carrierCallId)
     .catch(async (err: unknown) => {
       failed(err);
-      await putOffCall(sql, callId, LIMITS.phone.hangUpAgainMs.first);
+      await putOffCall(sql, callId, PHONE_LIMITS.call.hangUpAgainMs.first);
     })
     .catch(failed);
 }

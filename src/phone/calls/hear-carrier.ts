@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CallbackEvent, CarrierStatus, Instruction } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { recordingSaved } from '../recordings/recording-saved.ts';
 import { reachesLimit } from '../suspensions/carrier-limit.ts';
 import { stopTelephony } from '../suspensions/suspension-store.ts';
@@ -183,7 +183,7 @@ export async function dropCall(deps: CallDeps, call: Call): Promise<void> {
     living.end('agent_ended');
     return;
   }
-  await putOffCall(deps.sql, call.callId, LIMITS.phone.sweepGraceMs);
+  await putOffCall(deps.sql, call.callId, PHONE_LIMITS.call.sweepGraceMs);
   await dropTransferred(deps.sql, call.callId);
   await hangUpQuietly(deps, call);
 }

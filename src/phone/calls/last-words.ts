@@ -1,10 +1,10 @@
 import type { SoundFormat } from '../../../media/coding.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import { type SpeechDeltas, SpeechEncoder } from '../../voice/session/speech-encoder.ts';
 import type { VoicePipeline } from '../../voice/session/voice-pipeline.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { CallLine } from '../voice/line/call-line.ts';
 import { TRANSCRIBER_LOST } from '../voice/lost-words.ts';
 import { LAST_WORDS } from './call-pipeline.ts';
@@ -53,7 +53,7 @@ export function playOut(
     over();
     return;
   }
-  const whenPlayed = () => line.afterPlayed(over, LIMITS.phone.lastWordsMs);
+  const whenPlayed = () => line.afterPlayed(over, PHONE_LIMITS.call.lastWordsMs);
   if (!ANNOUNCED.has(reason)) {
     whenPlayed();
     return;

@@ -2,7 +2,6 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import { writtenMessage } from '../../voice/session/conversation.ts';
@@ -13,6 +12,7 @@ import { VoiceSession } from '../../voice/session/voice-session.ts';
 import type { VoiceSessionDeps } from '../../voice/session/voice-session-input.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
 import type { MediaCodec, MediaEvent } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { Announcement } from '../recordings/announcement.ts';
 import { type LineFigures, lineFigures } from '../records/line-figures.ts';
 import type { CallTurn } from '../records/said-turn.ts';
@@ -133,7 +133,9 @@ export class LiveCall {
       callTool: (item) => events.callTool?.(item),
       handOff: (data) => events.handOff?.(data),
       afterSpoken: (done) =>
-        this.actions.sounds.afterSent(() => this.line.afterPlayed(done, LIMITS.phone.lastWordsMs)),
+        this.actions.sounds.afterSent(() =>
+          this.line.afterPlayed(done, PHONE_LIMITS.call.lastWordsMs),
+        ),
     });
     this.#timers = new NamedTimers(clock);
     this.#timers.repeat('billing', BILLING_MS, () => this.#session.billNow());
@@ -340,7 +342,7 @@ export class LiveCall {
 
   #isAtQuestion(): boolean {
     const { heard } = this.line;
-    const { answerAfterEndMs: afterMs, answerBeforeEndMs: beforeMs } = LIMITS.phone;
+    const { answerAfterEndMs: afterMs, answerBeforeEndMs: beforeMs } = PHONE_LIMITS.interruption;
     const spoken = heard && this.#session.spoken(heard.itemId);
     return spoken?.isAtQuestion(heard?.heardMs ?? 0, { afterMs, beforeMs }) === true;
   }

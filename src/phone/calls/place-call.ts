@@ -1,4 +1,3 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Hold, Spender } from '../../ledger/rules/requests.ts';
 import { batchErrors } from '../batches/errors.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
@@ -6,6 +5,7 @@ import type { DialPacer, DialPlace } from '../dialling/dial-pacer.ts';
 import { isStillHeld, type PlacedCall, placedCall } from '../dialling/placed-call-store.ts';
 import { E164 } from '../e164.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { type Call, type NewCall, newCallId } from './call.ts';
 import type { CallDeps } from './call-deps.ts';
 import { PHONE_DESTINATION } from './call-money.ts';
@@ -53,7 +53,7 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
     maxSpendRaw,
     rates: rateCard,
     options,
-    dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
+    dueInMs: PHONE_LIMITS.call.ringSeconds * 1_000 + PHONE_LIMITS.call.sweepGraceMs,
     workId: order.workId,
     batch: order.batch,
   };
@@ -165,8 +165,8 @@ async function dial(deps: CallDeps, call: NewCall): Promise<void> {
       callId,
       from,
       to,
-      ringSeconds: LIMITS.phone.ringSeconds,
-      longestSeconds: LIMITS.phone.longestCallSeconds + LIMITS.phone.carrierMarginSeconds,
+      ringSeconds: PHONE_LIMITS.call.ringSeconds,
+      longestSeconds: PHONE_LIMITS.call.longestSeconds + PHONE_LIMITS.call.carrierMarginSeconds,
       detectsMachine: options.detectsMachine,
       awaitsGreetingEnd: options.onMachine === 'leave_message',
     });

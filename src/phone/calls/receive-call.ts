@@ -1,9 +1,9 @@
 import { assert } from '../../kernel/assert.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Instruction } from '../carriers/carrier.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import {
   findLivingNumber,
   findSuspension,
@@ -72,10 +72,10 @@ export async function receiveCall(deps: CallDeps, ringing: Ringing): Promise<Rec
     taskValueBps: null,
     actionId: null,
     customerId: null,
-    maxSpendRaw: LIMITS.phone.callCeilingRaw,
+    maxSpendRaw: PHONE_LIMITS.call.ceilingRaw,
     rates: deps.rateCard,
     options,
-    dueInMs: LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs,
+    dueInMs: PHONE_LIMITS.call.ringSeconds * 1_000 + PHONE_LIMITS.call.sweepGraceMs,
   });
   let call = ofOptions(wanted ?? storedOptions(stored));
   let refused = await refusalOf(deps, call);

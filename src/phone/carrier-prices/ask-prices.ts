@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Carrier, CarrierCall } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { comparePrice, nextAskMs, tripwiresOf } from './compare-price.ts';
 import type { PriceMetrics } from './price-metrics.ts';
 import { claimUnpriced, closePrice, putOffPrice, type UnpricedCall } from './price-store.ts';
@@ -32,7 +32,7 @@ export function askCarrierPrices(deps: PriceDeps): Worker {
     name: 'ask-carrier-prices',
     everyMs: EVERY_MS,
     async tick() {
-      const claim = { limit: LIMITS.phone.duePerPass, claimMs: CLAIM_MS };
+      const claim = { limit: PHONE_LIMITS.worker.duePerPass, claimMs: CLAIM_MS };
       const due = await claimUnpriced(sql, carrier.name, claim);
       await Promise.all(
         due.map((call) =>

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CarrierTripwire } from '../../webhooks/phone-event.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
 /** A call with its charge by this server and its price at the carrier. */
 export type BilledCall = {
@@ -14,7 +14,7 @@ export type PriceVerdict = {
   /** The carrier's price less the charge of the line; below zero when the charge was higher. */
   readonly excessRaw: bigint;
   readonly isExceeded: boolean;
-  /** True when the carrier's duration differs from this server's by more than `LIMITS.phone.durationToleranceSeconds`. */
+  /** True when the carrier's duration differs from this server's by more than `PHONE_LIMITS.carrier.durationToleranceSeconds`. */
   readonly isDurationOff: boolean;
 };
 
@@ -26,7 +26,7 @@ export function comparePrice(call: BilledCall): PriceVerdict {
   return {
     excessRaw,
     isExceeded: excessRaw > 0n,
-    isDurationOff: offSeconds > LIMITS.phone.durationToleranceSeconds,
+    isDurationOff: offSeconds > PHONE_LIMITS.carrier.durationToleranceSeconds,
   };
 }
 
@@ -52,7 +52,7 @@ export function tripwiresOf(
  * within `shortestWaitMs` and `longestWaitMs`. Undefined once `givenUpMs` have passed.
  */
 export function nextAskMs(ageMs: number): number | undefined {
-  const { givenUpMs, longestWaitMs, shortestWaitMs } = LIMITS.phone.carrierPrice;
+  const { givenUpMs, longestWaitMs, shortestWaitMs } = PHONE_LIMITS.carrier.price;
   if (ageMs >= givenUpMs) return undefined;
   return Math.min(longestWaitMs, Math.max(shortestWaitMs, ageMs));
 }

@@ -117,7 +117,7 @@ export interface CarrierCalls {
   /** Finds the recording of a call, by `recordingId` when the id is known. */
   findRecording(call: CarrierLeg, recordingId: string | null): Promise<FoundRecording>;
   /**
-   * Downloads a recording as WAV, up to `LIMITS.phone.recordingBytes`. Undefined when the carrier does not have the recording;
+   * Downloads a recording as WAV, up to `PHONE_LIMITS.recording.bytes`. Undefined when the carrier does not have the recording;
    * the iteration rejects when the connection breaks.
    */
   fetchRecording(recordingId: string): Promise<AsyncIterable<Uint8Array> | undefined>;
@@ -250,7 +250,7 @@ export type MediaEvent =
 
 /**
  * The messages of a carrier's media stream, for one connection. `read` throws CallbackMalformed for a message that is not of
- * this carrier, and reads at most `LIMITS.phone.mediaMessageBytes`.
+ * this carrier, and reads at most `PHONE_LIMITS.media.messageBytes`.
  */
 export interface MediaCodec {
   read(message: Uint8Array): MediaEvent;

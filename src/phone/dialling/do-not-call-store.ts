@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
 /** A number on an account's do-not-call list. */
 export type DoNotCallEntry = { readonly phoneNumber: string; readonly createdAt: Date };
@@ -23,7 +23,7 @@ export async function insertEntry(
     insert into do_not_call (account_id, phone_number)
     select ${accountId}, ${phoneNumber}
     where (select count(*) from do_not_call where account_id = ${accountId})
-      < ${LIMITS.phone.doNotCallEntries}
+      < ${PHONE_LIMITS.doNotCall.entries}
     on conflict do nothing`;
   return findEntry(tx, accountId, phoneNumber);
 }

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { E164 } from '../e164.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import {
   type DoNotCallEntry,
   deleteEntry,
@@ -41,7 +41,7 @@ export function createDoNotCall({ sql }: { readonly sql: Sql }) {
         await lockEntries(tx, accountId);
         return insertEntry(tx, accountId, number);
       });
-      if (entry === undefined) throw phoneErrors.doNotCallFull(LIMITS.phone.doNotCallEntries);
+      if (entry === undefined) throw phoneErrors.doNotCallFull(PHONE_LIMITS.doNotCall.entries);
       return entry;
     },
 

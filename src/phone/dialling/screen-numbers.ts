@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { E164 } from '../e164.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { type DiallingPolicy, judgeNumber } from './dialling-guard.ts';
 import { findListed } from './do-not-call-store.ts';
 
@@ -20,7 +20,7 @@ export async function screenNumbers(
   const listed = await findListed(sql, accountId, wellFormed);
   const refused = new Map<string, string>();
   for (const [at, to] of numbers.entries()) {
-    if (at % LIMITS.phone.batch.perTurn === 0) await turnForLongWork();
+    if (at % PHONE_LIMITS.batch.perTurn === 0) await turnForLongWork();
     const doNotCall = listed.has(to);
     const policy = { countries, callingHours: ANY_HOUR, doNotCall, nowMs };
     const verdict = await judgeNumber(to, policy);

@@ -2,13 +2,13 @@ import type { Agent } from '../../accounts/agents/agent.ts';
 import { requireAgent } from '../../accounts/agents/require-agent.ts';
 import { ApiError } from '../../kernel/api-error.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Span } from '../../platform/tracing/span.ts';
 import { findSuspension } from '../calls/account-store.ts';
 import { CarrierFailed, type CarrierNumber, type OfferedNumber } from '../carriers/carrier.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { RateCard } from '../rate-card.ts';
 import { askCarrier } from './ask-carrier.ts';
 import { finishPurchase, type PurchasedNumber } from './finish-purchase.ts';
@@ -100,7 +100,7 @@ async function buyOffered(
   offers: readonly OfferedNumber[],
 ): Promise<{ readonly buying: PhoneNumber; readonly sold: CarrierNumber }> {
   let left = offers;
-  for (let tries = LIMITS.phone.purchaseTries; ; tries--) {
+  for (let tries = PHONE_LIMITS.number.purchaseTries; ; tries--) {
     const buying = await takePlace(deps, agent, spender, left);
     span?.set({ 'svc.hold.id': buying.purchaseId });
     await holdFirstMonth(deps, buying, spender);
@@ -172,7 +172,7 @@ async function takePlace(
       actionId: spender.actionId ?? null,
       customerId: spender.customerId ?? null,
       createdAt: new Date(now()),
-      dueAt: new Date(now() + LIMITS.phone.unfinishedMs),
+      dueAt: new Date(now() + PHONE_LIMITS.number.unfinishedMs),
     });
     if (taken !== undefined) return taken;
     await requirePlace(deps, agent.id);

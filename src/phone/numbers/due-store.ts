@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { CarrierName } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { PhoneNumber } from './number.ts';
 import { numberColumns } from './number-store.ts';
 
@@ -11,13 +11,13 @@ export type NumberClaim = {
   readonly leasedUntil: Date;
 };
 
-/** Claims numbers whose work at a carrier is due, the longest due first, up to `LIMITS.phone.duePerPass`. */
+/** Claims numbers whose work at a carrier is due, the longest due first, up to `PHONE_LIMITS.worker.duePerPass`. */
 export async function claimDue(sql: Queryable, claim: NumberClaim): Promise<PhoneNumber[]> {
   return sql<PhoneNumber[]>`
     with due as (
       select id from phone_numbers
       where due_at <= ${claim.now} and carrier = ${claim.carrier}
-      order by due_at limit ${LIMITS.phone.duePerPass}
+      order by due_at limit ${PHONE_LIMITS.worker.duePerPass}
       for update skip locked)
     update phone_numbers n set due_at = ${claim.leasedUntil}
     from due where n.id = due.id
@@ -29,7 +29,7 @@ export async function claimDue(sql: Queryable, claim: NumberClaim): Promise<Phon
  * left again, or the agent was resumed. Reads only numbers that are due within the retry interval, as every overdue number is.
  */
 export async function claimPayable(sql: Queryable, claim: NumberClaim): Promise<PhoneNumber[]> {
-  const retryBy = new Date(claim.now.getTime() + LIMITS.phone.rentalRetryMs);
+  const retryBy = new Date(claim.now.getTime() + PHONE_LIMITS.number.rentalRetryMs);
   return sql<PhoneNumber[]>`
     with payable as (
       select n.id from phone_numbers n
@@ -39,7 +39,7 @@ export async function claimPayable(sql: Queryable, claim: NumberClaim): Promise<
         and n.carrier = ${claim.carrier} and n.status in ('active', 'grace')
         and n.next_renewal_at <= ${claim.now}
         and a.status = 'active' and f.spendable_raw >= n.monthly_rental_raw
-      order by n.due_at limit ${LIMITS.phone.duePerPass}
+      order by n.due_at limit ${PHONE_LIMITS.worker.duePerPass}
       for update of n skip locked)
     update phone_numbers n set due_at = ${claim.leasedUntil}
     from payable where n.id = payable.id

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CarrierNumber } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { moveNumber, releaseNumber } from './move-number.ts';
 import type { PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
@@ -24,7 +24,7 @@ export async function finishPurchase(
 ): Promise<PurchasedNumber | undefined> {
   const { sql, ledger, now } = deps;
   const { carrierNumberId } = sold;
-  const dueAt = new Date(now() + LIMITS.phone.unfinishedMs);
+  const dueAt = new Date(now() + PHONE_LIMITS.number.unfinishedMs);
   // With the carrier's number id in the row, no process gives the purchase up any more.
   if (!(await saveSold(sql, buying.id, carrierNumberId, dueAt))) {
     await returnUnlessBought(deps, buying.id, carrierNumberId);

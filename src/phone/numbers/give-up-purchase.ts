@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { askCarrier } from './ask-carrier.ts';
 import { finishPurchase } from './finish-purchase.ts';
 import type { PhoneNumber } from './number.ts';
@@ -20,7 +20,7 @@ export async function giveUpPurchase(
   why: Unsold,
 ): Promise<void> {
   const { sql, now } = deps;
-  const dueAt = new Date(now() + LIMITS.phone.unfinishedMs);
+  const dueAt = new Date(now() + PHONE_LIMITS.number.unfinishedMs);
   if (!(await saveUnsold(sql, buying.id, dueAt))) return;
   await freeFirstMonth(deps, buying);
   await saveDue(
@@ -60,4 +60,4 @@ async function freeFirstMonth({ sql, ledger }: NumberDeps, number: PhoneNumber):
 }
 
 const lateSaleBy = ({ createdAt }: PhoneNumber): Date =>
-  new Date(createdAt.getTime() + LIMITS.phone.lateSaleMs);
+  new Date(createdAt.getTime() + PHONE_LIMITS.number.lateSaleMs);

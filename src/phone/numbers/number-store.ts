@@ -1,8 +1,8 @@
 import type { NumberStatus } from '../../../machines/phone-number.ts';
 import type { AgentStatus } from '../../accounts/agents/agent.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { PhoneNumber, PurchaseTags } from './number.ts';
 
 /** Columns of a number in a query of `phone_numbers n`. */
@@ -71,7 +71,7 @@ export async function findNumbers(sql: Queryable, agentId: number): Promise<Phon
   return sql<PhoneNumber[]>`
     select ${numberColumns(sql)} from phone_numbers n
     where n.agent_id = ${agentId} and n.status in ('active', 'grace', 'released')
-    order by n.id desc limit ${LIMITS.phone.numbersListed}`;
+    order by n.id desc limit ${PHONE_LIMITS.number.listed}`;
 }
 
 export type NewPurchase = Pick<

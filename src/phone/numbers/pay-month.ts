@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from '../../ledger/rules/requests.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
 import { isRented } from './number-store.ts';
@@ -18,7 +18,7 @@ export type MonthPayment =
  */
 export async function payMonth(deps: NumberDeps, number: PhoneNumber): Promise<MonthPayment> {
   const month = `rental:${number.id}:${number.paidMonths + 1}`;
-  for (let n = 1; n <= LIMITS.phone.rentalPostings; n++) {
+  for (let n = 1; n <= PHONE_LIMITS.number.rentalPostings; n++) {
     const payment = await payUnder(deps, number, n === 1 ? month : `${month}:${n}`);
     if (payment !== undefined) return payment;
   }

@@ -1,13 +1,13 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { type PhoneNumber, targetOf } from './number.ts';
 import { findFleet, findUsage, type NumberUsage } from './usage-store.ts';
 
 const DAY_MS = 86_400_000;
 const CALLS_MS = 7 * DAY_MS;
 /** Milliseconds after the release of a number in which its last call may be charged. */
-const AFTER_RELEASE_MS = 2 * LIMITS.phone.longestCallSeconds * 1_000;
+const AFTER_RELEASE_MS = 2 * PHONE_LIMITS.call.longestSeconds * 1_000;
 /**
  * Difference allowed between the clock of this process, which dates a purchase, and the database's clock, which dates its
  * charge.
@@ -16,7 +16,7 @@ const CLOCKS_APART_MS = 60_000;
 
 /** Reads the length of a report in days. Throws when it is invalid. */
 export function requireDays(text: string | undefined): number {
-  const { usual, most } = LIMITS.phone.usageDays;
+  const { usual, most } = PHONE_LIMITS.number.usageDays;
   if (text === undefined || text === '') return usual;
   const days = Number(text);
   if (!/^\d{1,3}$/.test(text) || days < 1 || days > most) throw phoneErrors.invalidDays();

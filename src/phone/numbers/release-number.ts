@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { releaseNumber } from './move-number.ts';
 import type { PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
@@ -20,7 +20,7 @@ export async function releaseByDeveloper(
     const read = found && (await lockNumber(tx, found.id));
     if (read === undefined) throw phoneErrors.numberNotFound();
     const at = new Date(now());
-    const dueAt = new Date(at.getTime() + LIMITS.phone.unfinishedMs);
+    const dueAt = new Date(at.getTime() + PHONE_LIMITS.number.unfinishedMs);
     const released = await releaseNumber(tx, read, 'developer_release', { at, dueAt });
     return { number: released ?? read, isNew: released !== undefined };
   });

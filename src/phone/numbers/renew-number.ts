@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { numberInGrace } from '../../webhooks/phone-event.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { moveNumber, releaseNumber } from './move-number.ts';
 import type { PhoneNumber, ReleaseReason } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
@@ -43,7 +43,7 @@ async function extendRental({ sql }: NumberDeps, number: PhoneNumber): Promise<v
 }
 
 async function beginGrace(deps: NumberDeps, number: PhoneNumber): Promise<void> {
-  const graceUntil = new Date(deps.now() + LIMITS.phone.graceMs);
+  const graceUntil = new Date(deps.now() + PHONE_LIMITS.number.graceMs);
   await deps.sql.begin(async (tx) => {
     const change = { graceUntil, dueAt: earlier(retryAt(deps), graceUntil) };
     const moved = await moveNumber(tx, number, 'rental.refused', change);
@@ -57,11 +57,11 @@ async function endRental(
   reason: ReleaseReason,
 ): Promise<void> {
   const at = new Date(deps.now());
-  const times = { at, dueAt: new Date(at.getTime() + LIMITS.phone.unfinishedMs) };
+  const times = { at, dueAt: new Date(at.getTime() + PHONE_LIMITS.number.unfinishedMs) };
   const released = await deps.sql.begin((tx) => releaseNumber(tx, number, reason, times));
   if (released !== undefined) await returnNumber(deps, released);
 }
 
-const retryAt = ({ now }: NumberDeps): Date => new Date(now() + LIMITS.phone.rentalRetryMs);
+const retryAt = ({ now }: NumberDeps): Date => new Date(now() + PHONE_LIMITS.number.rentalRetryMs);
 
 const earlier = (a: Date, b: Date): Date => (a < b ? a : b);

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { claimDue, claimPayable } from './due-store.ts';
 import { clearFailed, resolvePurchase } from './give-up-purchase.ts';
 import type { PhoneNumber } from './number.ts';
@@ -14,19 +14,19 @@ import { returnNumber } from './return-number.ts';
  */
 export const renewNumbers = (deps: NumberDeps): Worker => ({
   name: 'renew-numbers',
-  everyMs: LIMITS.phone.renewEveryMs,
+  everyMs: PHONE_LIMITS.number.renewEveryMs,
   async tick() {
-    for (let passes = 0; passes < LIMITS.phone.passesPerTick; passes++) {
+    for (let passes = 0; passes < PHONE_LIMITS.worker.passesPerTick; passes++) {
       const taken = await claim(deps);
       await Promise.all(taken.map((number) => attend(deps, number)));
-      if (taken.length < LIMITS.phone.duePerPass) break;
+      if (taken.length < PHONE_LIMITS.worker.duePerPass) break;
     }
   },
 });
 
 async function claim({ sql, seller, now }: NumberDeps): Promise<readonly PhoneNumber[]> {
   const time = new Date(now());
-  const leasedUntil = new Date(now() + LIMITS.phone.unfinishedMs);
+  const leasedUntil = new Date(now() + PHONE_LIMITS.number.unfinishedMs);
   const of = { carrier: seller.name, now: time, leasedUntil };
   const due = await claimDue(sql, of);
   return [...due, ...(await claimPayable(sql, of))];

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { CarrierFailed } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { askCarrier } from './ask-carrier.ts';
 import type { PhoneNumber } from './number.ts';
 import type { NumberDeps } from './number-deps.ts';
@@ -14,7 +14,7 @@ export async function returnNumber(
   number: PhoneNumber,
 ): Promise<void> {
   const { id: numberId, carrierNumberId, phoneNumber } = number;
-  const { rentalRetryMs, unfinishedMs } = LIMITS.phone;
+  const { rentalRetryMs, unfinishedMs } = PHONE_LIMITS.number;
   const lookAgain = (inMs: number) => saveDue(sql, number, new Date(now() + inMs));
   // Another carrier sold the number, and is not configured at present.
   if (number.carrier !== seller.name) return;

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { CarrierFailed, type OfferedNumber } from '../carriers/carrier.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { askCarrier } from './ask-carrier.ts';
 import type { NumberDeps } from './number-deps.ts';
 
@@ -13,7 +13,7 @@ export async function searchNumbers(
     readonly country?: string | undefined;
   },
 ): Promise<readonly OfferedNumber[]> {
-  const limit = LIMITS.phone.searchResults;
+  const limit = PHONE_LIMITS.number.searchResults;
   try {
     const offers = await askCarrier(clock, seller.numbers.search({ ...query, limit }));
     return offers.slice(0, limit);

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
 export type NumberUsage = {
   readonly days: readonly UsageDay[];
@@ -30,7 +30,7 @@ export type UsageQuery = {
 export async function findUsage(
   sql: Queryable,
   query: UsageQuery,
-  mostRows: number = LIMITS.phone.usageRowsRead,
+  mostRows: number = PHONE_LIMITS.number.usageRowsRead,
 ): Promise<NumberUsage> {
   const rows = await sql<(Partial<UsageDay> & { read: number })[]>`
     with recent as materialized (
@@ -70,7 +70,7 @@ export async function findNumberCalls(sql: Queryable, numberId: number): Promise
     select id, direction, from_number as "from", to_number as "to", status,
       duration_seconds as "durationSeconds", started_at as "startedAt", ended_at as "endedAt"
     from calls where number_id = ${numberId}
-    order by created_at desc, id limit ${LIMITS.phone.callsListed}`;
+    order by created_at desc, id limit ${PHONE_LIMITS.number.callsListed}`;
 }
 
 export type FleetNumber = {

@@ -1,6 +1,6 @@
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { CallLine } from '../voice/line/call-line.ts';
 
 /**
@@ -48,7 +48,7 @@ export class Announcement {
     this.#timer = this.#deps.clock.setTimeout(() => {
       this.giveUp();
       this.#answerQuestion();
-    }, LIMITS.phone.lastWordsMs);
+    }, PHONE_LIMITS.call.lastWordsMs);
     this.#deps.line.whenHeard(() => this.#heard());
     this.#deps.greet();
     return true;

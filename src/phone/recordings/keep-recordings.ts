@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { CallDeps } from '../calls/call-deps.ts';
 import { findCall } from '../calls/call-store.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { Recording } from './recording.ts';
 import { recordingSaved } from './recording-saved.ts';
 import { claimDueRecordings, noteDeleted, noteLost, putOffRecording } from './recording-store.ts';
@@ -38,7 +38,8 @@ export function createRecordingKeeper(deps: KeeperDeps): Worker {
     name: 'keep-recordings',
     everyMs: EVERY_MS,
     async tick() {
-      const { duePerPass, recordingAskMs } = LIMITS.phone;
+      const { duePerPass } = PHONE_LIMITS.worker;
+      const { askMs: recordingAskMs } = PHONE_LIMITS.recording;
       const due = await claimDueRecordings(sql, carrier.name, duePerPass, recordingAskMs);
       await Promise.all(
         due.map((recording) =>
@@ -82,6 +83,6 @@ async function askCarrier(
   }
   await putOffRecording(sql, callId, {
     recordingId: found.recordingId,
-    inMs: Math.max(LIMITS.phone.recordingAskMs, overMs / 4),
+    inMs: Math.max(PHONE_LIMITS.recording.askMs, overMs / 4),
   });
 }

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import type { CarrierName } from '../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { Recording } from './recording.ts';
 
 const columns = (sql: Queryable) => sql`
@@ -31,7 +31,7 @@ export async function insertRecording(
   const rows = await sql`
     insert into call_recordings (call_id, agent_id, carrier, status, announced_at, due_at)
     values (${callId}, ${agentId}, ${carrier}, 'recording', ${announcedAt},
-      now() + ${LIMITS.phone.recordingAskMs} * interval '1 millisecond')
+      now() + ${PHONE_LIMITS.recording.askMs} * interval '1 millisecond')
     on conflict (call_id) do nothing
     returning 1`;
   return rows.length > 0;

@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { findWorkMoney } from '../../ledger/store/work-money.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Call } from '../calls/call.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { sumOf } from '../rate-card.ts';
 import { factsOf } from '../recordings/recording.ts';
 import { findRecording } from '../recordings/recording-store.ts';
@@ -88,7 +88,7 @@ export async function readReport(sql: Sql, call: Call) {
 
 /** Returns the tool calls of a call with their costs by the ledger, which decides some payments after the call. */
 async function findPricedTools(sql: Sql, callId: string) {
-  const tools = await findToolCalls(sql, callId, LIMITS.phone.tools.perCall);
+  const tools = await findToolCalls(sql, callId, PHONE_LIMITS.tools.perCall);
   const workOf = ({ toolCallId }: StoredToolCall) => toolWorkId(callId, toolCallId);
   const known = await findWorkMoney(sql, tools.map(workOf));
   return tools.map((tool) => {

@@ -1,9 +1,9 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { findWallet } from '../calls/account-store.ts';
 import type { Call } from '../calls/call.ts';
 import { reportReady } from '../calls/call-events.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { forgetToolCalls } from '../tools/tool-store.ts';
 import type { CallAnalysis } from './analysis/analyze-call.ts';
 import { type CallSummary, type StoredTurn, summarize } from './call-summary.ts';
@@ -24,7 +24,7 @@ export async function addLine(sql: Sql, callId: string, line: LineFigures): Prom
 export async function findStoredTurns(sql: Queryable, callId: string): Promise<StoredTurn[]> {
   const rows = await sql<StoredTurn[]>`
     select role, content, heard, latency, at from call_turns
-    where call_id = ${callId} order by seq limit ${LIMITS.phone.reportTurns}`;
+    where call_id = ${callId} order by seq limit ${PHONE_LIMITS.report.turns}`;
   return [...rows];
 }
 
@@ -52,12 +52,12 @@ export async function closeRecord(
       const wallet = await findWallet(tx, call.agentId);
       await insertEvents(tx, [reportReady({ ...call, wallet }, summary, turns)]);
       await tx`update calls
-        set analysis_due_at = now() + ${LIMITS.phone.analysisDelayMs} * interval '1 millisecond'
+        set analysis_due_at = now() + ${PHONE_LIMITS.report.analysisDelayMs} * interval '1 millisecond'
         where id = ${callId}`;
     }
   }
   if (wantsReport) {
-    const { reportDays } = LIMITS.phone;
+    const { days: reportDays } = PHONE_LIMITS.report;
     await tx`update calls set report_until = now() + ${reportDays} * interval '1 day'
       where id = ${callId}`;
   } else if (isAnswered) {

@@ -1,7 +1,7 @@
 import type { CallEndReason } from '../../../machines/call.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { headOf } from '../../platform/postgres/storable.ts';
 import type { Call } from '../calls/call.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { CallSummary, StoredTurn } from './call-summary.ts';
 
 type Ended = Pick<Call, 'direction' | 'from' | 'to' | 'durationSeconds' | 'endReason'>;
@@ -58,9 +58,9 @@ export function summaryText(
   return sentences.join(' ');
 }
 
-/** Returns the turns, one a line, and of an interrupted answer its heard part. Cut after `LIMITS.phone.reportTextChars`. */
+/** Returns the turns, one a line, and of an interrupted answer its heard part. Cut after `PHONE_LIMITS.report.textChars`. */
 export function transcriptText(turns: readonly StoredTurn[]): string {
-  const most = LIMITS.phone.reportTextChars;
+  const most = PHONE_LIMITS.report.textChars;
   const text = turns.map(lineOf).join('\n');
   return text.length <= most ? text : `${headOf(text, most)}…`;
 }

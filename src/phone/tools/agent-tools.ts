@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { parseAmountRaw } from '../../kernel/amount.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { CALL_ACTIONS } from '../voice/call-actions.ts';
 import { requireWebhookUrl, type WebhookUrlDeps } from '../voice/webhook-url.ts';
 import { PLAIN_SERVICES } from './service-tools.ts';
 
-const { tools: BOUNDS } = LIMITS.phone;
+const { tools: BOUNDS } = PHONE_LIMITS;
 
 const text = (mostChars: number) =>
   z
@@ -44,7 +44,7 @@ const FunctionTool = z.strictObject({
   description: text(BOUNDS.descriptionChars),
   /** A JSON schema of the arguments. */
   parameters: Parameters.default({ type: 'object', properties: {} }),
-  url: z.string().max(LIMITS.phone.webhookUrlChars),
+  url: z.string().max(PHONE_LIMITS.agent.webhookUrlChars),
   timeoutMs,
   filler,
 });

@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
 import { storableText } from '../../platform/postgres/storable.ts';
 import { signedHeaders } from '../../webhooks/delivery/sign-delivery.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { CallParties } from '../voice/call-parties.ts';
 import type { FunctionTool } from './agent-tools.ts';
 import { failedTool, type ToolResult } from './tool-result.ts';
@@ -25,7 +25,7 @@ export type FunctionCall = {
   readonly signal: AbortSignal;
 };
 
-const { answerBytes, timeoutMs } = LIMITS.phone.tools;
+const { answerBytes, timeoutMs } = PHONE_LIMITS.tools;
 
 /**
  * Calls a function of a developer once, with a request that is signed by Standard Webhooks: `webhook-id` names the call and the
@@ -54,7 +54,7 @@ export async function callFunction(
       body,
       signal,
       timeouts: { connectMs: totalMs, firstByteMs: totalMs, idleMs: totalMs, totalMs },
-      maxHeaderBytes: LIMITS.phone.webhookHeaderBytes,
+      maxHeaderBytes: PHONE_LIMITS.webhook.headerBytes,
       maxResponseBytes: answerBytes,
     });
     const chunks: Uint8Array[] = [];

@@ -1,8 +1,8 @@
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Reserve } from '../../ledger/rules/requests.ts';
 import type { Call } from '../calls/call.ts';
 import { spenderOf } from '../calls/call-money.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { ServiceTool } from './agent-tools.ts';
 import type { ToolCall } from './call-tools.ts';
 import { limitReserve } from './limit-reserve.ts';
@@ -23,7 +23,7 @@ export async function callService(
   }: Pick<ToolCall, 'args' | 'signal' | 'toolCallId'> & { readonly reserve: Reserve },
 ): Promise<ToolResult> {
   const { accountId, callId } = call;
-  const { name, timeoutMs = LIMITS.phone.tools.timeoutMs.most } = tool;
+  const { name, timeoutMs = PHONE_LIMITS.tools.timeoutMs.most } = tool;
   if (tool.name === 'call_vendor' && !isAllowed(tool.hosts, args)) {
     return failedTool(`This host may not be called. Allowed: ${tool.hosts.join(', ')}.`);
   }

@@ -1,15 +1,15 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { AgentTool } from './agent-tools.ts';
 import { failedTool, type ToolResult } from './tool-result.ts';
 import { beginToolCall, endToolCall } from './tool-store.ts';
 import type { ToolItem, ToolTurns } from './tool-turns.ts';
 
-const BOUNDS = LIMITS.phone.tools;
+const BOUNDS = PHONE_LIMITS.tools;
 const FILLER = 'One moment, please.';
 const MADE_BEFORE = failedTool('This call was made before. It is not made again.');
 const GIVEN_UP = 'Sorry, I could not do that.';

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
 /** Matches listening sounds of any length: "mhm", "mm-hmm", "uh-huh", "yeahhh", "haha". */
 const SOUNDS =
@@ -153,7 +153,7 @@ export function isStop(transcript: string, ignored: ReadonlySet<string>): boolea
  * are nasal. Sound of at least `longestHumMs` is speech.
  */
 function isHum(words: readonly string[], loudMs: number): boolean {
-  if (loudMs >= LIMITS.phone.longestHumMs) return false;
+  if (loudMs >= PHONE_LIMITS.interruption.longestHumMs) return false;
   const consonants = words.join('').match(CONSONANTS) ?? [];
   const nasals = consonants.filter((letter) => letter === 'm' || letter === 'n');
   return nasals.length * 2 > consonants.length;
@@ -175,10 +175,10 @@ export function isInterruption(
   const count = Math.max(words.length, Math.ceil(unparted / 2));
   if (count > 1 && minWords === 2 && isHum(words, loudMs)) return false;
   if (count === 2 && minWords === 2) {
-    const { longestHumMs, oneWordMs, twoWordsMs } = LIMITS.phone;
+    const { longestHumMs, oneWordMs, twoWordsMs } = PHONE_LIMITS.interruption;
     return loudMs >= ([twoWordsMs, oneWordMs, longestHumMs][empty] ?? 0);
   }
   if (count >= minWords) return true;
   // A hum is transcribed as one word, and is shorter than `oneWordMs`: longer sound is a real word.
-  return count === 1 && minWords === 2 && loudMs >= LIMITS.phone.oneWordMs;
+  return count === 1 && minWords === 2 && loudMs >= PHONE_LIMITS.interruption.oneWordMs;
 }

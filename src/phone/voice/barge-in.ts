@@ -1,5 +1,5 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import {
   type InterruptionRules,
   isInterruption,
@@ -50,7 +50,7 @@ export type BargeInRules = InterruptionRules & {
 
 export const USUAL_RULES: BargeInRules = {
   isOn: true,
-  minMs: LIMITS.phone.bargeInMs,
+  minMs: PHONE_LIMITS.interruption.bargeInMs,
   minWords: 2,
   ignoreWords: new Set(),
 };

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
 import { storableText } from '../../platform/postgres/storable.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import type { LlmPiece } from '../../voice/session/voice-pipeline.ts';
 import { E164 } from '../e164.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
 type CallPiece = Extract<LlmPiece, { kind: 'call' }>;
 
-const DIGITS = new RegExp(`^[0-9*#wW]{1,${LIMITS.phone.digits}}$`);
-const { gatherSeconds, keys } = LIMITS.phone;
+const DIGITS = new RegExp(`^[0-9*#wW]{1,${PHONE_LIMITS.keypad.digits}}$`);
+const { gatherSeconds, keys } = PHONE_LIMITS.keypad;
 const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/;
 
 /** Actions that a responder can request of its call, beside speaking. */
@@ -18,7 +18,7 @@ const CallAction = z.discriminatedUnion('name', [
   /** Hangs up, after the words before it. `handoffData` is what a ConversationRelay application leaves to its developer. */
   z.object({
     name: z.literal('end_call'),
-    handoffData: z.string().max(LIMITS.phone.handoffChars).transform(storableText).optional(),
+    handoffData: z.string().max(PHONE_LIMITS.relay.handoffChars).transform(storableText).optional(),
   }),
   /** Presses keys towards the peer; `w` waits half a second, `W` a whole second. */
   z.object({
@@ -40,7 +40,7 @@ const CallAction = z.discriminatedUnion('name', [
   z.object({
     name: z.literal('transfer_call'),
     to: z.string().regex(E164, 'must be a number such as +14155550100'),
-    summary: z.string().max(LIMITS.phone.transferSummaryChars).transform(storableText).optional(),
+    summary: z.string().max(PHONE_LIMITS.transfer.summaryChars).transform(storableText).optional(),
   }),
   /** Plays a recording to the peer. */
   z.object({

@@ -2,7 +2,6 @@ import type { Ending } from '../../../machines/transcription-stream.ts';
 import type { TurnCause } from '../../../machines/voice-turn.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { AnswerRequest } from '../../voice/session/answer-request.ts';
@@ -14,6 +13,7 @@ import type {
   VoiceClient,
 } from '../../voice/session/voice-client.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { CallLine } from './line/call-line.ts';
 
 /** Labels of an answer, copied from the request for it. */
@@ -50,7 +50,7 @@ export type CallEvents = {
 
 /** Client of a call's voice session: sends the answers to the peer on the call's line. */
 export class CallClient implements VoiceClient {
-  readonly turnMs = LIMITS.phone.turnMs;
+  readonly turnMs = PHONE_LIMITS.call.turnMs;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #line: CallLine;

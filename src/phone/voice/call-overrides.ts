@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { type CallValues, type CallVoice, hasOwnResponder } from '../calls/call.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import {
   overrideVoice,
   readVoiceOverrides,
@@ -12,7 +12,8 @@ import {
 } from './conversation-settings.ts';
 import { requireChatModel } from './require-chat-model.ts';
 
-const { beginMessageChars, overrides: BOUNDS, systemPromptChars, voiceChars } = LIMITS.phone;
+const { beginMessageChars, systemPromptChars, voiceChars } = PHONE_LIMITS.agent;
+const { overrides: BOUNDS } = PHONE_LIMITS;
 
 const storable = (mostChars: number) =>
   z

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
-const { conversation: BOUNDS, voiceChars } = LIMITS.phone;
+const { conversation: BOUNDS } = PHONE_LIMITS;
+const { voiceChars } = PHONE_LIMITS.agent;
 
 const milliseconds = ({ least, most }: { readonly least: number; readonly most: number }) =>
   z.int().min(least).max(most);

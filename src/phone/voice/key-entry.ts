@@ -1,5 +1,5 @@
 import type { Clock, TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { NOTES } from './notes.ts';
 
 /** Rules for an entry of keys that a responder requests. */
@@ -74,7 +74,7 @@ export class KeyEntry {
   }
 
   /**
-   * Keeps the next keys back for an entry that cannot begin yet, up to `LIMITS.phone.keys` and a key that ends them. The `over`
+   * Keeps the next keys back for an entry that cannot begin yet, up to `PHONE_LIMITS.keypad.keys` and a key that ends them. The `over`
    * of an earlier entry runs only once this entry begins.
    */
   keep(rules: GatherRules): void {
@@ -121,7 +121,7 @@ export class KeyEntry {
     const rules = this.#rules;
     this.#restsFromMs = this.#clock.monotonicMs();
     if (this.#held === 'kept') {
-      if (this.#digits.length <= LIMITS.phone.keys) this.#digits += digit;
+      if (this.#digits.length <= PHONE_LIMITS.keypad.keys) this.#digits += digit;
       return;
     }
     if (this.#held === 'dropped') {
@@ -132,12 +132,12 @@ export class KeyEntry {
       this.#wait(0);
       return;
     }
-    const most = rules?.maxDigits ?? LIMITS.phone.keys;
+    const most = rules?.maxDigits ?? PHONE_LIMITS.keypad.keys;
     if (this.#digits.length < most) this.#digits += digit;
     const isWhole = this.#digits.length >= most;
     if (isWhole && rules !== undefined) this.#wait(0, { mayGoOn: true });
     else if (isWhole || (rules === undefined && digit === '#')) this.#wait(0);
-    else this.#wait(rules?.timeoutMs ?? LIMITS.phone.digitsMs);
+    else this.#wait(rules?.timeoutMs ?? PHONE_LIMITS.keypad.pauseMs);
   }
 
   close(): void {
@@ -178,7 +178,7 @@ export class KeyEntry {
    */
   #rest(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    const { digitsMs, keypadRestMs } = LIMITS.phone;
+    const { pauseMs: digitsMs, restMs: keypadRestMs } = PHONE_LIMITS.keypad;
     const isLong = this.#isDroppingSensitive && this.#next === undefined;
     const untilMs = this.#restsFromMs + (isLong ? keypadRestMs : digitsMs);
     this.#timer = this.#clock.setTimeout(

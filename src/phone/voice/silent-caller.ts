@@ -1,8 +1,8 @@
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 
 const PROMPT = 'Are you still there?';
 
-/** Prompts a caller who has fallen silent, and gives up after `LIMITS.phone.prompts` prompts in vain. */
+/** Prompts a caller who has fallen silent, and gives up after `PHONE_LIMITS.call.prompts` prompts in vain. */
 export class SilentCaller {
   readonly #isGathering: () => boolean;
   readonly #giveUp: () => void;
@@ -11,7 +11,7 @@ export class SilentCaller {
   constructor(options: {
     /** Returns true while keys are gathered or a tool runs; the caller is not prompted then. */
     readonly isGathering: () => boolean;
-    /** Called when the caller is still silent after `LIMITS.phone.prompts` prompts. */
+    /** Called when the caller is still silent after `PHONE_LIMITS.call.prompts` prompts. */
     readonly giveUp: () => void;
   }) {
     this.#isGathering = options.isGathering;
@@ -22,7 +22,7 @@ export class SilentCaller {
   prompt(): string {
     // A caller who looks for a card gets no prompt.
     if (this.#isGathering()) return '';
-    if (++this.#prompts > LIMITS.phone.prompts) this.#giveUp();
+    if (++this.#prompts > PHONE_LIMITS.call.prompts) this.#giveUp();
     return PROMPT;
   }
 

@@ -1,7 +1,7 @@
 import { frameBytes, monoBlocks, parseWavSound } from '../../../media/wav-sound.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import { readBounded } from '../../platform/egress/read-body.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import type { CallSound } from './line/line-sounds.ts';
 
 /** Samples that are decoded at a time: 100 ms at 48 kHz. */
@@ -17,14 +17,15 @@ export class SoundUnfit extends Error {
 /**
  * Fetches a WAV file from an address that a caller chose, if the client's guard allows the address. Follows no redirects.
  * Rejects with SoundUnfit when the file is no WAV sound, and with the failures of the client; takes at most
- * `LIMITS.phone.soundBytes` within `LIMITS.phone.soundFetchMs`.
+ * `PHONE_LIMITS.sound.bytes` within `PHONE_LIMITS.sound.fetchMs`.
  */
 export async function fetchSound(
   client: GuardedClient,
   url: string,
   signal: AbortSignal,
 ): Promise<CallSound> {
-  const { soundBytes, soundFetchMs: ms, webhookHeaderBytes } = LIMITS.phone;
+  const { bytes: soundBytes, fetchMs: ms } = PHONE_LIMITS.sound;
+  const { headerBytes: webhookHeaderBytes } = PHONE_LIMITS.webhook;
   const answer = await client.send(await client.open(url), {
     method: 'GET',
     headers: [
@@ -43,7 +44,7 @@ export async function fetchSound(
   return soundOf(await readBounded(answer.body, soundBytes));
 }
 
-/** Returns the sound of a WAV file, up to `LIMITS.phone.soundSeconds`. Throws SoundUnfit. */
+/** Returns the sound of a WAV file, up to `PHONE_LIMITS.sound.seconds`. Throws SoundUnfit. */
 export function soundOf(bytes: Uint8Array): CallSound {
   const wav = parseWavSound(bytes);
   if (wav.kind === 'refused') throw new SoundUnfit(`no sound that can be played: ${wav.reason}`);
@@ -51,7 +52,7 @@ export function soundOf(bytes: Uint8Array): CallSound {
   if (sampleRateHz < RATE_HZ.min || sampleRateHz > RATE_HZ.max) {
     throw new SoundUnfit(`a sound of ${sampleRateHz} Hz; playable are 8000 to 48000 Hz`);
   }
-  const mostBytes = LIMITS.phone.soundSeconds * sampleRateHz * frameBytes(wav);
+  const mostBytes = PHONE_LIMITS.sound.seconds * sampleRateHz * frameBytes(wav);
   const data = wav.data.subarray(0, mostBytes);
   return { sampleRateHz, blocks: monoBlocks({ ...wav, data }, BLOCK_FRAMES) };
 }

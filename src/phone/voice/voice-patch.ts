@@ -1,7 +1,7 @@
 import { CONFIG_LIMITS } from '../../config/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { phoneErrors } from '../errors.ts';
+import { PHONE_LIMITS } from '../limits.ts';
 import { readVoiceOverrides, type VoiceOverrides } from './conversation-settings.ts';
 import { VOICE_MODES, type VoiceMode, type VoiceSettings } from './voice-settings-store.ts';
 
@@ -16,11 +16,11 @@ export type VoicePatch = {
 };
 
 const MOST_CHARS = {
-  systemPrompt: LIMITS.phone.systemPromptChars,
-  beginMessage: LIMITS.phone.beginMessageChars,
-  model: LIMITS.phone.voiceChars,
-  webhookUrl: LIMITS.phone.webhookUrlChars,
-  inboundUrl: LIMITS.phone.webhookUrlChars,
+  systemPrompt: PHONE_LIMITS.agent.systemPromptChars,
+  beginMessage: PHONE_LIMITS.agent.beginMessageChars,
+  model: PHONE_LIMITS.agent.voiceChars,
+  webhookUrl: PHONE_LIMITS.agent.webhookUrlChars,
+  inboundUrl: PHONE_LIMITS.agent.webhookUrlChars,
 } as const;
 
 const SWITCHES = ['recordCalls', 'reportCalls'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { SharedOrder } from '../../phone/batches/batch.ts';
 import { ON_MACHINE } from '../../phone/calls/call.ts';
+import { PHONE_LIMITS } from '../../phone/limits.ts';
 import { CALL_OVERRIDES_SHAPE, readCallOverrides } from '../../phone/voice/call-overrides.ts';
 import { isStorable } from '../../platform/postgres/storable.ts';
 import { RawAmount } from '../raw-amount.ts';
@@ -19,7 +19,7 @@ export const CALL_ORDER_SHAPE = {
     .string()
     .trim()
     .min(1)
-    .max(LIMITS.phone.machineMessageChars)
+    .max(PHONE_LIMITS.machine.messageChars)
     .refine(isStorable, { message: 'may hold no NUL and no half of a surrogate pair' })
     .optional(),
   /** Keeps the turns of the call for a report. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../phone/limits.ts';
 import { CallText, commandRoute } from './command-route.ts';
 
 /** Has the agent say a text in a live call. It is paid by the character, as every answer. */
@@ -7,7 +7,7 @@ export const sayInCall = commandRoute({
   name: 'say',
   summary: 'Have the agent say a text in a live call',
   body: z.object({
-    text: CallText(LIMITS.phone.commands.sayChars),
+    text: CallText(PHONE_LIMITS.commands.sayChars),
     /** Stops what is said now; otherwise the text follows it. */
     interrupt: z.boolean().default(false),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../phone/limits.ts';
 import { CallText, commandRoute } from './command-route.ts';
 
 /** Connects the caller or callee of a live call to another number, once the words in progress were heard. */
@@ -9,7 +9,7 @@ export const transferCall = commandRoute({
   body: z.object({
     to: z.string().max(32),
     /** Summary of the call that the person at the other number hears first. */
-    summary: CallText(LIMITS.phone.transferSummaryChars).optional(),
+    summary: CallText(PHONE_LIMITS.transfer.summaryChars).optional(),
   }),
   commandOf: (body) => ({ kind: 'transfer', ...body }),
 });

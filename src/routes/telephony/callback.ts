@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { route, streamedBody } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { CarrierHooks } from '../../phone/calls/calls.ts';
 import { phoneErrors } from '../../phone/errors.ts';
+import { PHONE_LIMITS } from '../../phone/limits.ts';
 
 /** Takes a report or a question of a carrier. It is believed only when the carrier has signed it. */
 export const carrierCallback = route<{ carrierHooks: CarrierHooks; publicOrigin: string }>()({
@@ -13,7 +13,7 @@ export const carrierCallback = route<{ carrierHooks: CarrierHooks; publicOrigin:
   rateLimit: 'none',
   params: z.object({ carrier: z.string(), hook: z.string() }),
   body: streamedBody('*/*'),
-  maxBodyBytes: LIMITS.phone.callbackBytes,
+  maxBodyBytes: PHONE_LIMITS.carrier.callbackBytes,
 
   async handle({ body, caller, headers, params, services, url }) {
     const { contentType, status, ...answer } = await services.carrierHooks.callback(
@@ -39,7 +39,7 @@ async function readAll(body: AsyncIterable<Uint8Array> | undefined): Promise<Uin
   let bytes = 0;
   for await (const piece of body ?? []) {
     bytes += piece.length;
-    if (bytes > LIMITS.phone.callbackBytes) throw phoneErrors.malformedCallback('too long');
+    if (bytes > PHONE_LIMITS.carrier.callbackBytes) throw phoneErrors.malformedCallback('too long');
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

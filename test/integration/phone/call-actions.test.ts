@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import {
   findTransferSummary,
   noteTransferSummary,
@@ -16,6 +15,7 @@ import { createCarrierHooks } from '../../../src/phone/calls/calls.ts';
 import { directCall, hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import { type AnsweredBy, CarrierFailed } from '../../../src/phone/carriers/carrier.ts';
 import { createLoopbackCodec } from '../../../src/phone/carriers/loopback/loopback-codec.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 import { phoneCall } from '../../support/phone-line.ts';
 
@@ -171,7 +171,7 @@ it('a call whose transfer is refused after its stream stopped comes back, and it
   const codec = createLoopbackCodec();
   const format = { encoding: 'mulaw', sampleRateHz: 8_000 } as const;
   expect(await answerMedia(deps, { callId, codec, format, connection })).toBe(call);
-  await passes(LIMITS.phone.lineLostMs + 1_000);
+  await passes(PHONE_LIMITS.call.lineLostMs + 1_000);
   expect(over).toEqual([]);
   answers('Well.');
   await says('and now');

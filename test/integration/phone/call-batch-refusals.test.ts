@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { BatchOrder } from '../../../src/phone/batches/batch.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import {
   type BatchAgent,
   numbered,
@@ -198,7 +198,7 @@ describe('a batch is refused', () => {
   it('a batch is refused while its agent already has twenty unfinished batches', async () => {
     const startAtMs = Date.now() + 3_600_000;
     const [first] = await Promise.all(
-      Array.from({ length: LIMITS.phone.batch.openPerAgent }, () =>
+      Array.from({ length: PHONE_LIMITS.batch.openPerAgent }, () =>
         world.order(agent, { startAtMs }),
       ),
     );

@@ -3,7 +3,6 @@ import { createListeningPlaces } from '../../../src/engines/asr/listening-places
 import { ENGINE_LIMITS } from '../../../src/engines/limits.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { advanceRow } from '../../../src/phone/calls/call-store.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
@@ -11,6 +10,7 @@ import { createRecogniserPlaces } from '../../../src/phone/calls/opening/recogni
 import { placeCall } from '../../../src/phone/calls/place-call.ts';
 import { receiveCall } from '../../../src/phone/calls/receive-call.ts';
 import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -134,7 +134,7 @@ it('a call keeps a transcription slot no longer than it may ring, and hands the 
   room.keep('CA2');
   const place = room.take('CA1');
   expect(places.taken).toBe(2);
-  clock.advance(LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs);
+  clock.advance(PHONE_LIMITS.call.ringSeconds * 1_000 + PHONE_LIMITS.call.sweepGraceMs);
   expect(places.taken).toBe(1);
   place.release();
   // It was admitted by another process: its caller is there.

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { CallDeps } from '../../../src/phone/calls/call-deps.ts';
 import { placeCall } from '../../../src/phone/calls/place-call.ts';
 import type { DialRequest } from '../../../src/phone/carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
 it("the carrier's time limit for a call leaves room for the call's own end and its last words", async () => {
@@ -25,7 +25,7 @@ it("the carrier's time limit for a call leaves room for the call's own end and i
     wantsReport: false,
     isRecorded: false,
   });
-  const { lastWordsMs, lineLostMs, longestCallSeconds } = LIMITS.phone;
+  const { lastWordsMs, lineLostMs, longestSeconds: longestCallSeconds } = PHONE_LIMITS.call;
   const ownEndMs = longestCallSeconds * 1_000 + lineLostMs + lastWordsMs;
   expect((dialled[0]?.longestSeconds ?? 0) * 1_000).toBeGreaterThan(ownEndMs);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { createDoNotCall, type DoNotCall } from '../../../src/phone/dialling/do-not-call.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { accountsWorld } from '../../support/accounts.ts';
 import { accountsEdge } from '../../support/accounts-edge.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -93,7 +93,7 @@ describe('the do-not-call list of an account', () => {
     await db.sql`insert into developers (account_id, wallet) values (${accountId}, ${accountId})`;
     await db.sql`insert into do_not_call (account_id, phone_number)
       select ${accountId}, '+1' || (4150000000 + n)
-      from generate_series(1, ${LIMITS.phone.doNotCallEntries - 1}::int) n`;
+      from generate_series(1, ${PHONE_LIMITS.doNotCall.entries - 1}::int) n`;
     const added = await Promise.allSettled([
       doNotCall.add(accountId, '+12125550100'),
       doNotCall.add(accountId, '+12125550101'),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { claimDueBatches } from '../../../src/phone/batches/run-store.ts';
 import { createPlaceFreer } from '../../../src/phone/calls/sweep/free-places.ts';
 import type { DialPlace } from '../../../src/phone/dialling/dial-pacer.ts';
 import { createDialPacer } from '../../../src/phone/dialling/dial-pacer.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { numbered, startBatchWorld } from '../../support/call-batches.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -181,7 +181,7 @@ describe('a batch whose calls wait for the carrier', () => {
       await own.runner.tick();
       return asked;
     };
-    await expect.poll(tick, { interval: 5 }).toBe(LIMITS.phone.batch.placing.agent);
+    await expect.poll(tick, { interval: 5 }).toBe(PHONE_LIMITS.batch.placing.agent);
     const recipients = fresh(1);
     await world.order(other, { recipients });
     await expect
@@ -190,7 +190,7 @@ describe('a batch whose calls wait for the carrier', () => {
         return rungOf(recipients);
       })
       .toEqual(tosOf(recipients));
-    expect(asked).toBe(LIMITS.phone.batch.placing.agent);
+    expect(asked).toBe(PHONE_LIMITS.batch.placing.agent);
     free();
     await own.runner[Symbol.asyncDispose]();
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
 import { closeAgent } from '../../../src/payments/payouts/close-agent.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { releaseAtClose } from '../../../src/phone/numbers/wind-down.ts';
 import { accountsWorld } from '../../support/accounts.ts';
 import { type NumberWorld, RENTAL_RAW, startNumberWorld } from '../../support/number-world.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const RENTAL = { cost_raw: RENTAL_RAW };
-const { unfinishedMs, lateSaleMs } = LIMITS.phone;
+const { unfinishedMs, lateSaleMs } = PHONE_LIMITS.number;
 
 /** What came of a call: `ok`, or the wire spelling of its refusal. */
 const outcome = (call: Promise<unknown>) =>
@@ -151,7 +151,7 @@ describe('a purchase of a number that another customer has bought since it was o
     const agent = await world.agent(RENTAL_RAW);
     for (const number of numbers(10)) world.carrier.gone.add(number);
     expect(await outcome(world.buy(agent))).toBe('no_numbers_available');
-    expect(world.carrier.buys).toBe(LIMITS.phone.purchaseTries);
+    expect(world.carrier.buys).toBe(PHONE_LIMITS.number.purchaseTries);
     world.carrier.buys = 0;
     world.carrier.offered = () => numbers(2);
     expect(await outcome(world.buy(agent))).toBe('no_numbers_available');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { Ledger } from '../../../src/ledger/rules/ledger.ts';
 import { closeAgent } from '../../../src/payments/payouts/close-agent.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { releaseAtClose } from '../../../src/phone/numbers/wind-down.ts';
 import { accountsWorld } from '../../support/accounts.ts';
 import {
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const DAY_MS = 86_400_000;
-const { renewEveryMs, unfinishedMs } = LIMITS.phone;
+const { renewEveryMs, unfinishedMs } = PHONE_LIMITS.number;
 
 /** Goes to an instant of the test's time, and lets the worker look. */
 async function at(iso: string): Promise<void> {
@@ -282,7 +282,7 @@ describe('a number', () => {
     world.carrier.keeps = undefined;
     expect(await world.row(first)).toMatchObject({ returned_at: null });
     await world.buy(next, { phoneNumber: '+12125550100' });
-    world.clock.advance(LIMITS.phone.unfinishedMs);
+    world.clock.advance(PHONE_LIMITS.number.unfinishedMs);
     await world.tick();
     expect(world.carrier.returned).toEqual(['PN+12125550100']);
     expect(world.carrier.sold.size).toBe(1);
@@ -301,11 +301,11 @@ describe('a number', () => {
         monthly_rental_raw, purchase_id, due_at)
       values (${next.agentId}, ${next.accountId}, 'loopback', '+12125550100', 'buying', 2000000,
         'num_trying', null)`;
-    world.clock.advance(LIMITS.phone.unfinishedMs);
+    world.clock.advance(PHONE_LIMITS.number.unfinishedMs);
     await world.tick();
     expect(world.carrier.returned).toEqual([]);
     await world.sql`update phone_numbers set status = 'failed' where purchase_id = 'num_trying'`;
-    world.clock.advance(LIMITS.phone.unfinishedMs);
+    world.clock.advance(PHONE_LIMITS.number.unfinishedMs);
     await world.tick();
     expect(world.carrier.returned).toEqual(['PN+12125550100']);
     expect(await world.row(first)).toMatchObject({ returned_at: expect.any(Date), due_at: null });

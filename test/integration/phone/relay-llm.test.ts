@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { relayResponderWorld } from '../../support/relay-responder-world.ts';
 import {
   failureCode,
@@ -162,7 +162,11 @@ describe('an application of ConversationRelay as the responder of a call', () =>
     const reply = w.llm.reply(responderRequest([said('user', 'Hi')]));
     app.say(text('Hello'));
     await reply.next();
-    const { relayLongPauseMs, relayPauseMs, relayQuietMs } = LIMITS.phone;
+    const {
+      longPauseMs: relayLongPauseMs,
+      pauseMs: relayPauseMs,
+      quietMs: relayQuietMs,
+    } = PHONE_LIMITS.relay;
     const pause = reply.next();
     w.clock.advance(relayPauseMs);
     expect(await pause).toEqual({ kind: 'pause', isLong: false });
@@ -216,7 +220,7 @@ describe('the connection to an application of ConversationRelay', () => {
 
   it('the connection to a ConversationRelay app reconnects only up to its limit', async () => {
     await using w = await relayResponderWorld();
-    for (let i = 0; i <= LIMITS.phone.relayReconnects; i++) {
+    for (let i = 0; i <= PHONE_LIMITS.relay.reconnects; i++) {
       const app = await w.app.session();
       await app.heard();
       app.ws.terminate();
@@ -225,7 +229,7 @@ describe('the connection to an application of ConversationRelay', () => {
     expect(await failureCode(w.llm.reply(responderRequest(SILENT)))).toMatch(
       /^llm_refused: .*broke/,
     );
-    expect(w.app.sessions).toHaveLength(LIMITS.phone.relayReconnects + 1);
+    expect(w.app.sessions).toHaveLength(PHONE_LIMITS.relay.reconnects + 1);
   });
 
   it('the connection to a ConversationRelay app ends the call when the app closes it without an error', async () => {
@@ -270,13 +274,13 @@ describe('the connection to an application of ConversationRelay', () => {
   it('the connection to a ConversationRelay app ends the call when the app sends more than the queue holds, or too often', async () => {
     await using wordy = await relayResponderWorld();
     const app = await wordy.app.session();
-    for (let i = 0; i < 5; i++) app.say(text('x'.repeat(LIMITS.phone.relayTokenChars)));
+    for (let i = 0; i < 5; i++) app.say(text('x'.repeat(PHONE_LIMITS.relay.tokenChars)));
     await wordy.askedForAnswer(1);
     expect(await app.closed).toBe(1000);
 
     await using busy = await relayResponderWorld();
     const other = await busy.app.session();
-    for (let i = 0; i <= LIMITS.phone.relayMessageBurst; i++) other.say(text('', true));
+    for (let i = 0; i <= PHONE_LIMITS.relay.messageBurst; i++) other.say(text('', true));
     await busy.askedForAnswer(1);
     expect(await failureCode(busy.llm.reply(responderRequest(SILENT)))).toMatch(
       /too many messages/,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import type { Call } from '../../../src/phone/calls/call.ts';
 import { callEnded } from '../../../src/phone/calls/call-events.ts';
 import { createCallMoney } from '../../../src/phone/calls/call-money.ts';
@@ -8,6 +7,7 @@ import { createCalls } from '../../../src/phone/calls/calls.ts';
 import { createCallEnder } from '../../../src/phone/calls/ending/end-unwanted.ts';
 import { hearCarrier } from '../../../src/phone/calls/hear-carrier.ts';
 import type { LiveCall } from '../../../src/phone/calls/live-call.ts';
+import { PHONE_LIMITS } from '../../../src/phone/limits.ts';
 import { startCallWorld } from '../../support/call-world.ts';
 
 let world: Awaited<ReturnType<typeof startCallWorld>>;
@@ -333,7 +333,7 @@ describe('a hang-up that the carrier fails', () => {
       world.hangUps.fails = 2;
       const ending = await createCalls(world.deps).hangUp({ agentId: agent.agentId }, callId);
       expect(ending).toMatchObject({ status: 'ending', terminal: false });
-      const { hangUpAgainMs } = LIMITS.phone;
+      const { hangUpAgainMs } = PHONE_LIMITS.call;
       expect(await dueInMs(callId)).toBeLessThanOrEqual(hangUpAgainMs.first);
       for (const asked of [false, true]) {
         await world.due(callId);
@@ -363,7 +363,9 @@ describe('a hang-up that the carrier fails', () => {
       durationSeconds: null,
       priceRaw: null,
     });
-    await expect.poll(() => dueInMs(callId)).toBeLessThanOrEqual(LIMITS.phone.hangUpAgainMs.first);
+    await expect
+      .poll(() => dueInMs(callId))
+      .toBeLessThanOrEqual(PHONE_LIMITS.call.hangUpAgainMs.first);
   });
 
   it('a hang-up that another process received ends the call at the process of its media', async () => {

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { requireModel } from '../../../models/catalogue/require-model.ts';
 import { inLanguage } from '../../../voice/cascade/voices.ts';
 import { CarrierFailed } from '../../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallRecorder } from '../../recordings/call-recorder.ts';
 import type { GatherRules } from '../../voice/key-entry.ts';
 import { NOTES } from '../../voice/notes.ts';
@@ -75,13 +75,13 @@ async function sendDigits(
   const digitsMs = lengthMs(digits);
   await actions.sendDigits(digitsMs, async () => {
     await carrier.calls.sendDigits({ callId, carrierCallId }, digits);
-    await putOffCall(sql, callId, digitsMs + LIMITS.phone.sweepGraceMs);
+    await putOffCall(sql, callId, digitsMs + PHONE_LIMITS.call.sweepGraceMs);
   });
 }
 
 /** Returns the milliseconds that the carrier takes to send digits, pauses included. */
 function lengthMs(digits: string): number {
-  const { digitMs } = LIMITS.phone;
+  const { digitMs } = PHONE_LIMITS.keypad;
   const long = digits.length - digits.replaceAll('W', '').length;
   return (digits.length + long) * digitMs;
 }
@@ -121,7 +121,7 @@ async function transfer(
     else if (!mayHaveBegun) await comesBack({ actions, call, deps });
     throw error;
   }
-  await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs);
+  await putOffCall(sql, callId, PHONE_LIMITS.call.sweepGraceMs);
 }
 
 /** Makes the carrier open the media stream again, which the carrier closed for a transfer that it then refused. */
@@ -132,7 +132,7 @@ async function comesBack({
 }: Pick<Acted, 'actions' | 'call' | 'deps'>): Promise<void> {
   const { callId, carrierCallId, from, to } = call;
   if (carrierCallId === null) return;
-  actions.transferRefused(deps.lineLostMs ?? LIMITS.phone.lineLostMs);
+  actions.transferRefused(deps.lineLostMs ?? PHONE_LIMITS.call.lineLostMs);
   const asked = {
     kind: 'answered',
     callId,
@@ -170,9 +170,9 @@ async function gather(
 function rulesOf(action: Action<'gather_digits'>): GatherRules {
   const { finishOnKey = '#', maxDigits, sensitive, timeoutSeconds } = action;
   return {
-    maxDigits: maxDigits ?? LIMITS.phone.keys,
+    maxDigits: maxDigits ?? PHONE_LIMITS.keypad.keys,
     finishOnKey: finishOnKey === '' ? undefined : finishOnKey,
-    timeoutMs: (timeoutSeconds ?? LIMITS.phone.gatherSeconds.usual) * 1_000,
+    timeoutMs: (timeoutSeconds ?? PHONE_LIMITS.keypad.gatherSeconds.usual) * 1_000,
     isSensitive: sensitive ?? false,
   };
 }

@@ -1,6 +1,5 @@
 import type { SoundFormat } from '../../../../media/coding.ts';
 import { type Clock, sleep } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { scriptedAnswer } from '../../../voice/session/scripted-llm.ts';
@@ -8,6 +7,7 @@ import type { ConfigProblem, SessionConfig } from '../../../voice/session/sessio
 import type { VoicePipeline } from '../../../voice/session/voice-pipeline.ts';
 import type { VoiceSession } from '../../../voice/session/voice-session.ts';
 import type { AnsweredBy } from '../../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { Announcement } from '../../recordings/announcement.ts';
 import type { BargeIn } from '../../voice/barge-in.ts';
 import type { AnswerLabels } from '../../voice/call-client.ts';
@@ -151,7 +151,7 @@ export class LiveActions {
 
   /** Resolves once the peer has heard everything that was said by now, or after `lastWordsMs`. */
   heardOut(): Promise<void> {
-    return this.#parts.line.played(LIMITS.phone.lastWordsMs, new AbortController().signal);
+    return this.#parts.line.played(PHONE_LIMITS.call.lastWordsMs, new AbortController().signal);
   }
 
   /** Stops the sound in progress at once. From here on the peer is not heard and gets no answers. */
@@ -189,14 +189,14 @@ export class LiveActions {
   /** Handles the end of an answer. Returns true for the last answer: the call ends once the peer has heard it. */
   answered({ last }: AnswerLabels): boolean {
     if (last === undefined) return false;
-    this.#parts.line.afterPlayed(() => this.#parts.call.end(last), LIMITS.phone.lastWordsMs);
+    this.#parts.line.afterPlayed(() => this.#parts.call.end(last), PHONE_LIMITS.call.lastWordsMs);
     return true;
   }
 
   /** Marks the peer as being transferred. A call that does not come back within `transferMs` counts as transferred. */
   transferring(): void {
     this.#isTransferring = true;
-    this.#timers.after('transfer', LIMITS.phone.transferMs, () => this.transferred());
+    this.#timers.after('transfer', PHONE_LIMITS.transfer.timeoutMs, () => this.transferred());
   }
 
   /** Ends the call here, because the other person has answered the transfer. */
@@ -236,7 +236,7 @@ export class LiveActions {
     line.holdEnd('digits');
     try {
       await this.heardOut();
-      this.#awayUntilMs = clock.monotonicMs() + LIMITS.phone.carrierTimeoutMs + ms;
+      this.#awayUntilMs = clock.monotonicMs() + PHONE_LIMITS.carrier.timeoutMs + ms;
       await send();
       await sleep(clock, ms, signal);
     } finally {

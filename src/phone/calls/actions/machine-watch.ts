@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { AnsweredBy } from '../../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { OnMachine } from '../call.ts';
 import { NamedTimers } from '../named-timers.ts';
 import type { LiveActions } from './live-actions.ts';
@@ -22,7 +22,7 @@ export type MachineWatchOptions = {
 
 /**
  * Carries out the order for answering machines when the carrier reports a machine or a fax during the conversation. The report
- * comes by `hear`, or from the row, which is read every `LIMITS.phone.machinePollMs` for up to `LIMITS.phone.machineMs`. After
+ * comes by `hear`, or from the row, which is read every `PHONE_LIMITS.machine.pollMs` for up to `PHONE_LIMITS.machine.timeoutMs`. After
  * any other report the conversation continues, so that call screening gets an answer.
  */
 export class MachineWatch {
@@ -35,7 +35,7 @@ export class MachineWatch {
   constructor(options: MachineWatchOptions) {
     this.#options = options;
     this.#timers = new NamedTimers(options.clock);
-    this.#untilMs = options.clock.monotonicMs() + LIMITS.phone.machineMs;
+    this.#untilMs = options.clock.monotonicMs() + PHONE_LIMITS.machine.timeoutMs;
     this.#pollLater();
   }
 
@@ -77,7 +77,7 @@ export class MachineWatch {
     if (this.#isAwaitingEnd) return;
     this.#isAwaitingEnd = true;
     this.#options.actions.mute();
-    this.#timers.after('greeting', LIMITS.phone.machineGreetingMs, () => this.#leave());
+    this.#timers.after('greeting', PHONE_LIMITS.machine.greetingMs, () => this.#leave());
   }
 
   #leave(): void {
@@ -86,7 +86,7 @@ export class MachineWatch {
   }
 
   #pollLater(): void {
-    this.#timers.after('poll', LIMITS.phone.machinePollMs, () => void this.#poll());
+    this.#timers.after('poll', PHONE_LIMITS.machine.pollMs, () => void this.#poll());
   }
 
   async #poll(): Promise<void> {

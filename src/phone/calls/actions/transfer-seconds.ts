@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallMoney } from '../call-money.ts';
 
 /**
@@ -6,7 +6,8 @@ import type { CallMoney } from '../call-money.ts';
  * the reserve pays for, within `longestCallSeconds`, less `ringSeconds`; at least `leastTransferSeconds`.
  */
 export function transferSeconds(money: Pick<CallMoney, 'lineSeconds' | 'secondsLeft'>): number {
-  const { leastTransferSeconds, longestCallSeconds, ringSeconds } = LIMITS.phone;
+  const { leastSeconds: leastTransferSeconds } = PHONE_LIMITS.transfer;
+  const { longestSeconds: longestCallSeconds, ringSeconds } = PHONE_LIMITS.call;
   const left = Math.min(money.secondsLeft(), longestCallSeconds - money.lineSeconds());
   return Math.max(leastTransferSeconds, Math.floor(left - ringSeconds));
 }

@@ -1,11 +1,11 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { findCall } from '../call-store.ts';
 import type { LiveActions } from './live-actions.ts';
 
 /**
  * Reads the row of a call while it is transferred: the carrier may report the other person's answer, or the end of the call, to
- * another process. Stops by itself after `LIMITS.phone.transferMs`, when the transfer is over.
+ * another process. Stops by itself after `PHONE_LIMITS.transfer.timeoutMs`, when the transfer is over.
  */
 export function watchTransfer(
   { clock, live, log, sql }: Pick<CallDeps, 'clock' | 'live' | 'log' | 'sql'>,
@@ -25,7 +25,7 @@ export function watchTransfer(
       look()
         .catch((err: unknown) => log.warn({ err, callId }, 'a transferred call was not read'))
         .finally(lookLater);
-    }, LIMITS.phone.transferPollMs);
+    }, PHONE_LIMITS.transfer.pollMs);
   };
   lookLater();
 }

@@ -1,13 +1,13 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import { E164 } from '../../e164.ts';
 import { phoneErrors } from '../../errors.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { type Call, hasOwnResponder } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 import { addCommand, takeCommands } from './command-store.ts';
 import type { LiveCommand } from './live-command.ts';
 
-const { perCall, pollMs } = LIMITS.phone.commands;
+const { perCall, pollMs } = PHONE_LIMITS.commands;
 
 /**
  * Has a live call carry a command out, at whichever process it is. Throws the refusal of a command that cannot be, before

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import type { CarrierName, CarrierStatus } from '../../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 
 type CarrierCallName = { readonly carrier: CarrierName; readonly carrierCallId: string };
 
@@ -12,7 +12,7 @@ export async function noteEndedEarly(
   sql: Sql,
   { carrier, carrierCallId, status }: CarrierCallName & { readonly status: CarrierStatus },
 ): Promise<void> {
-  const { endedEarly, endedEarlyMs } = LIMITS.phone;
+  const { endedEarly, endedEarlyMs } = PHONE_LIMITS.call;
   await sql`delete from calls_ended_early
     where at < now() - ${endedEarlyMs} * interval '1 millisecond'`;
   await sql`insert into calls_ended_early (carrier, carrier_call_id, status)

@@ -1,14 +1,14 @@
 import { requestErrors } from '../../../http/route/errors.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { phoneErrors } from '../../errors.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { encodeEvent, type FeedEvent, KEEP_ALIVE, type NumberedTurn } from './feed-event.ts';
 import { FeedReader } from './feed-reader.ts';
 import { type CallNow, findCallNow, findNumberedTurns, isKeyGood } from './feed-store.ts';
 
-const { feed: BOUNDS } = LIMITS.phone;
+const { feed: BOUNDS } = PHONE_LIMITS;
 
 /** A request to read the events of a call. */
 export type FeedRequest = {
@@ -87,7 +87,7 @@ export class CallFeed {
     this.#readers++;
     try {
       const { sql } = this.#deps;
-      const limit = LIMITS.phone.reportTurns;
+      const limit = PHONE_LIMITS.report.turns;
       const turns = await findNumberedTurns(sql, callId, { afterSeq, limit });
       for (const turn of turns) turnTo([reading], turn);
       const now = await findCallNow(sql, callId);

@@ -1,9 +1,9 @@
 import { minRaw } from '../../../kernel/amount.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { HoldRefusal, Spender } from '../../../ledger/rules/requests.ts';
 import { breachFields, breachSentence } from '../../../spend/limits/breach-fields.ts';
 import { refuseSpend } from '../../../spend/limits/refuse-spend.ts';
 import { phoneErrors } from '../../errors.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { minuteRaw } from '../../rate-card.ts';
 import { findLivingNumber, findSuspension, type LivingNumber } from '../account-store.ts';
 import type { Call, CallOptions } from '../call.ts';
@@ -38,7 +38,7 @@ export function spendOf(
 ): CallSpend {
   const line = { direction: 'outbound', detectsMachine } as const;
   const leastRaw = minuteRaw(rateCard, line, order.isRecorded);
-  const ceilingRaw = LIMITS.phone.callCeilingRaw;
+  const ceilingRaw = PHONE_LIMITS.call.ceilingRaw;
   const maxSpendRaw = minRaw(order.maxSpendRaw ?? ceilingRaw, ceilingRaw);
   if (maxSpendRaw < leastRaw) throw phoneErrors.maxSpendTooLow(leastRaw.toString());
   return { leastRaw, maxSpendRaw };

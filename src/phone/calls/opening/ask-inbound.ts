@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { type Clock, within } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { GuardedAnswer } from '../../../platform/egress/exchange.ts';
 import type { GuardedClient } from '../../../platform/egress/guarded-client.ts';
 import { signedHeaders } from '../../../webhooks/delivery/sign-delivery.ts';
 import { E164 } from '../../e164.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import {
   CALL_OVERRIDES_SHAPE,
   type CallOverrides,
   readCallOverrides,
 } from '../../voice/call-overrides.ts';
 
-const { answerBytes, answerMs } = LIMITS.phone.inbound;
+const { answerBytes, answerMs } = PHONE_LIMITS.inbound;
 
 const Answer = z.discriminatedUnion('action', [
   z.object({
@@ -106,7 +106,7 @@ async function send(
     body,
     signal: new AbortController().signal,
     timeouts: { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs },
-    maxHeaderBytes: LIMITS.phone.webhookHeaderBytes,
+    maxHeaderBytes: PHONE_LIMITS.webhook.headerBytes,
     maxResponseBytes: answerBytes,
   });
 }

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Spender } from '../../../ledger/rules/requests.ts';
 import { phoneErrors } from '../../errors.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { problemOfSchema } from '../../records/analysis/analysis-schema.ts';
 import { type CallOverrides, filled, voiceOfCall } from '../../voice/call-overrides.ts';
 import { type BatchPlace, type CallOptions, hasOwnResponder, type OnMachine } from '../call.ts';
@@ -70,7 +70,7 @@ function machineOptions(
   if (message === null || message.trim() === '') throw phoneErrors.machineMessageRequired();
   const said = filled('machineMessage', message, {
     variables: overrides?.variables,
-    mostChars: LIMITS.phone.machineMessageChars,
+    mostChars: PHONE_LIMITS.machine.messageChars,
   });
   return { detectsMachine: true, onMachine, ...(said !== null && { machineMessage: said }) };
 }

@@ -1,9 +1,9 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { requireModel, withKeyed } from '../../../models/catalogue/require-model.ts';
 import { findOwnSources } from '../../../models/routing/keyed-sources.ts';
 import type { TurnCap } from '../../../voice/billing/turn-meter.ts';
 import { cascadeCap } from '../../../voice/cascade/cascade-pipeline.ts';
 import type { CascadePlan } from '../../../voice/cascade/plan-cascade.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { type Call, type CallVoice, hasOwnResponder } from '../call.ts';
 import type { CallDeps } from '../call-deps.ts';
 
@@ -16,7 +16,7 @@ export function turnCapOf(plan: CascadePlan): TurnCap {
   return {
     ...cap,
     outputTokens: Math.min(ANSWER_TOKENS, cap.outputTokens),
-    spokenChars: LIMITS.phone.webhookSpokenChars,
+    spokenChars: PHONE_LIMITS.webhook.spokenChars,
   };
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import type { Clock, TimerHandle } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 
 /** The room for calls at the recogniser of this process: a call has its place before anything rings or is answered. */
 export interface RecogniserPlaces {
@@ -27,7 +27,7 @@ export interface RecogniserPlaces {
 }
 
 /** Milliseconds that a place is kept: longer than a call rings, and than its carrier takes to report no answer. */
-const KEPT_MS = LIMITS.phone.ringSeconds * 1_000 + LIMITS.phone.sweepGraceMs;
+const KEPT_MS = PHONE_LIMITS.call.ringSeconds * 1_000 + PHONE_LIMITS.call.sweepGraceMs;
 
 export function createRecogniserPlaces({
   clock,

@@ -1,8 +1,8 @@
 import { minRaw } from '../../../kernel/amount.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import { insertEvents } from '../../../ledger/store/agent-funds.ts';
 import { clampSeconds } from '../../../models/purchase/clamp-usage.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { type LegCosts, legCosts, sumOf } from '../../rate-card.ts';
 import { spanOf } from '../../recordings/recording.ts';
 import { findRecording } from '../../recordings/recording-store.ts';
@@ -45,7 +45,7 @@ export function createCallSweeper(deps: CallDeps): Worker {
     everyMs: EVERY_MS,
     async tick() {
       const due = await claimDueCalls(deps.sql, deps.carrier.name, {
-        limit: LIMITS.phone.duePerPass,
+        limit: PHONE_LIMITS.worker.duePerPass,
         claimMs: CLAIM_MS,
         othersAfterMs: ORPHANED_MS,
       });
@@ -54,7 +54,7 @@ export function createCallSweeper(deps: CallDeps): Worker {
           sweepCall(deps, call).catch(async (err: unknown) => {
             deps.log.warn({ err, callId: call.callId }, 'a call was not swept; it is tried again');
             if (isHungUp(call) && !isTooOld(deps, call)) {
-              await putOffCall(deps.sql, call.callId, LIMITS.phone.hangUpAgainMs.next);
+              await putOffCall(deps.sql, call.callId, PHONE_LIMITS.call.hangUpAgainMs.next);
             }
           }),
         ),
@@ -105,7 +105,7 @@ async function wordOf(
   const passedSeconds = await noteLineOver(sql, callId);
   if (durationSeconds === null) return null;
   return {
-    toldSeconds: Math.min(durationSeconds, LIMITS.phone.longestToldSeconds),
+    toldSeconds: Math.min(durationSeconds, PHONE_LIMITS.call.longestToldSeconds),
     billedSeconds: clampSeconds(durationSeconds, passedSeconds),
   };
 }
@@ -123,7 +123,7 @@ const isHungUp = (call: Call): boolean =>
  * and `sweepGraceMs` more.
  */
 function isTooOld({ clock }: CallDeps, { createdAt, startedAt }: Call): boolean {
-  const { longestCallSeconds, ringSeconds, sweepGraceMs } = LIMITS.phone;
+  const { longestSeconds: longestCallSeconds, ringSeconds, sweepGraceMs } = PHONE_LIMITS.call;
   const [since, seconds] =
     startedAt === null ? [createdAt, ringSeconds] : [startedAt, longestCallSeconds];
   return clock.now() > since.getTime() + seconds * 1_000 + sweepGraceMs;
@@ -138,10 +138,10 @@ async function backstop(deps: CallDeps, call: Call, word: LineWord | null): Prom
   const { clock, ledger, sql, takeSession } = deps;
   const { callId } = call;
   // A call whose length is unknown may last as long as the longest call.
-  const longestSeconds = word?.billedSeconds ?? LIMITS.phone.longestCallSeconds;
+  const longestSeconds = word?.billedSeconds ?? PHONE_LIMITS.call.longestSeconds;
   const agoMs = clock.now() - (call.startedAt?.getTime() ?? 0) - longestSeconds * 1_000;
   if (agoMs < PATIENCE_MS && (await isHeldByLiving(sql, callId))) {
-    await putOffCall(sql, callId, LIMITS.phone.sweepGraceMs / 6);
+    await putOffCall(sql, callId, PHONE_LIMITS.call.sweepGraceMs / 6);
     return;
   }
   const taken = await takeSession(callId);

@@ -1,6 +1,6 @@
 import { wavHeader } from '../../../../media/wav.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { type Random, randomHex } from '../../../kernel/random.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { FoundRecording } from '../carrier.ts';
 
 const RATE_HZ = 8_000;
@@ -16,8 +16,8 @@ type LoopbackRecording = {
 };
 
 /**
- * Recordings of the loopback carrier, in memory. Keeps the latest `LIMITS.phone.loopbackRecordings`, each up to
- * `LIMITS.phone.loopbackRecordingSeconds` long.
+ * Recordings of the loopback carrier, in memory. Keeps the latest `PHONE_LIMITS.carrier.loopbackRecordings`, each up to
+ * `PHONE_LIMITS.carrier.loopbackRecordingSeconds` long.
  */
 export class LoopbackRecordings {
   readonly #random: Random;
@@ -47,7 +47,7 @@ export class LoopbackRecordings {
   frame(carrierCallId: string, said: Uint8Array, heard: Uint8Array | undefined): void {
     const recording = this.#running.get(carrierCallId);
     if (recording === undefined) return;
-    if (recording.samples >= LIMITS.phone.loopbackRecordingSeconds * RATE_HZ) return;
+    if (recording.samples >= PHONE_LIMITS.carrier.loopbackRecordingSeconds * RATE_HZ) return;
     const both = new Uint8Array(said.length * 2).fill(SILENCE);
     if (!recording.isPaused) {
       for (let i = 0; i < said.length; i++) {
@@ -66,7 +66,7 @@ export class LoopbackRecordings {
     this.#running.delete(carrierCallId);
     this.#kept.set(recording.recordingId, recording);
     const oldest = this.#kept.keys().next().value;
-    if (this.#kept.size > LIMITS.phone.loopbackRecordings && oldest !== undefined) {
+    if (this.#kept.size > PHONE_LIMITS.carrier.loopbackRecordings && oldest !== undefined) {
       this.#kept.delete(oldest);
     }
     return lengthOf(recording);

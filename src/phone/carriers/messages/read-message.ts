@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../../../media/message/sound-message.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { CallbackMalformed, type MediaEvent } from '../carrier.ts';
 import { scanMedia } from './media-scan.ts';
 
@@ -68,7 +68,7 @@ export function createMessageReader({ carrier, started }: MessageDialect): {
 
   return {
     read(message) {
-      if (message.length > LIMITS.phone.mediaMessageBytes) throw malformed('a message too long');
+      if (message.length > PHONE_LIMITS.media.messageBytes) throw malformed('a message too long');
       const sound = scanMedia(message);
       if (sound !== undefined) {
         if (!sound.isInbound) return IGNORED;

@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Fetch } from '../../../platform/egress/fetch.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { CarrierFailed } from '../carrier.ts';
 import { carrierAway, failedAnswer } from '../failed-answer.ts';
 
@@ -47,8 +47,8 @@ export function createTelnyxApi(deps: TelnyxAccount & { readonly fetch: Fetch })
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        timeoutMs: LIMITS.phone.carrierTimeoutMs,
-        maxResponseBytes: LIMITS.phone.carrierAnswerBytes,
+        timeoutMs: PHONE_LIMITS.carrier.timeoutMs,
+        maxResponseBytes: PHONE_LIMITS.carrier.answerBytes,
       })
       .catch((cause: unknown) => {
         throw carrierAway('telnyx', cause);

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import {
   type CarrierCalls,
   CarrierFailed,
@@ -53,7 +53,7 @@ export function createTelnyxCalls(deps: {
       });
       await api.command(carrierCallId, 'transfer', {
         to,
-        timeout_secs: LIMITS.phone.ringSeconds,
+        timeout_secs: PHONE_LIMITS.call.ringSeconds,
         time_limit_secs: longestSeconds,
         target_leg_client_state: encodeClientState({
           kind: 'target',

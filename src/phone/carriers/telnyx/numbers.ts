@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../../kernel/clock.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { CarrierFailed, type CarrierNumber, type CarrierNumbers } from '../carrier.ts';
 import { isUnknown, type TelnyxApi } from './api.ts';
 
@@ -21,14 +21,14 @@ export function createTelnyxNumbers(deps: {
 
   /**
    * Polls an order until Telnyx has decided it. Throws CarrierFailed when the order fails, or is undecided after
-   * `LIMITS.phone.orderChecks` checks.
+   * `PHONE_LIMITS.carrier.orderChecks` checks.
    */
   async function bought(placed: Json): Promise<CarrierNumber> {
     let order = placed;
-    for (let check = 0; check < LIMITS.phone.orderChecks; check++) {
+    for (let check = 0; check < PHONE_LIMITS.carrier.orderChecks; check++) {
       if (order.status === 'success') return numberOf(order);
       if (order.status === 'failure') throw new CarrierFailed('taken', 'telnyx sold no number');
-      await sleep(clock, LIMITS.phone.orderCheckMs);
+      await sleep(clock, PHONE_LIMITS.carrier.orderCheckMs);
       const path = `number_orders/${encodeURIComponent(String(order.id))}`;
       const data = await api.ask({ method: 'GET', path });
       if (isObject(data)) order = data;

@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import {
   type AnsweredBy,
   type CallbackEvent,
@@ -55,7 +55,8 @@ type Told = {
 /** Reads a callback whose signature was checked. Throws CallbackMalformed. */
 export function readTelnyxCallback(hook: string, { body }: CallbackRequest): CallbackEvent {
   if (hook !== 'voice') throw new CallbackMalformed(`telnyx: no hook is named "${hook}"`);
-  if (body.length > LIMITS.phone.callbackBytes) throw new CallbackMalformed('telnyx: too long');
+  if (body.length > PHONE_LIMITS.carrier.callbackBytes)
+    throw new CallbackMalformed('telnyx: too long');
   const said = tryParseJson(body, BOUNDS);
   const data = isObject(said) ? said.data : undefined;
   if (!isObject(data) || typeof data.event_type !== 'string' || !isObject(data.payload)) {

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { FetchStream } from '../../../platform/egress/fetch.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { CarrierFailed, type CarrierRecordings } from '../carrier.ts';
 import { streamedWav } from '../streamed-wav.ts';
 import { isUnknown, type TelnyxApi } from './api.ts';
@@ -75,8 +75,8 @@ export function createTelnyxRecordings(deps: {
       return streamedWav('telnyx', fetchStream, {
         url,
         method: 'GET',
-        timeoutMs: LIMITS.phone.recordingFetchMs,
-        maxResponseBytes: LIMITS.phone.recordingBytes,
+        timeoutMs: PHONE_LIMITS.recording.fetchMs,
+        maxResponseBytes: PHONE_LIMITS.recording.bytes,
       });
     },
 

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallbackRequest } from '../carrier.ts';
 
 /** Prefix of the 32 bytes of an Ed25519 key in SPKI (RFC 8410). */
@@ -36,7 +36,7 @@ export function telnyxSignature(
   if (timestamp === undefined || signature === undefined) return undefined;
   if (!/^\d{1,12}$/.test(timestamp)) return undefined;
   const ageMs = Math.abs(nowSeconds(clock) - Number(timestamp)) * 1_000;
-  if (ageMs > LIMITS.phone.callbackAgeMs) return undefined;
+  if (ageMs > PHONE_LIMITS.carrier.callbackAgeMs) return undefined;
   const bytes = Buffer.from(signature, 'base64');
   // Node decodes base64 leniently, so the decoded bytes are compared with the text: only one spelling is accepted.
   const isWhole = bytes.length === SIGNATURE_BYTES && bytes.toString('base64') === signature;
@@ -46,7 +46,7 @@ export function telnyxSignature(
 /** Returns true when Telnyx has signed the request and the signature is not too old. */
 export function isSignedByTelnyx(deps: Deps, { headers, body }: CallbackRequest): boolean {
   const shown = telnyxSignature(deps, headers);
-  if (shown === undefined || body.length > LIMITS.phone.callbackBytes) return false;
+  if (shown === undefined || body.length > PHONE_LIMITS.carrier.callbackBytes) return false;
   const signed = Buffer.concat([Buffer.from(`${shown.timestamp}|`), body]);
   return verify(null, signed, deps.publicKey, shown.bytes);
 }

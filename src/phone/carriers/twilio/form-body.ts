@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 
 /** Parameters of a form: each name with all its values, in their order. */
 export type Form = ReadonlyMap<string, readonly string[]>;
@@ -8,11 +8,11 @@ export type Form = ReadonlyMap<string, readonly string[]>;
  * sends.
  */
 export function readForm(body: Uint8Array): Form | undefined {
-  if (body.length > LIMITS.phone.callbackBytes) return undefined;
+  if (body.length > PHONE_LIMITS.carrier.callbackBytes) return undefined;
   const form = new Map<string, string[]>();
   let parameters = 0;
   for (const [name, value] of new URLSearchParams(Buffer.from(body).toString())) {
-    if (++parameters > LIMITS.phone.callbackParameters) return undefined;
+    if (++parameters > PHONE_LIMITS.carrier.callbackParameters) return undefined;
     const values = form.get(name);
     if (values === undefined) form.set(name, [value]);
     else values.push(value);

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Fetch } from '../../../platform/egress/fetch.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 
 /** A request of the SDK to its HTTP client. */
 type SdkRequest = {
@@ -41,8 +41,8 @@ export function createSdkClient(deps: { readonly fetch: Fetch; readonly baseUrl:
           authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
         },
         ...(isWrite && { body: encoded(data) }),
-        timeoutMs: LIMITS.phone.carrierTimeoutMs,
-        maxResponseBytes: LIMITS.phone.carrierAnswerBytes,
+        timeoutMs: PHONE_LIMITS.carrier.timeoutMs,
+        maxResponseBytes: PHONE_LIMITS.carrier.answerBytes,
       });
       return {
         statusCode: answer.status,

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { FetchStream } from '../../../platform/egress/fetch.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { CarrierFailed, type CarrierRecordings } from '../carrier.ts';
 import { streamedWav } from '../streamed-wav.ts';
 import { isUnknown, type TwilioAccount, type TwilioApi } from './api.ts';
@@ -79,8 +79,8 @@ export function createTwilioRecordings(
         url: `${root}/${path}?RequestedChannels=2`,
         method: 'GET',
         headers: { authorization: `Basic ${basic}` },
-        timeoutMs: LIMITS.phone.recordingFetchMs,
-        maxResponseBytes: LIMITS.phone.recordingBytes,
+        timeoutMs: PHONE_LIMITS.recording.fetchMs,
+        maxResponseBytes: PHONE_LIMITS.recording.bytes,
       });
     },
 

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { xmlText } from '../../../platform/postgres/storable.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { TransferOrder } from '../carrier.ts';
 import type { TwilioHooks } from './hooks.ts';
 
@@ -64,7 +64,7 @@ export const transferTwiml = (
       {
         action: hooks.voiceAgain(callId),
         method: 'POST',
-        timeout: LIMITS.phone.ringSeconds,
+        timeout: PHONE_LIMITS.call.ringSeconds,
         timeLimit: longestSeconds,
       },
       element(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isObject } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 
-const { depth: MOST_DEPTH, schemaChars, schemas } = LIMITS.phone.analysis;
+const { depth: MOST_DEPTH, schemaChars, schemas } = PHONE_LIMITS.analysis;
 
 /** Keywords whose check takes time in proportion to the value. Patterns and references are none. */
 const KEYWORDS: ReadonlySet<string> = new Set([

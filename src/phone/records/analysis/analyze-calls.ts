@@ -1,8 +1,8 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Worker } from '../../../kernel/schedule.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
 import { findCall } from '../../calls/call-store.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { findStoredTurns } from '../record-store.ts';
 import { type ClaimedCall, claimUnanalyzed, closeAnalysis } from './analysis-store.ts';
 import { analyzeCall } from './analyze-call.ts';
@@ -10,7 +10,7 @@ import type { JudgeCall } from './judge-by-model.ts';
 
 const EVERY_MS = 2_000;
 /** Milliseconds until a claimed call that was not analyzed is due again: twice the longest time of a model. */
-const CLAIM_MS = 2 * LIMITS.phone.verdict.answerMs;
+const CLAIM_MS = 2 * PHONE_LIMITS.verdict.answerMs;
 
 export type AnalyzerDeps = {
   readonly sql: Sql;
@@ -30,7 +30,7 @@ export function createCallAnalyzer(deps: AnalyzerDeps): Worker {
     name: 'analyze-calls',
     everyMs: EVERY_MS,
     async tick() {
-      const { duePerPass, passesPerTick } = LIMITS.phone;
+      const { duePerPass, passesPerTick } = PHONE_LIMITS.worker;
       for (let pass = 0; pass < passesPerTick; pass++) {
         const due = await claimUnanalyzed(sql, { limit: duePerPass, claimMs: CLAIM_MS });
         await Promise.all(

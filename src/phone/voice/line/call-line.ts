@@ -1,10 +1,10 @@
 import { bytesPerMs, type SoundFormat } from '../../../../media/coding.ts';
 import { LinePlayback, type UnheardSound } from '../../../../media/line/line-playback.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { Played } from '../../../voice/session/voice-client.ts';
 import type { MediaCodec } from '../../carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { LineWaits } from './line-waits.ts';
 import { MarkWaits } from './mark-waits.ts';
 
@@ -29,7 +29,7 @@ type Stopped = {
 };
 
 /**
- * Plays sound to the peer of a call. Sound is sent up to `LIMITS.phone.aheadMs` ahead of its time, and marks report the part
+ * Plays sound to the peer of a call. Sound is sent up to `PHONE_LIMITS.media.aheadMs` ahead of its time, and marks report the part
  * that was heard. An interruption may be taken back: paused sound goes on from where it was heard.
  */
 export class CallLine {
@@ -61,7 +61,7 @@ export class CallLine {
     this.#marks = new MarkWaits(options.clock);
     this.#codec = options.codec;
     this.#bytesPerMs = bytesPerMs(options.format);
-    const { markMs } = LIMITS.phone;
+    const { markMs } = PHONE_LIMITS.media;
     this.#playback = new LinePlayback({ format: options.format, markMs });
   }
 
@@ -112,7 +112,7 @@ export class CallLine {
    * once.
    */
   async room(signal: StopSignal, wantedBy: 'answer' | 'sound' = 'answer'): Promise<void> {
-    const { aheadMs, refillMs } = LIMITS.phone;
+    const { aheadMs, refillMs } = PHONE_LIMITS.media;
     for (;;) {
       const isBlocked = this.#isBlocked(wantedBy);
       const overMs = this.#overMs;
@@ -127,7 +127,7 @@ export class CallLine {
   }
 
   get #overMs(): number {
-    return this.#aheadMs() - LIMITS.phone.aheadMs;
+    return this.#aheadMs() - PHONE_LIMITS.media.aheadMs;
   }
 
   /** Notes that a sound that is no part of an answer begins. Answers wait for `endSound`. */

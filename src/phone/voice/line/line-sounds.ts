@@ -1,9 +1,9 @@
 import type { SoundFormat } from '../../../../media/coding.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { type SpeechDeltas, SpeechEncoder } from '../../../voice/session/speech-encoder.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallLine } from './call-line.ts';
 
 /** Mono PCM sound, not yet in the encoding of the line. */
@@ -42,7 +42,7 @@ export class LineSounds {
 
   /** Queues a sound. A sound that cannot be opened is logged, and the conversation goes on. */
   play(open: OpenSound): void {
-    if (this.#waiting >= LIMITS.phone.soundsWaiting) {
+    if (this.#waiting >= PHONE_LIMITS.sound.waiting) {
       this.#log.warn('a sound of a call was not played: too many wait');
       return;
     }

@@ -1,9 +1,9 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { LiveUpstream } from '../../../models/providers/realtime/upstream-socket.ts';
 import { openWebSocket, type WebSocketDeps } from '../../../platform/egress/open-web-socket.ts';
 import type { MessageQueue } from '../../../platform/messages/message-queue.ts';
 import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { type RelayMessage, readRelayMessage } from './relay-message.ts';
 
 export type RelayLinkDeps = WebSocketDeps & {
@@ -22,7 +22,7 @@ export type RelayLinkEvents = {
   isAnswering(): boolean;
 };
 
-const { relayMessageBurst: burst, relayMessagesPerSecond: perSecond } = LIMITS.phone;
+const { messageBurst: burst, messagesPerSecond: perSecond } = PHONE_LIMITS.relay;
 
 /** Close codes of a normal end. A close frame without a code reads as 1005. */
 const DONE: ReadonlySet<number> = new Set([1000, 1005]);
@@ -63,13 +63,13 @@ export class RelayLink {
   }
 
   /**
-   * Sends a message, or queues it until there is a connection. Beyond `LIMITS.phone.relayOutbox` queued messages it is dropped.
+   * Sends a message, or queues it until there is a connection. Beyond `PHONE_LIMITS.relay.outbox` queued messages it is dropped.
    */
   send(message: object): void {
     if (this.#isClosed) return;
     const text = JSON.stringify(message);
     if (this.#socket !== undefined) this.#write(this.#socket, text);
-    else if (this.#outbox.length < LIMITS.phone.relayOutbox) this.#outbox.push(text);
+    else if (this.#outbox.length < PHONE_LIMITS.relay.outbox) this.#outbox.push(text);
   }
 
   /** Closes the connection. No callback runs afterwards. */
@@ -86,8 +86,8 @@ export class RelayLink {
 
   async #connect(): Promise<void> {
     const ws = await openWebSocket(this.#deps, this.#url, {
-      connectMs: LIMITS.phone.relayConnectMs,
-      maxMessageBytes: LIMITS.phone.relayMessageBytes,
+      connectMs: PHONE_LIMITS.relay.connectMs,
+      maxMessageBytes: PHONE_LIMITS.relay.messageBytes,
       signal: this.#closing.signal,
       headers: this.#deps.traceHeaders?.(),
     }).catch(() => undefined);
@@ -125,9 +125,9 @@ export class RelayLink {
   }
 
   #refuse(bytes: Buffer): void {
-    const shown = bytes.toString('utf8').slice(0, LIMITS.phone.relayShownChars);
+    const shown = bytes.toString('utf8').slice(0, PHONE_LIMITS.relay.shownChars);
     this.send({ type: 'error', description: `Invalid message received: ${shown}` });
-    if (++this.#malformed >= LIMITS.phone.relayMalformed) {
+    if (++this.#malformed >= PHONE_LIMITS.relay.malformed) {
       this.#fail('The relay application sends messages that make no sense.');
     }
   }
@@ -138,7 +138,7 @@ export class RelayLink {
     if (DONE.has(code)) {
       this.close();
       this.#events.ended();
-    } else if (this.#events.isAnswering() || this.#reconnects >= LIMITS.phone.relayReconnects) {
+    } else if (this.#events.isAnswering() || this.#reconnects >= PHONE_LIMITS.relay.reconnects) {
       this.#fail('The connection to the relay application broke.');
     } else {
       this.#reconnects++;

@@ -1,5 +1,4 @@
 import type { TimerHandle } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Random } from '../../../kernel/random.ts';
 import type { ConversationItem } from '../../../voice/session/conversation.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type LlmRequest,
   StageFailed,
 } from '../../../voice/session/voice-pipeline.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { AnswerManner } from '../call-parties.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
 import { isNote } from '../notes.ts';
@@ -54,7 +54,12 @@ type Waiting = {
   pauses: number;
 };
 
-const { relayAnswerMs, relayLongPauseMs, relayPauseMs, relayQuietMs } = LIMITS.phone;
+const {
+  answerMs: relayAnswerMs,
+  longPauseMs: relayLongPauseMs,
+  pauseMs: relayPauseMs,
+  quietMs: relayQuietMs,
+} = PHONE_LIMITS.relay;
 /** A sentence is spoken after the first pause, any words after the second; the last one ends the answer. */
 const PAUSES_MS = [relayPauseMs, relayLongPauseMs - relayPauseMs, relayQuietMs - relayLongPauseMs];
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { type CallAction, readCallAction } from '../call-actions.ts';
 
 /** A message of a ConversationRelay application that this server acts on. */
@@ -24,7 +24,7 @@ const manner = { interruptible: Interruptible, preemptible: z.boolean().nullish(
 const Message = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('text'),
-    token: z.string().max(LIMITS.phone.relayTokenChars),
+    token: z.string().max(PHONE_LIMITS.relay.tokenChars),
     last: z.boolean().nullish(),
     ...manner,
   }),

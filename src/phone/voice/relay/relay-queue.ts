@@ -1,5 +1,5 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerPiece } from '../../../voice/session/voice-pipeline.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { actionPiece } from '../call-actions.ts';
 import type { RelayMessage } from './relay-message.ts';
 
@@ -95,7 +95,8 @@ export class RelayQueue {
   }
 
   get #isWithinBounds(): boolean {
-    const { relayWaitingChars, relayWaitingPieces } = LIMITS.phone;
+    const { waitingChars: relayWaitingChars, waitingPieces: relayWaitingPieces } =
+      PHONE_LIMITS.relay;
     return this.#chars <= relayWaitingChars && this.#entries.length <= relayWaitingPieces;
   }
 }

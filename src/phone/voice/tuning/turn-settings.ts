@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { TurnDetection } from '../../../voice/session/turn-detection.ts';
 import { TURN_MODES, type TurnWaits } from '../../../voice/session/turns/end-of-turn.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { type BargeInRules, USUAL_RULES } from '../barge-in.ts';
 import type { ConversationSettings } from '../conversation-settings.ts';
 import type { NoiseSuppression } from '../noise/line-cleaner.ts';
@@ -36,7 +36,7 @@ function waitsOf(settings: ConversationSettings['turnDetection']): TurnWaits {
 }
 
 const idleTimeoutMs = (idleSeconds: number | undefined): number | null => {
-  if (idleSeconds === undefined) return LIMITS.phone.promptAfterMs;
+  if (idleSeconds === undefined) return PHONE_LIMITS.call.promptAfterMs;
   return idleSeconds === 0 ? null : idleSeconds * 1_000;
 };
 

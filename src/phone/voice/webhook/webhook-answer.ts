@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { headOf } from '../../../platform/postgres/storable.ts';
 import type { LlmPiece } from '../../../voice/session/voice-pipeline.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import { actionPiece, readCallAction } from '../call-actions.ts';
 
 const Line = z.object({
@@ -69,7 +69,7 @@ export class WebhookAnswer {
     const gap = SENTENCE_END.test(this.#said) && SENTENCE_START.test(text) ? ' ' : '';
     // One word with a full stop may be a token of a longer text: "3." may be followed by "14".
     const isSentence = SENTENCE_END.test(text) && (isFirst || SEVERAL_WORDS.test(text.trim()));
-    const room = LIMITS.phone.webhookSpokenChars - this.#said.length;
+    const room = PHONE_LIMITS.webhook.spokenChars - this.#said.length;
     const said = headOf(`${gap}${text}${isSentence ? ' ' : ''}`, room);
     if (said === '') return [];
     this.#said += said;

@@ -1,5 +1,4 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { abortSignalOf, type StopSignal } from '../../../kernel/stop-signal.ts';
 import { BlockedDestination, Unreachable } from '../../../platform/egress/blocked-destination.ts';
 import type { GuardedAnswer } from '../../../platform/egress/exchange.ts';
@@ -7,6 +6,7 @@ import type { GuardedClient } from '../../../platform/egress/guarded-client.ts';
 import type { Header } from '../../../platform/egress/request-headers.ts';
 import { SendFailed } from '../../../platform/egress/send-failed.ts';
 import { type Llm, type LlmPiece, StageFailed } from '../../../voice/session/voice-pipeline.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallParties } from '../call-parties.ts';
 import { NO_TOKENS } from '../no-tokens.ts';
 import { ReplyLines } from './reply-lines.ts';
@@ -79,7 +79,7 @@ async function* answerOf(
   let asked: GuardedAnswer | undefined;
   try {
     asked = await ask(deps, url, question);
-    const lines = new ReplyLines(LIMITS.phone.webhookBytes);
+    const lines = new ReplyLines(PHONE_LIMITS.webhook.answerBytes);
     for await (const chunk of asked.body) {
       for (const line of lines.push(chunk)) yield* answer.take(line);
       if (lines.isFull || answer.isOver) break;
@@ -96,7 +96,7 @@ async function* answerOf(
 }
 
 async function ask(
-  { answerMs = LIMITS.phone.webhookMs, client, clock, traceHeaders }: WebhookLlmDeps,
+  { answerMs = PHONE_LIMITS.webhook.timeoutMs, client, clock, traceHeaders }: WebhookLlmDeps,
   url: string,
   { body, signal }: Question,
 ): Promise<GuardedAnswer> {
@@ -109,7 +109,7 @@ async function ask(
     body,
     signal: abortSignalOf(signal),
     timeouts: { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs },
-    maxHeaderBytes: LIMITS.phone.webhookHeaderBytes,
+    maxHeaderBytes: PHONE_LIMITS.webhook.headerBytes,
     // No limit here: the reader of lines has its own limit, and the text up to it is spoken.
     maxResponseBytes: Number.MAX_SAFE_INTEGER,
   });

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { ConversationItem } from '../../../voice/session/conversation.ts';
 import { joinUtterances } from '../../../voice/session/turns/turn-so-far.ts';
+import { PHONE_LIMITS } from '../../limits.ts';
 import type { CallParties } from '../call-parties.ts';
 import { spokenTurns } from '../spoken-turns.ts';
 
@@ -16,7 +16,7 @@ export function webhookRequest(
   const turns = spokenTurns(joinUtterances(items));
   const last = turns.at(-1);
   if (last?.role !== 'user') return undefined;
-  const history = turns.slice(0, -1).slice(-LIMITS.phone.webhookHistoryTurns);
+  const history = turns.slice(0, -1).slice(-PHONE_LIMITS.webhook.historyTurns);
   return JSON.stringify({
     type: 'agent.message',
     channel: 'voice',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../phone/limits.ts';
 import type { Suspensions } from '../../../phone/suspensions/suspensions.ts';
 import { StopRecord, SuspensionRecord, stopRecord, suspensionRecord } from './suspension-shape.ts';
 
-const { most, usual } = LIMITS.phone.suspensionPage;
+const { most, usual } = PHONE_LIMITS.agent.suspensionPage;
 
 /** Lists the accounts whose phone service is suspended, in pages. */
 export const adminListSuspensions = route<{ suspensions: Suspensions }>()({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../phone/limits.ts';
 import type { Suspension, TelephonyStop } from '../../../phone/suspensions/suspension.ts';
 
 export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
@@ -7,7 +7,7 @@ export const AccountRef = z.object({ accountId: z.string().min(1).max(64) });
 /** Reason that the operator chose. `carrier_usage` is the reason of suspensions by the carrier's monthly limit. */
 export const Reason = z
   .string()
-  .regex(new RegExp(`^[a-z0-9_]{1,${LIMITS.phone.suspensionReasonChars}}$`), {
+  .regex(new RegExp(`^[a-z0-9_]{1,${PHONE_LIMITS.agent.suspensionReasonChars}}$`), {
     message: 'may hold lower-case letters, digits and _',
   });
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Batches } from '../../../phone/batches/batches.ts';
+import { PHONE_LIMITS } from '../../../phone/limits.ts';
 import { ownerOf } from '../call-owner.ts';
 import { BatchRecord, batchRecord } from './batch-shape.ts';
 
-const { most, usual } = LIMITS.phone.batch.batchPage;
+const { most, usual } = PHONE_LIMITS.batch.batchPage;
 
 /** The batches of an agent or an account, the latest first. */
 export const listBatches = route<{ batches: Batches }>()({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ok, route } from '../../../http/route/route.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Batches } from '../../../phone/batches/batches.ts';
+import { PHONE_LIMITS } from '../../../phone/limits.ts';
 import { ownerOf } from '../call-owner.ts';
 import { BatchParams, RecipientRecord, recipientRecord } from './batch-shape.ts';
 
-const { most, usual } = LIMITS.phone.batch.page;
+const { most, usual } = PHONE_LIMITS.batch.page;
 
 /** The recipients of a batch, in the order of its request. */
 export const listRecipients = route<{ batches: Batches }>()({
@@ -16,7 +16,7 @@ export const listRecipients = route<{ batches: Batches }>()({
   params: BatchParams,
   query: z.object({
     limit: z.coerce.number().int().min(1).max(most).default(usual),
-    cursor: z.coerce.number().int().min(0).max(LIMITS.phone.batch.recipients).optional(),
+    cursor: z.coerce.number().int().min(0).max(PHONE_LIMITS.batch.recipients).optional(),
   }),
   response: z.object({
     recipients: z.array(RecipientRecord),

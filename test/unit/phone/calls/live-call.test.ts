@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { openLiveCall } from '../../../../src/phone/calls/recorded/open-live-call.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
 import { memoryTapes } from '../../../support/tapes.ts';
 import { AGENT } from '../../../support/voice-world.ts';
@@ -148,7 +148,7 @@ describe('a live call', () => {
       });
       connection.close = () => call.detached(connection);
       call.attach({ ...connection, close() {} });
-      await passes(LIMITS.phone.lineLostMs + 1_000);
+      await passes(PHONE_LIMITS.call.lineLostMs + 1_000);
       expect([over, detached]).toEqual([[], []]);
       answers(COUNT);
       await says('count');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
 import { tone } from '../../../support/voice-fakes.ts';
 import { AGENT, settleAll } from '../../../support/voice-world.ts';
@@ -46,8 +46,13 @@ it('an answer that waits for a long sound is spoken after it, and the call goes 
 });
 
 it('the time limit of an answer covers the longest queue of sounds and the longest text after it', () => {
-  const { soundFetchMs, soundSeconds, soundsWaiting, turnMs, webhookMs, webhookSpokenChars } =
-    LIMITS.phone;
+  const {
+    fetchMs: soundFetchMs,
+    seconds: soundSeconds,
+    waiting: soundsWaiting,
+  } = PHONE_LIMITS.sound;
+  const { turnMs } = PHONE_LIMITS.call;
+  const { timeoutMs: webhookMs, spokenChars: webhookSpokenChars } = PHONE_LIMITS.webhook;
   const soundsMs = soundsWaiting * (soundFetchMs + soundSeconds * 1_000);
   const slowCharMs = 150;
   expect(turnMs).toBeGreaterThan(soundsMs + webhookMs + webhookSpokenChars * slowCharMs);
@@ -57,7 +62,7 @@ it('a caller who listens to a sound is prompted only after the sound was heard',
   const { call, plays, runs, spoken } = await longCall({ beginMessage: 'Hello there.' });
   const { turnDetection } = call.config;
   if (turnDetection?.type !== 'server_vad') throw new Error('the line detects turns');
-  const { promptAfterMs } = LIMITS.phone;
+  const { promptAfterMs } = PHONE_LIMITS.call;
   await call.actions.configure({
     turnDetection: { ...turnDetection, idleTimeoutMs: promptAfterMs },
   });

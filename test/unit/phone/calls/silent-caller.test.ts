@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import { SilentCaller } from '../../../../src/phone/voice/silent-caller.ts';
 import { phoneCall } from '../../../support/phone-line.ts';
 
-const { promptAfterMs, prompts } = LIMITS.phone;
+const { promptAfterMs, prompts } = PHONE_LIMITS.call;
 const PROMPT = 'Are you there?';
 const SOON_MS = 1_000;
 
@@ -124,7 +124,7 @@ it('a caller is not prompted while they press keys, and is prompted after 12 sec
   press('1');
   await passes(SOON_MS);
   press('2');
-  await passes(LIMITS.phone.digitsMs + SOON_MS);
+  await passes(PHONE_LIMITS.keypad.pauseMs + SOON_MS);
   expect(spoken).toEqual(['Fine.']);
   await passes(promptAfterMs + SOON_MS);
   expect(spoken).toEqual(['Fine.', 'Are you still there?']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import type { StoredTurn } from '../../../../src/phone/records/call-summary.ts';
 import { summaryText, transcriptText } from '../../../../src/phone/records/report-text.ts';
 import { isStorable } from '../../../../src/platform/postgres/storable.ts';
@@ -30,7 +30,7 @@ describe('a text of a report that is cut', () => {
   });
 
   it('a report text that is cut ends with a whole character in the transcript', () => {
-    const chars = LIMITS.phone.reportTextChars - 'Caller: '.length - 1;
+    const chars = PHONE_LIMITS.report.textChars - 'Caller: '.length - 1;
     const text = transcriptText([said(`${'a'.repeat(chars)}🔑`)]);
     expect(text).toBe(`Caller: ${'a'.repeat(chars)}…`);
   });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import { BargeIn } from '../../../../src/phone/voice/barge-in.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-const LOUD_MS: number = LIMITS.phone.bargeInMs;
+const LOUD_MS: number = PHONE_LIMITS.interruption.bargeInMs;
 const OVER = { mayInterrupt: true };
 
 let done: string[];

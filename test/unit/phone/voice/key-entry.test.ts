@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import { KeyEntry, keypadNote } from '../../../../src/phone/voice/key-entry.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -16,19 +16,19 @@ function keys() {
 it('a key entry ends after a pause, at once with #, and at its longest length', () => {
   const { clock, entries, entry } = keys();
   for (const digit of '12') entry.press(digit);
-  clock.advance(LIMITS.phone.digitsMs);
+  clock.advance(PHONE_LIMITS.keypad.pauseMs);
   for (const digit of '7#') entry.press(digit);
   clock.advance(1);
-  for (let n = 0; n < LIMITS.phone.keys; n++) entry.press('5');
+  for (let n = 0; n < PHONE_LIMITS.keypad.keys; n++) entry.press('5');
   clock.advance(1);
-  expect(entries).toEqual(['12', '7#', '5'.repeat(LIMITS.phone.keys)]);
+  expect(entries).toEqual(['12', '7#', '5'.repeat(PHONE_LIMITS.keypad.keys)]);
 });
 
 it('no key is entered once the call is over', () => {
   const { clock, entries, entry } = keys();
   entry.press('1');
   entry.close();
-  clock.advance(LIMITS.phone.digitsMs);
+  clock.advance(PHONE_LIMITS.keypad.pauseMs);
   expect(entries).toEqual([]);
 });
 
@@ -38,7 +38,7 @@ it('a gathered key entry ends with its key, its length or its silence, and then 
   const { clock, entries, entry } = keys();
   entry.gather(RULES);
   for (const digit of '12') entry.press(digit);
-  clock.advance(LIMITS.phone.digitsMs * 2);
+  clock.advance(PHONE_LIMITS.keypad.pauseMs * 2);
   expect(entries).toEqual([]);
   entry.press('#');
   clock.advance(1);
@@ -72,7 +72,7 @@ it('a key entry without any key is reported as such, and a sensitive entry as it
 const SENSITIVE = { ...RULES, isSensitive: true };
 
 it('keys after a key entry of full length are dropped until the keypad is idle, longer after a sensitive entry', () => {
-  const { digitsMs, keypadRestMs } = LIMITS.phone;
+  const { pauseMs: digitsMs, restMs: keypadRestMs } = PHONE_LIMITS.keypad;
   for (const [rules, restMs] of [
     [RULES, digitsMs],
     [SENSITIVE, keypadRestMs],
@@ -111,7 +111,7 @@ it('a key entry that ends by its finish key or by silence is over at once', () =
     expect(order).toEqual(['over 0']);
     expect(entry.isDropping).toBe(false);
     entry.press('9');
-    clock.advance(LIMITS.phone.digitsMs);
+    clock.advance(PHONE_LIMITS.keypad.pauseMs);
     expect(entries).toEqual(['3 digits entered', '9']);
   }
 });
@@ -127,7 +127,7 @@ it('a key entry after a sensitive one gets no key of that one, and begins once t
     entry.gather({ ...RULES, isSensitive }, () => over.push('second'));
     expect(entry.isGathering).toBe(true);
     for (const digit of '56#') entry.press(digit);
-    clock.advance(LIMITS.phone.digitsMs - 1);
+    clock.advance(PHONE_LIMITS.keypad.pauseMs - 1);
     expect(over).toEqual([]);
     clock.advance(1);
     expect(over).toEqual(['first']);
@@ -169,7 +169,7 @@ it('keys to be kept after a sensitive entry that cannot be kept are dropped unti
   clock.advance(1);
   entry.keep(SENSITIVE);
   entry.drop();
-  clock.advance(LIMITS.phone.keypadRestMs - 1);
+  clock.advance(PHONE_LIMITS.keypad.restMs - 1);
   expect([entry.isDropping, entry.isGathering]).toEqual([true, false]);
   clock.advance(1);
   expect(entry.isDropping).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wavHeader } from '../../../../media/wav.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import { fetchSound, SoundUnfit, soundOf } from '../../../../src/phone/voice/sound-file.ts';
 import type {
   GuardedClient,
@@ -52,8 +52,8 @@ describe('a sound that a responder names', () => {
         url: 'https://a.example/hold.wav',
         request: {
           method: 'GET',
-          maxResponseBytes: LIMITS.phone.soundBytes,
-          timeouts: { totalMs: LIMITS.phone.soundFetchMs },
+          maxResponseBytes: PHONE_LIMITS.sound.bytes,
+          timeouts: { totalMs: PHONE_LIMITS.sound.fetchMs },
         },
       },
     ]);
@@ -66,7 +66,7 @@ describe('a sound that a responder names', () => {
   });
 
   it('a sound file larger than the limit is not played', async () => {
-    const { guarded } = client(200, new Uint8Array(LIMITS.phone.soundBytes + 1));
+    const { guarded } = client(200, new Uint8Array(PHONE_LIMITS.sound.bytes + 1));
     await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow();
   });
 
@@ -76,7 +76,7 @@ describe('a sound that a responder names', () => {
   });
 
   it('a sound file is cut to its longest time', () => {
-    const seconds = LIMITS.phone.soundSeconds;
+    const seconds = PHONE_LIMITS.sound.seconds;
     expect(samplesOf(soundOf(wav((seconds + 5) * 1_000, 8_000)).blocks)).toBe(seconds * 8_000);
   });
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ok, route } from '../../../../http/route/route.ts';
-import { LIMITS } from '../../../../kernel/limits.ts';
 import type { DoNotCall } from '../../../../phone/dialling/do-not-call.ts';
+import { PHONE_LIMITS } from '../../../../phone/limits.ts';
 import { DoNotCallRecord, doNotCallRecord } from './do-not-call-shape.ts';
 
-const { most, usual } = LIMITS.phone.doNotCallPage;
+const { most, usual } = PHONE_LIMITS.doNotCall.page;
 
 /** Lists the numbers that the account's agents must not call, in pages. */
 export const listDoNotCall = route<{ doNotCall: DoNotCall }>()({

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
@@ -9,6 +8,7 @@ import { NOT_REACHED } from '../../../../../src/phone/calls/actions/live-actions
 import type { Call } from '../../../../../src/phone/calls/call.ts';
 import type { CallDeps } from '../../../../../src/phone/calls/call-deps.ts';
 import { CarrierFailed, type TransferOrder } from '../../../../../src/phone/carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { phoneCall } from '../../../../support/phone-line.ts';
 import { tone } from '../../../../support/voice-fakes.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
@@ -141,7 +141,7 @@ it.each([
     await act({ name: 'transfer_call', to: TO });
     await passes(500);
     expect(over).toEqual([]);
-    await passes(LIMITS.phone.lineLostMs);
+    await passes(PHONE_LIMITS.call.lineLostMs);
     expect(over).toEqual(reasons);
     expect(call.actions.isTransferring && reasons.length === 0).toBe(isTransferring);
   },
@@ -217,7 +217,7 @@ describe('sensitive keys that are pressed before the carrier has paused its reco
     };
     await world.act({ name: 'gather_digits', sensitive: true });
     press('4111');
-    await world.passes(LIMITS.phone.digitsMs + 500);
+    await world.passes(PHONE_LIMITS.keypad.pauseMs + 500);
     expect(world.engines.guide.asked).toEqual([]);
     world.answers('Please tell me the number.');
     pause();
@@ -238,7 +238,7 @@ describe('sensitive keys that are pressed before the carrier has paused its reco
     press('222233#');
     await passes(2_000);
     press('4444');
-    await passes(LIMITS.phone.keypadRestMs + 100);
+    await passes(PHONE_LIMITS.keypad.restMs + 100);
     expect(prompt()).toEqual([NOT_GATHERED]);
     expect(engines.tts.flite.spoken).toEqual(['Please tell me the number.']);
     press('1#');
@@ -253,12 +253,12 @@ it('a stream that send_digits interrupts may stay away for the length of the dig
   const digits = 'W'.repeat(20);
   await act({ name: 'send_digits', digits });
   call.detached();
-  await passes(20_000 + LIMITS.phone.lineLostMs - 1_000);
+  await passes(20_000 + PHONE_LIMITS.call.lineLostMs - 1_000);
   expect(over).toEqual([]);
   call.attach(connection);
-  await passes(LIMITS.phone.carrierTimeoutMs + 2_000);
+  await passes(PHONE_LIMITS.carrier.timeoutMs + 2_000);
   call.detached();
-  await passes(LIMITS.phone.lineLostMs + 100);
+  await passes(PHONE_LIMITS.call.lineLostMs + 100);
   expect(over).toEqual(['client left']);
 });
 

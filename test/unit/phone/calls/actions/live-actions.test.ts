@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { NOT_REACHED } from '../../../../../src/phone/calls/actions/live-actions.ts';
 import type { LiveCallOptions } from '../../../../../src/phone/calls/live-call-options.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { phoneCall } from '../../../../support/phone-line.ts';
 import { tone } from '../../../../support/voice-fakes.ts';
 
@@ -56,7 +56,7 @@ describe('what is left to a machine', () => {
     callee.speak(2_000);
     call.respond();
     call.say('Anything.');
-    await passes(LIMITS.phone.promptAfterMs + 5_000);
+    await passes(PHONE_LIMITS.call.promptAfterMs + 5_000);
     expect(callee.heardMs() - heardMs).toBeLessThanOrEqual(20);
     expect(engines.guide.asked).toEqual([]);
     expect(over).toEqual([]);
@@ -99,7 +99,7 @@ describe('gathered keys', () => {
     await world.passes(200);
     expect(world.prompt()).toEqual(['[keypad] 16 digits entered']);
     expect(entered).toEqual(['4111222233334444']);
-    await world.passes(LIMITS.phone.keypadRestMs);
+    await world.passes(PHONE_LIMITS.keypad.restMs);
     press(world, '9#');
     await world.passes(200);
     expect(world.prompt().join(' ')).toContain('[keypad] 9#');
@@ -119,7 +119,7 @@ describe('gathered keys', () => {
     await passes(2_000);
     press(world, '#');
     expect(over).toEqual([]);
-    await passes(LIMITS.phone.keypadRestMs + 100);
+    await passes(PHONE_LIMITS.keypad.restMs + 100);
     expect(entered).toEqual(['4111222233334444']);
     expect(engines.guide.asked).toHaveLength(1);
     expect(prompt()).toEqual(['[keypad] 16 digits entered']);
@@ -157,7 +157,7 @@ describe('a transfer', () => {
     const { answers, call, line, over, passes, prompt, says } = world;
     call.actions.transferring();
     call.detached();
-    await passes(LIMITS.phone.lineLostMs + 20_000);
+    await passes(PHONE_LIMITS.call.lineLostMs + 20_000);
     expect(over).toEqual([]);
     expect(detached).toEqual([]);
     call.attach({
@@ -185,7 +185,7 @@ describe('a transfer', () => {
       call.detached();
       await passes(1_000);
       if (isReported) call.actions.transferred();
-      else await passes(LIMITS.phone.transferMs);
+      else await passes(PHONE_LIMITS.transfer.timeoutMs);
       await call.settled;
       expect(over).toEqual(['call_transfer']);
     }

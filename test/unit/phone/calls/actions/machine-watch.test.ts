@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { MachineWatch } from '../../../../../src/phone/calls/actions/machine-watch.ts';
 import type { OnMachine } from '../../../../../src/phone/calls/call.ts';
 import type { AnsweredBy } from '../../../../../src/phone/carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
@@ -29,8 +29,8 @@ function watch(onMachine: OnMachine) {
     learned: (answeredBy) => learned.push(answeredBy),
   });
   async function passes(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += LIMITS.phone.machinePollMs) {
-      clock.advance(LIMITS.phone.machinePollMs);
+    for (let passed = 0; passed < ms; passed += PHONE_LIMITS.machine.pollMs) {
+      clock.advance(PHONE_LIMITS.machine.pollMs);
       await settleAll();
     }
   }
@@ -72,7 +72,7 @@ describe('a carrier that says who has answered', () => {
     const { done, passes, row } = watch('hangup');
     await passes(3_000);
     row.answeredBy = 'machine_start';
-    await passes(LIMITS.phone.machinePollMs);
+    await passes(PHONE_LIMITS.machine.pollMs);
     expect(done).toEqual([DROP]);
     const { reads } = row;
     await passes(5_000);
@@ -81,8 +81,8 @@ describe('a carrier that says who has answered', () => {
 
   it('machine detection that never comes is polled for a minute, and no longer', async () => {
     const { done, hear, passes, row } = watch('hangup');
-    await passes(LIMITS.phone.machineMs + 20_000);
-    expect(row.reads).toBe(LIMITS.phone.machineMs / LIMITS.phone.machinePollMs);
+    await passes(PHONE_LIMITS.machine.timeoutMs + 20_000);
+    expect(row.reads).toBe(PHONE_LIMITS.machine.timeoutMs / PHONE_LIMITS.machine.pollMs);
     hear('machine_start');
     expect(done).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe('a carrier that says who has answered', () => {
   it('a machine whose end of greeting is never reported still gets the message after the time limit', async () => {
     const { done, hear, passes } = watch('leave_message');
     hear('machine_start');
-    await passes(LIMITS.phone.machineGreetingMs);
+    await passes(PHONE_LIMITS.machine.greetingMs);
     expect(done).toEqual(['mute', LEAVE]);
   });
 
@@ -98,7 +98,7 @@ describe('a carrier that says who has answered', () => {
     const { done, hear, machine, passes, row } = watch('leave_message');
     hear('machine_start');
     machine.close();
-    await passes(LIMITS.phone.machineMs);
+    await passes(PHONE_LIMITS.machine.timeoutMs);
     expect(done).toEqual(['mute']);
     expect(row.reads).toBe(0);
   });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { carryOut } from '../../../../../src/phone/calls/actions/carry-out.ts';
 import type { CallDeps } from '../../../../../src/phone/calls/call-deps.ts';
 import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import type { LlmPiece } from '../../../../../src/voice/session/voice-pipeline.ts';
 import { phoneCall } from '../../../../support/phone-line.ts';
 
 const DIGITS = '1234#';
-const DIGITS_MS = DIGITS.length * LIMITS.phone.digitMs;
+const DIGITS_MS = DIGITS.length * PHONE_LIMITS.keypad.digitMs;
 const piece = (name: string, args: object): LlmPiece => ({
   kind: 'call',
   name,
@@ -80,7 +80,7 @@ describe('the end of a call that its agent asks for with digits', () => {
 
   it('a call whose agent hangs up after sending digits also ends when its media stream does not come back', async () => {
     const { over, passes } = await goodbyeWithDigits('', (call) => call.detached());
-    await passes(DIGITS_MS + LIMITS.phone.carrierTimeoutMs + 100);
+    await passes(DIGITS_MS + PHONE_LIMITS.carrier.timeoutMs + 100);
     expect(over).toEqual(['agent_ended']);
   });
 

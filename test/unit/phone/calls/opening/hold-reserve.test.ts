@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { minRaw } from '../../../../../src/kernel/amount.ts';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../../src/kernel/log.ts';
 import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
 import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
@@ -18,6 +17,7 @@ import { createCallPipeline } from '../../../../../src/phone/calls/call-pipeline
 import { holdReserve } from '../../../../../src/phone/calls/opening/hold-reserve.ts';
 import { leastReserve } from '../../../../../src/phone/calls/opening/least-reserve.ts';
 import { planVoice, turnCapOf } from '../../../../../src/phone/calls/opening/plan-voice.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { minuteRaw, RATE_CARD } from '../../../../../src/phone/rate-card.ts';
 import { holdTurn } from '../../../../../src/voice/billing/hold-turn.ts';
 import { DEFAULT_CONFIG } from '../../../../../src/voice/session/session-config.ts';
@@ -27,7 +27,7 @@ import { createFakeLedger } from '../../../../support/fake-ledger.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { createVoiceWorld } from '../../../../support/voice-world.ts';
 
-const CEILING_RAW = LIMITS.phone.callCeilingRaw;
+const CEILING_RAW = PHONE_LIMITS.call.ceilingRaw;
 const DEFAULT_MODEL = 'openai/gpt-5.4-mini';
 const NO_OWN_KEYS = { sellersOf: () => [], lookUp: async () => {}, noteUse: async () => {} };
 

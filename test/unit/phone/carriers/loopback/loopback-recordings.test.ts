@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { parseWav } from '../../../../../media/wav.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { systemRandom } from '../../../../../src/kernel/random.ts';
 import { LoopbackRecordings } from '../../../../../src/phone/carriers/loopback/loopback-recordings.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { wholeOf } from '../../../../support/recorded-fetch.ts';
 
 const SAID = new Uint8Array(160).fill(1);
@@ -42,7 +42,7 @@ it('a loopback recording has one channel per side, and silence while it was paus
 
 it('loopback recordings use bounded memory: the first seconds of each, and the latest recordings', async () => {
   const recordings = new LoopbackRecordings(systemRandom);
-  const { loopbackRecordings, loopbackRecordingSeconds } = LIMITS.phone;
+  const { loopbackRecordings, loopbackRecordingSeconds } = PHONE_LIMITS.carrier;
   const first = recordings.start('LB0');
   for (let frame = 0; frame < loopbackRecordingSeconds * 50 + 100; frame++) {
     recordings.frame('LB0', SAID, HEARD);

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeAlaw, encodeAlaw } from '../../../../../media/alaw.ts';
 import { decodeMulaw } from '../../../../../media/mulaw.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { CallbackMalformed } from '../../../../../src/phone/carriers/carrier.ts';
 import { encodeClientState } from '../../../../../src/phone/carriers/telnyx/client-state.ts';
 import { createTelnyxMediaCodec } from '../../../../../src/phone/carriers/telnyx/media-codec.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 
 const START = {
   event: 'start',
@@ -150,7 +150,7 @@ describe('the messages of a Telnyx media stream', () => {
       'sound that is no base64',
       { event: 'media', media: { track: 'inbound', timestamp: '1', payload: '?' } },
     ],
-    ['a message that is too long', ' '.repeat(LIMITS.phone.mediaMessageBytes + 1)],
+    ['a message that is too long', ' '.repeat(PHONE_LIMITS.media.messageBytes + 1)],
   ])('the Telnyx media codec refuses %s', (_, message) => {
     expect(() => createTelnyxMediaCodec().read(bytesOf(message))).toThrow(CallbackMalformed);
   });

@@ -1,12 +1,12 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { CallbackRequest } from '../../../../../src/phone/carriers/carrier.ts';
 import { hooksOf } from '../../../../../src/phone/carriers/telnyx/hooks.ts';
 import {
   isSignedByTelnyx,
   telnyxPublicKey,
 } from '../../../../../src/phone/carriers/telnyx/signature.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const NOW = 1_795_000_000;
@@ -70,7 +70,7 @@ describe('the signature of Telnyx', () => {
   });
 
   const text = SIGNATURE.toString('base64');
-  const long = Buffer.alloc(LIMITS.phone.callbackBytes + 1, 0x20);
+  const long = Buffer.alloc(PHONE_LIMITS.carrier.callbackBytes + 1, 0x20);
   it.each<[string, Change]>([
     ['no signature', { signature: undefined }],
     ['no time', { timestamp: undefined }],

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
 import { createTelnyx } from '../../../../../src/phone/carriers/telnyx/telnyx.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { type PeerAnswer, recordedFetch } from '../../../../support/recorded-fetch.ts';
 
@@ -86,8 +86,8 @@ describe('numbers at Telnyx', () => {
     expect(requests[0]).toMatchObject({
       method: 'GET',
       headers: { authorization: 'Bearer KEY1' },
-      timeoutMs: LIMITS.phone.carrierTimeoutMs,
-      maxResponseBytes: LIMITS.phone.carrierAnswerBytes,
+      timeoutMs: PHONE_LIMITS.carrier.timeoutMs,
+      maxResponseBytes: PHONE_LIMITS.carrier.answerBytes,
     });
   });
 
@@ -104,7 +104,7 @@ describe('numbers at Telnyx', () => {
     for (const asked of [1, 2]) {
       await expect.poll(() => requests.length).toBe(asked);
       await Promise.resolve();
-      clock.advance(LIMITS.phone.orderCheckMs);
+      clock.advance(PHONE_LIMITS.carrier.orderCheckMs);
     }
     expect(await buying).toEqual(NUMBER);
     expect(requests[0]).toMatchObject({ method: 'POST', url: `${ROOT}/number_orders` });
@@ -127,14 +127,14 @@ describe('numbers at Telnyx', () => {
   it('a Telnyx order that stays undecided is reported as an unknown outcome', async () => {
     const pending = data({ ...ORDER, status: 'pending' });
     const { carrier, requests, clock } = open(
-      ...Array.from({ length: LIMITS.phone.orderChecks + 1 }, () => pending),
+      ...Array.from({ length: PHONE_LIMITS.carrier.orderChecks + 1 }, () => pending),
     );
     const buying = carrier.numbers.buy({ phoneNumber: '+14155550199', purchaseId: 'p' });
     const failed = expect(buying).rejects.toMatchObject({ kind: 'away' });
-    for (let asked = 1; asked <= LIMITS.phone.orderChecks; asked++) {
+    for (let asked = 1; asked <= PHONE_LIMITS.carrier.orderChecks; asked++) {
       await expect.poll(() => requests.length, { interval: 1 }).toBe(asked);
       await new Promise((resolve) => setImmediate(resolve));
-      clock.advance(LIMITS.phone.orderCheckMs);
+      clock.advance(PHONE_LIMITS.carrier.orderCheckMs);
     }
     await failed;
   });

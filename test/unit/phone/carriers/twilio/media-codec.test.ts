@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { CallbackMalformed } from '../../../../../src/phone/carriers/carrier.ts';
 import { createTwilioMediaCodec } from '../../../../../src/phone/carriers/twilio/media-codec.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 
 const START = {
   event: 'start',
@@ -131,7 +131,7 @@ describe('the messages of a Twilio media stream', () => {
     ['lists without end', nested],
     ['objects without end', '{"event":'.repeat(50_000)],
     ['a member with lists without end', `{"event":"mark","mark":${nested}}`],
-    ['a message that is too long', ' '.repeat(LIMITS.phone.mediaMessageBytes + 1)],
+    ['a message that is too long', ' '.repeat(PHONE_LIMITS.media.messageBytes + 1)],
   ])('the Twilio media codec refuses %s', (_, message) => {
     expect(() => started().codec.read(bytesOf(message))).toThrow(CallbackMalformed);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { CallbackMalformed } from '../../../../../src/phone/carriers/carrier.ts';
 import { readTwilioCallback } from '../../../../../src/phone/carriers/twilio/read-callback.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 
 const CALL = { CallSid: 'CA9', From: '+14155550100', To: '+14155550199' };
 
@@ -174,8 +174,8 @@ describe('callbacks of Twilio', () => {
     ['no state', 'status', CALL],
     ['no verdict', 'machine', CALL],
     ['a recording without a name', 'recording', CALL],
-    ['too many parameters', 'voice', 'a=1&'.repeat(LIMITS.phone.callbackParameters + 1)],
-    ['too large a body', 'voice', `a=${'1'.repeat(LIMITS.phone.callbackBytes)}`],
+    ['too many parameters', 'voice', 'a=1&'.repeat(PHONE_LIMITS.carrier.callbackParameters + 1)],
+    ['too large a body', 'voice', `a=${'1'.repeat(PHONE_LIMITS.carrier.callbackBytes)}`],
   ])('a Twilio callback with %s is refused', (_, hook, parameters) => {
     expect(() => read(hook, parameters)).toThrow(CallbackMalformed);
   });

@@ -2,13 +2,13 @@ import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import twilio from 'twilio';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { CallbackRequest } from '../../../../../src/phone/carriers/carrier.ts';
 import {
   isSignedByTwilio,
   isUpgradeSignedByTwilio,
   twilioSignature,
 } from '../../../../../src/phone/carriers/twilio/signature.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 
 const TOKEN = '12345';
 const URL_OF_VECTOR = 'https://mycompany.com/myapp.php?foo=1&bar=2';
@@ -146,7 +146,10 @@ describe('the signature of Twilio', () => {
     ['a parameter twice', { body: Buffer.concat([encode(PARAMETERS), Buffer.from('&To=x')]) }],
     ['a parameter under another name', { body: encode({ ...PARAMETERS, to: '+1' }) }],
     ['no body', { body: new Uint8Array() }],
-    ['a body beyond its bounds', { body: Buffer.alloc(LIMITS.phone.callbackBytes + 1, 0x61) }],
+    [
+      'a body beyond its bounds',
+      { body: Buffer.alloc(PHONE_LIMITS.carrier.callbackBytes + 1, 0x61) },
+    ],
   ])('the Twilio signature check refuses %s', (_, change) => {
     expect(isGenuine(change)).toBe(false);
   });

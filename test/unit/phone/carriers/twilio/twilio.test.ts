@@ -1,8 +1,8 @@
 import { stdSerializers } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { CarrierFailed } from '../../../../../src/phone/carriers/carrier.ts';
 import { createTwilio } from '../../../../../src/phone/carriers/twilio/twilio.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { type PeerAnswer, recordedFetch, wholeOf } from '../../../../support/recorded-fetch.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;
@@ -79,8 +79,8 @@ describe('numbers at Twilio', () => {
       url:
         `${ROOT}/AvailablePhoneNumbers/US/Local.json` +
         '?AreaCode=415&VoiceEnabled=true&ExcludeAllAddressRequired=true&PageSize=20',
-      timeoutMs: LIMITS.phone.carrierTimeoutMs,
-      maxResponseBytes: LIMITS.phone.carrierAnswerBytes,
+      timeoutMs: PHONE_LIMITS.carrier.timeoutMs,
+      maxResponseBytes: PHONE_LIMITS.carrier.answerBytes,
     });
     expect(requests[0]?.headers?.authorization).toBe(
       `Basic ${Buffer.from(`${ACCOUNT}:secret`).toString('base64')}`,
@@ -217,7 +217,7 @@ describe('calls at Twilio', () => {
     expect(requests[0]).toMatchObject({
       url: `${ROOT}/Recordings/RE1.wav?RequestedChannels=2`,
       headers: { authorization: `Basic ${Buffer.from(`${ACCOUNT}:secret`).toString('base64')}` },
-      maxResponseBytes: LIMITS.phone.recordingBytes,
+      maxResponseBytes: PHONE_LIMITS.recording.bytes,
     });
     expect(await carrier.calls.fetchRecording('RE1')).toBeUndefined();
     expect(await failure(carrier.calls.fetchRecording('RE1'))).toMatchObject({ kind: 'away' });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { createLoopbackCodec } from '../../../../../src/phone/carriers/loopback/loopback-codec.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import { CallLine } from '../../../../../src/phone/voice/line/call-line.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
 const PIECE_MS = 200;
 const PIECE = new Uint8Array(PIECE_MS * 8);
-const { aheadMs, refillMs } = LIMITS.phone;
+const { aheadMs, refillMs } = PHONE_LIMITS.media;
 
 /** A line to a carrier that plays what it gets in real time, and echoes marks. */
 function openLine() {

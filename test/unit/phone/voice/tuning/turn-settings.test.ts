@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { PHONE_LIMITS } from '../../../../../src/phone/limits.ts';
 import {
   bargeInRules,
   turnDetectionOf,
@@ -13,7 +13,7 @@ it('a call uses the waits of the balanced mode and prompts a silent caller, unle
   expect(usual).toMatchObject({
     createResponse: true,
     interruptResponse: false,
-    idleTimeoutMs: LIMITS.phone.promptAfterMs,
+    idleTimeoutMs: PHONE_LIMITS.call.promptAfterMs,
   });
   expect(turnDetectionOf({ idleSeconds: 20 }).idleTimeoutMs).toBe(20_000);
   expect(turnDetectionOf({ idleSeconds: 0 }).idleTimeoutMs).toBeNull();
