@@ -35,31 +35,15 @@ export const VOICE_LIMITS = {
   utteranceEndMs: { min: 1_000, max: 5_000 },
 
   // Realtime sessions
-  /** Characters of one image in its event, and of all images that a conversation keeps. */
-  realtimeImageChars: 1_000_000,
-  realtimeInstructionsChars: 65_536,
-  realtimeToolsChars: 65_536,
 
   // Realtime sessions made of several models
 
   // Client secrets
 
   // Realtime sessions at an upstream
-  /** Billed turns that a session remembers, so that no turn is billed twice. */
-  relayKnownTurns: 1_024,
-  /** Bytes for each second of sound in a frame: 24 kHz of 16 bits, in base64. */
-  relaySoundBytesPerSecond: 64_000,
   /** Length of a slice of a session that is billed by its time. The session's hold covers `relayHeldSlices` slices. */
   relaySliceSeconds: 10,
   relayHeldSlices: 3,
-  /** No relayed token of sound is shorter, in base64 at the smallest rate. */
-  relayHeardTokenBytes: 1_000,
-  /** Tokens that an upstream may count beyond the sound and text that were relayed: of input sound, and of an answer. */
-  relayUncarriedTokens: { heard: 256, answered: 64 },
-  /** Tokens of the smallest turn that is held when the balance does not cover a full turn: 25 s of input, 3 s of answer. */
-  relayLeastTurn: { inputTokens: 256, outputTokens: 64 },
-  /** Tokens of new input that are held for each token of an answer. */
-  relayInputPerOutput: 4,
 
   // Live sessions, in the protocol of `/v1/live/sessions`
   /** Time for a client to send `session.start`. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { VOICE_LIMITS } from '../../voice/limits.ts';
 import type { SessionConfig, Tool } from '../../voice/session/session-config.ts';
+import { REALTIME_LIMITS } from '../openai-realtime/limits.ts';
 
 const ModelId = z.string().min(1).max(MODEL_LIMITS.idChars);
 const DelayMs = z.number().int().min(0).max(600_000).optional();
@@ -10,7 +10,7 @@ const DelayMs = z.number().int().min(0).max(600_000).optional();
 const FunctionTool = z.strictObject({
   type: z.literal('function', { error: 'only function tools are served here' }),
   name: z.string().min(1).max(128),
-  description: z.string().max(LIMITS.realtimeToolsChars).nullish(),
+  description: z.string().max(REALTIME_LIMITS.toolsChars).nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
   strict: z.boolean().nullish(),
 });
@@ -18,7 +18,7 @@ const FunctionTool = z.strictObject({
 /** Settings of the backend. Settings that only a vendor's backend supports have no effect here, and are returned as given. */
 const Backend = z.strictObject({
   model: ModelId,
-  instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
+  instructions: z.string().max(REALTIME_LIMITS.instructionsChars).nullish(),
   max_output_tokens: z.number().int().min(1).max(1_000_000).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   reasoning: z.record(z.string(), z.unknown()).nullish(),
@@ -33,8 +33,8 @@ const Backend = z.strictObject({
   tools: z
     .array(FunctionTool)
     .max(VOICE_LIMITS.realtime.tools)
-    .refine((tools) => JSON.stringify(tools).length <= LIMITS.realtimeToolsChars, {
-      message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
+    .refine((tools) => JSON.stringify(tools).length <= REALTIME_LIMITS.toolsChars, {
+      message: `all tools together may have ${REALTIME_LIMITS.toolsChars} characters`,
     })
     .nullish(),
 });

@@ -5,6 +5,7 @@ import { MODEL_LIMITS } from '../../models/limits.ts';
 import { VOICE_LIMITS } from '../../voice/limits.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
 import type { EventProblem } from '../openai-realtime/client-event.ts';
+import { REALTIME_LIMITS } from '../openai-realtime/limits.ts';
 import { parseLiveFormat } from './audio-format.ts';
 import { problemOf } from './client-event.ts';
 import { Delegation, delegatedConfig } from './delegation.ts';
@@ -60,7 +61,7 @@ const Session = z.strictObject({
       `may have ${VOICE_LIMITS.realtime.conversationChars} characters`,
     )
     .optional(),
-  instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
+  instructions: z.string().max(REALTIME_LIMITS.instructionsChars).nullish(),
   store: z.literal(false, { error: 'sessions are not stored here' }).optional(),
   triggers: z.array(z.unknown()).max(0, 'triggers are not served here').optional(),
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { JsonTooComplex, parseBoundedJson } from '../../kernel/json/parse-json.ts';
 import type { Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { SessionProblem } from '../../voice/session/answer-request.ts';
 import { partText } from '../../voice/session/conversation.ts';
+import { REALTIME_LIMITS } from './limits.ts';
 
 const Id = z.string().min(1).max(64);
 /** Optional id. Null counts as absent, because some clients send every member that they know. */
@@ -29,7 +29,7 @@ const Part = z.discriminatedUnion('type', [
     type: z.literal('input_image'),
     image_url: z
       .string()
-      .max(LIMITS.realtimeImageChars)
+      .max(REALTIME_LIMITS.imageChars)
       .regex(/^(data:image\/(png|jpe?g|gif|webp);base64,|https?:\/\/)./i, {
         error: 'must be a data: URL of a PNG, JPEG, GIF or WebP in base64, or an http(s) URL',
       }),

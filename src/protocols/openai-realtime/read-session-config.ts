@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { VOICE_LIMITS } from '../../voice/limits.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../voice/session/session-config.ts';
 import { parseAudioFormat } from './audio-format.ts';
 import { Detection, readDetection } from './detection.ts';
+import { REALTIME_LIMITS } from './limits.ts';
 
 const TRANSCRIPTION_CONFIG: SessionConfig = { ...DEFAULT_CONFIG, isAnswering: false };
 
@@ -59,13 +59,13 @@ const Tools = z
     z.object({
       type: z.literal('function'),
       name: z.string().min(1).max(128),
-      description: z.string().max(LIMITS.realtimeToolsChars).nullish(),
+      description: z.string().max(REALTIME_LIMITS.toolsChars).nullish(),
       parameters: z.unknown().optional(),
     }),
   )
   .max(VOICE_LIMITS.realtime.tools)
-  .refine((tools) => JSON.stringify(tools).length <= LIMITS.realtimeToolsChars, {
-    message: `all tools together may have ${LIMITS.realtimeToolsChars} characters`,
+  .refine((tools) => JSON.stringify(tools).length <= REALTIME_LIMITS.toolsChars, {
+    message: `all tools together may have ${REALTIME_LIMITS.toolsChars} characters`,
   });
 
 /** Transcription settings. Unknown model names are accepted and ignored, because clients send them by default. */
@@ -91,7 +91,7 @@ const Transcription = z
  */
 const Update = z.object({
   type: z.enum(['realtime', 'transcription']).nullish(),
-  instructions: z.string().max(LIMITS.realtimeInstructionsChars).nullish(),
+  instructions: z.string().max(REALTIME_LIMITS.instructionsChars).nullish(),
   output_modalities: Modalities.nullish(),
   modalities: Modalities.nullish(),
   audio: z

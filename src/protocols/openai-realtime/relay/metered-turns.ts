@@ -1,10 +1,10 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { RecentMap } from '../../../kernel/recent-map.ts';
 import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import type { SessionTally } from '../../../voice/live/session-tally.ts';
 import type { SessionTrace } from '../../../voice/live/session-trace.ts';
 import type { TurnTrace, TurnUseNote } from '../../../voice/live/turn-trace.ts';
+import { REALTIME_LIMITS } from '../limits.ts';
 import type { MeteredEvent } from './metered-event.ts';
 import type { RelayMeter } from './relay-meter.ts';
 
@@ -138,7 +138,7 @@ export class OpenTurns {
   readonly #open = new Set<string>();
   /** Number of turns in progress whose upstream sends no turn ids. */
   #nameless = 0;
-  readonly #over = new RecentMap<string, true>(LIMITS.relayKnownTurns);
+  readonly #over = new RecentMap<string, true>(REALTIME_LIMITS.knownTurns);
 
   get size(): number {
     return this.#open.size + this.#nameless;

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Model, Source } from '../../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { isImpossible } from '../../../models/purchase/clamp-usage.ts';
+import { REALTIME_LIMITS } from '../limits.ts';
 import type { RealtimeTokens } from './metered-event.ts';
 import type { CarriedFrame } from './relay-meter.ts';
 
@@ -46,7 +46,7 @@ export class TurnBound {
 
   /** Counts a frame that the client sent. */
   sent(bytes: number, isSound: boolean): void {
-    const soundTokens = bytes / LIMITS.relayHeardTokenBytes;
+    const soundTokens = bytes / REALTIME_LIMITS.heardTokenBytes;
     this.#soundTokens += soundTokens;
     this.#conversationSound += soundTokens;
     this.#conversationTokens += isSound ? soundTokens : bytes;
@@ -61,7 +61,7 @@ export class TurnBound {
 
   /** Cuts the upstream's report of a turn to the possible tokens, and counts the turn. */
   turn(reported: RealtimeTokens): ClampedTurn {
-    const { answered, heard } = LIMITS.relayUncarriedTokens;
+    const { answered, heard } = REALTIME_LIMITS.uncarriedTokens;
     const read = this.#conversationTokens + MODEL_LIMITS.usage.unaskedTokens;
     const spoken = this.#spokenTokens + answered;
     const said = Math.max(spoken + this.#writtenTokens, this.#thoughtTokens);

@@ -1,4 +1,3 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { holdLargestCount, largestFitting } from '../../../ledger/rules/hold-what-fits.ts';
 import type { HoldRefusal } from '../../../ledger/rules/requests.ts';
 import type { Model } from '../../../models/catalogue/catalogue.ts';
@@ -11,12 +10,13 @@ import {
 import { turnCap } from '../../../voice/billing/turn-meter.ts';
 import { turnRefused } from '../../../voice/live/voice-endings.ts';
 import { ledgerAway, type RelayMeterDeps } from '../../../voice/relay/relay-hold.ts';
+import { REALTIME_LIMITS } from '../limits.ts';
 import { relayTurnRaw, sizeOf, type TurnSize } from './turn-price.ts';
 
 /** Returns the tokens of the shortest useful answer (`least`) and of the model's longest answer (`most`). */
 function answersOf(model: Model): { readonly least: number; readonly most: number } {
   const { outputTokens: most } = turnCap(model);
-  return { least: Math.min(LIMITS.relayLeastTurn.outputTokens, most), most };
+  return { least: Math.min(REALTIME_LIMITS.leastTurn.outputTokens, most), most };
 }
 
 /**

@@ -1,9 +1,9 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Unit, Usage } from '../../../kernel/price.ts';
 import type { Model, Source } from '../../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { sessionPrice } from '../../../voice/billing/session-hold.ts';
 import { SPOKEN_TOKEN_MS, turnCap } from '../../../voice/billing/turn-meter.ts';
+import { REALTIME_LIMITS } from '../limits.ts';
 import type { RealtimeTokens } from './metered-event.ts';
 
 /** Returns true when a source bills the seconds of a session, and not its tokens. */
@@ -49,7 +49,7 @@ export const carriedTokens = (carried: {
 
 const NO_TOKENS = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOut: 0, audioOut: 0 };
 
-const secondsOf = (bytes: number): number => bytes / LIMITS.relaySoundBytesPerSecond;
+const secondsOf = (bytes: number): number => bytes / REALTIME_LIMITS.soundBytesPerSecond;
 
 /** Upper bounds of the new input and the answer of one turn that its hold covers, in tokens. */
 export type TurnSize = { readonly inputTokens: number; readonly outputTokens: number };
@@ -58,8 +58,8 @@ export type TurnSize = { readonly inputTokens: number; readonly outputTokens: nu
 export function sizeOf(model: Model, outputTokens: number): TurnSize {
   const { inputTokens: most } = turnCap(model);
   const said = Math.max(
-    LIMITS.relayLeastTurn.inputTokens,
-    outputTokens * LIMITS.relayInputPerOutput,
+    REALTIME_LIMITS.leastTurn.inputTokens,
+    outputTokens * REALTIME_LIMITS.inputPerOutput,
   );
   return { outputTokens, inputTokens: Math.min(said, most) };
 }

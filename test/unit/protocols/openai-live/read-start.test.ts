@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { readStart } from '../../../../src/protocols/openai-live/read-start.ts';
+import { REALTIME_LIMITS } from '../../../../src/protocols/openai-realtime/limits.ts';
 
 const read = (session: unknown) => readStart(session, null);
 const problem = (more: object) => {
@@ -90,12 +91,12 @@ describe('readStart', () => {
     const tool = {
       type: 'function',
       name: 'a',
-      description: 'x'.repeat(LIMITS.realtimeToolsChars),
+      description: 'x'.repeat(REALTIME_LIMITS.toolsChars),
     };
     const bounded = [
       { input: many },
       { input: long },
-      { instructions: 'x'.repeat(LIMITS.realtimeInstructionsChars + 1) },
+      { instructions: 'x'.repeat(REALTIME_LIMITS.instructionsChars + 1) },
       { delegation: { type: 'responses', responses: { model: 'm', tools: [tool] } } },
       { model: 'x'.repeat(MODEL_LIMITS.idChars + 1) },
     ];

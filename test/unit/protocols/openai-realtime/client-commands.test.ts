@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { REALTIME_LIMITS } from '../../../../src/protocols/openai-realtime/limits.ts';
 import { openSession } from '../../../support/realtime-session.ts';
 
 describe('ClientCommands', () => {
@@ -12,7 +12,7 @@ describe('ClientCommands', () => {
     send({ type: 'session.update', session: { audio: { input: { format: 'flac' } } } });
     send({
       type: 'session.update',
-      session: { instructions: 'x'.repeat(LIMITS.realtimeInstructionsChars + 1) },
+      session: { instructions: 'x'.repeat(REALTIME_LIMITS.instructionsChars + 1) },
     });
     send({ type: 'conversation.item.delete', item_id: 'item_none' });
     const errors = socket.of('error').map(({ error }) => error as Record<string, unknown>);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
+import { REALTIME_LIMITS } from '../../../../src/protocols/openai-realtime/limits.ts';
 import { chatBody } from '../../../../src/voice/cascade/chat-body.ts';
 import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import type { ConversationItem } from '../../../../src/voice/session/conversation.ts';
@@ -159,7 +159,7 @@ describe('the chat request of an answer', () => {
     const tools = [
       { type: 'function', name: 'f', description: 'd'.repeat(60_000), parameters: {} },
     ];
-    const instructions = 'y'.repeat(LIMITS.realtimeInstructionsChars);
+    const instructions = 'y'.repeat(REALTIME_LIMITS.instructionsChars);
     const config = { ...DEFAULT_CONFIG, instructions, tools } as typeof DEFAULT_CONFIG;
     expect(bodyOf(items, config).messages).toHaveLength(21);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
+import { REALTIME_LIMITS } from '../../../../src/protocols/openai-realtime/limits.ts';
 import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import {
   Conversation,
@@ -47,7 +47,7 @@ describe('Conversation', () => {
 
   it('Conversation evicts the oldest images for a new one, and keeps what was said', () => {
     const conversation = new Conversation();
-    const part = { type: 'image', url: 'x'.repeat(LIMITS.realtimeImageChars) } as const;
+    const part = { type: 'image', url: 'x'.repeat(REALTIME_LIMITS.imageChars) } as const;
     const shown = (id: string) => ({ ...message(id, ''), content: [{ ...part, detail: 'auto' }] });
     const add = (item: object) => conversation.add(item as ConversationItem).evictedIds;
     expect([add(message('said', 'said')), add(shown('a')), add(shown('b'))].flat()).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { REALTIME_LIMITS } from '../../../../../src/protocols/openai-realtime/limits.ts';
 import { OpenTurns } from '../../../../../src/protocols/openai-realtime/relay/metered-turns.ts';
 import { VOICE_LIMITS } from '../../../../../src/voice/limits.ts';
 
@@ -33,7 +33,7 @@ describe('the turns of a relayed session', () => {
 
   it('OpenTurns forgets ended turns after a while, the oldest first', () => {
     const turns = new OpenTurns();
-    for (let n = 0; n <= LIMITS.relayKnownTurns; n++) turns.end(`r${n}`);
-    expect([turns.end(`r${LIMITS.relayKnownTurns}`), turns.end('r0')]).toEqual([false, true]);
+    for (let n = 0; n <= REALTIME_LIMITS.knownTurns; n++) turns.end(`r${n}`);
+    expect([turns.end(`r${REALTIME_LIMITS.knownTurns}`), turns.end('r0')]).toEqual([false, true]);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../../machines/limits.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { RateTexts } from '../../../../../src/models/catalogue/builtin/builtin-model.ts';
 import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
+import { REALTIME_LIMITS } from '../../../../../src/protocols/openai-realtime/limits.ts';
 import { VOICE_LIMITS } from '../../../../../src/voice/limits.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
 import { usageOf } from '../../../../support/realtime-upstream.ts';
@@ -63,7 +63,7 @@ describe('a relayed session', () => {
     for (const id of ['r1', 'r2', 'r3']) upstream.begin(id);
     await settleAll();
     // More sound than one turn may have: 1,024 tokens of 50 ms.
-    const delta = 'A'.repeat(60 * LIMITS.relaySoundBytesPerSecond);
+    const delta = 'A'.repeat(60 * REALTIME_LIMITS.soundBytesPerSecond);
     upstream.say({ type: 'response.output_audio.delta', delta });
     session.socketClosed();
     expect(upstream.sent).toEqual(['r1', 'r2', 'r3'].map(cancelOf));
@@ -202,7 +202,7 @@ describe('a relayed session', () => {
       usageOf({ textIn: 60, audioIn: 400, textOut: 1_000 }),
       usageOf({ textIn: 1_060, audioIn: 400, audioOut: 20, textOut: 900 }),
     ];
-    const delta = 'A'.repeat(20 * LIMITS.relaySoundBytesPerSecond);
+    const delta = 'A'.repeat(20 * REALTIME_LIMITS.soundBytesPerSecond);
     for (const [turn, usage] of reported.entries()) {
       upstream.begin(`r${turn}`);
       if (turn === 0) upstream.say({ type: 'response.output_audio.delta', delta });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { Model, Source } from '../../../../../src/models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
+import { REALTIME_LIMITS } from '../../../../../src/protocols/openai-realtime/limits.ts';
 import { TurnBound } from '../../../../../src/protocols/openai-realtime/relay/turn-bound.ts';
 
 const NONE = { textIn: 0, audioIn: 0, cachedText: 0, cachedAudio: 0, textOut: 0, audioOut: 0 };
@@ -18,7 +18,7 @@ const boundOf = (more: Partial<Model> = {}, source: Pick<Source, 'efforts'> = {}
     source,
   );
 const FRAME = { bytes: 0, tokens: 0 };
-const { answered, heard } = LIMITS.relayUncarriedTokens;
+const { answered, heard } = REALTIME_LIMITS.uncarriedTokens;
 
 describe('the bound of a relayed turn', () => {
   it('the bound of a relayed turn is what the client sent and the upstream answered before', () => {
