@@ -41,27 +41,8 @@ export const VOICE_LIMITS = {
   // Client secrets
 
   // Realtime sessions at an upstream
-  /** Length of a slice of a session that is billed by its time. The session's hold covers `relayHeldSlices` slices. */
-  relaySliceSeconds: 10,
-  relayHeldSlices: 3,
 
   // Live sessions, in the protocol of `/v1/live/sessions`
-  /** Time for a client to send `session.start`. */
-  liveStartMs: 30_000,
-  /** Longest life of a session. */
-  liveSeconds: 7_200,
-  /** Time that speech is sent ahead of real time. The protocol has no event that clears sound which a client has not played. */
-  liveAheadMs: 200,
-  /** Time for one answer that is sent in real time: the longest text, spoken slowly. */
-  liveTurnMs: 600_000,
-  /** Messages of the history that a session may begin with. */
-  liveItems: 128,
-  /** Characters of one text that is appended during a session: 500 tokens by the protocol. */
-  liveAppendChars: 4_096,
-  /** Texts that wait to be spoken. */
-  liveCommentaries: 8,
-  /** Interval at which the hold of a session at an upstream is compared with the time. */
-  liveCheckMs: 1_000,
 
   // Live transcription at an upstream
 } as const;

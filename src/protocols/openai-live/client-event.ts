@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { type EventProblem, eventIdOf, readEventJson } from '../openai-realtime/client-event.ts';
 import { DelegationUpdate } from './delegation.ts';
+import { LIVE_LIMITS } from './limits.ts';
 
 const EventId = z.string().max(512).nullish();
 const base = { event_id: EventId };
 const Text = z.string().max(MODEL_LIMITS.link.itemChars);
 const appended = {
   ...base,
-  content: z.string().min(1).max(LIMITS.liveAppendChars),
+  content: z.string().min(1).max(LIVE_LIMITS.appendChars),
   delegation_id: z.string().max(64).nullable(),
 };
 

@@ -1,7 +1,6 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { EngineBusy } from '../../engines/engine.ts';
 import { type Clock, sleep } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
@@ -12,6 +11,7 @@ import { StageFailed } from '../../voice/session/voice-pipeline.ts';
 import type { Heard } from '../../voice/stt/transcriber-events.ts';
 import { type AnswerEvents, AnswerWriter } from './answer-writer.ts';
 import type { Delegation } from './delegation.ts';
+import { LIVE_LIMITS } from './limits.ts';
 import type { LiveSender } from './live-sender.ts';
 import { PacedOutput } from './paced-output.ts';
 
@@ -36,7 +36,7 @@ const SPANS = 16;
  * that it has received, so only unsent speech can be cut by an interruption.
  */
 export class LiveClient implements VoiceClient {
-  readonly turnMs = LIMITS.liveTurnMs;
+  readonly turnMs = LIVE_LIMITS.turnMs;
   readonly #options: LiveClientOptions;
   readonly #output: PacedOutput;
   readonly #startedAtMs: number;
@@ -65,14 +65,14 @@ export class LiveClient implements VoiceClient {
   }
 
   get hasRoom(): boolean {
-    return this.#options.sender.hasRoom && this.#output.aheadMs <= LIMITS.liveAheadMs;
+    return this.#options.sender.hasRoom && this.#output.aheadMs <= LIVE_LIMITS.aheadMs;
   }
 
   async room(signal: StopSignal): Promise<void> {
     const { clock, sender } = this.#options;
     while (!signal.aborted && sender.isOpen && !this.hasRoom) {
       await sender.room(signal);
-      const overMs = this.#output.aheadMs - LIMITS.liveAheadMs;
+      const overMs = this.#output.aheadMs - LIVE_LIMITS.aheadMs;
       if (overMs > 0) await sleep(clock, overMs, signal);
     }
   }

@@ -1,6 +1,5 @@
 import { LIVE_APPEND } from '../../../media/message/sound-message.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { EventAllowance } from '../../voice/live/event-allowance.ts';
 import { TOO_MANY_EVENTS } from '../../voice/live/voice-endings.ts';
@@ -18,6 +17,7 @@ import {
   readRawEvent,
 } from './client-event.ts';
 import { type Delegation, delegatedConfig, updateDelegation } from './delegation.ts';
+import { LIVE_LIMITS } from './limits.ts';
 import { CLOSE_REQUESTED, type LiveSender } from './live-sender.ts';
 
 export type LiveCommandDeps = {
@@ -142,7 +142,7 @@ export class LiveCommands {
         acknowledge(event.type.replace('.append', '.appended'));
         return undefined;
       case 'session.commentary.append':
-        if (this.#commentaries.length >= LIMITS.liveCommentaries) return TOO_MANY_TEXTS;
+        if (this.#commentaries.length >= LIVE_LIMITS.commentaries) return TOO_MANY_TEXTS;
         acknowledge('session.commentary.appended');
         this.#commentaries.push(event.content);
         acknowledgement.cancel();
@@ -231,7 +231,7 @@ const textOf = (content: string | readonly { readonly text: string }[]): string 
 
 const TOO_MANY_TEXTS: EventProblem = {
   code: 'rate_limit_exceeded',
-  message: `At most ${LIMITS.liveCommentaries} texts may wait to be spoken.`,
+  message: `At most ${LIVE_LIMITS.commentaries} texts may wait to be spoken.`,
   param: 'content',
 };
 

@@ -1,6 +1,5 @@
 import type { Ending } from '../../../machines/transcription-stream.ts';
 import { newId } from '../../kernel/ids.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { EventAllowance } from '../../voice/live/event-allowance.ts';
 import type { VoiceDeps } from '../../voice/live/voice-deps.ts';
 import {
@@ -21,6 +20,7 @@ import { SocketSession } from '../socket-session.ts';
 import { Acknowledgement, HANDED_OVER } from './acknowledgement.ts';
 import { renderLiveFormat } from './audio-format.ts';
 import type { Delegation } from './delegation.ts';
+import { LIVE_LIMITS } from './limits.ts';
 import { LiveClient } from './live-client.ts';
 import { LiveCommands } from './live-commands.ts';
 import { closeReason, EXPIRED, LiveSender } from './live-sender.ts';
@@ -74,7 +74,7 @@ export function createLiveSession(
   });
   const session = new VoiceSession(deps, input, client);
   const { sessionId: id } = input.owner;
-  const expiresAt = Math.floor(clock.now() / 1_000) + LIMITS.liveSeconds;
+  const expiresAt = Math.floor(clock.now() / 1_000) + LIVE_LIMITS.seconds;
   const render = () =>
     renderLiveSession(session.config, {
       ...start,
@@ -100,7 +100,7 @@ export function createLiveSession(
     const role = item.role === 'developer' ? 'system' : item.role;
     session.conversation.add(writtenMessage(newId(random, 'item_'), role, text));
   }
-  const expiry = clock.setTimeout(() => session.fail(EXPIRED), LIMITS.liveSeconds * 1_000);
+  const expiry = clock.setTimeout(() => session.fail(EXPIRED), LIVE_LIMITS.seconds * 1_000);
 
   /** Adds an output to a handover call, because most chat models refuse a call without an output. */
   function answerHandover(callId: string): void {

@@ -7,7 +7,6 @@ import {
 } from '../../http/route/socket-route.ts';
 import { ApiError, type Fields } from '../../kernel/api-error.ts';
 import type { TimerHandle } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { SPEND_LIMITS } from '../../spend/limits.ts';
@@ -23,6 +22,7 @@ import { readSocketBuyer } from '../read-socket-buyer.ts';
 import type { SocketSession } from '../socket-session.ts';
 import { tracedFrom } from '../traced-from.ts';
 import { type RawLiveEvent, readRawEvent } from './client-event.ts';
+import { LIVE_LIMITS } from './limits.ts';
 import type { LiveRelay } from './live-relay.ts';
 import { LiveSender } from './live-sender.ts';
 import { type LiveDeps, type LiveOpening, openLiveSession } from './open-live.ts';
@@ -59,7 +59,7 @@ const NOT_STARTED: EventProblem = {
 };
 const START_LATE: EventProblem = {
   code: 'session_not_started',
-  message: `No session.start came for ${LIMITS.liveStartMs / 1_000} s.`,
+  message: `No session.start came for ${LIVE_LIMITS.startMs / 1_000} s.`,
 };
 
 /** One socket: it waits for `session.start`, opens the session, and passes everything after that to the session. */
@@ -91,7 +91,7 @@ class LiveHandler implements SocketHandler {
     this.#sender.attach(connection);
     this.#startTimer = this.#deps.clock.setTimeout(
       () => this.#refuse(START_LATE, 400),
-      LIMITS.liveStartMs,
+      LIVE_LIMITS.startMs,
     );
   }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { SoundFormat } from '../../../media/coding.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { VOICE_LIMITS } from '../../voice/limits.ts';
 import { DEFAULT_CONFIG, type SessionConfig } from '../../voice/session/session-config.ts';
@@ -9,6 +8,7 @@ import { REALTIME_LIMITS } from '../openai-realtime/limits.ts';
 import { parseLiveFormat } from './audio-format.ts';
 import { problemOf } from './client-event.ts';
 import { Delegation, delegatedConfig } from './delegation.ts';
+import { LIVE_LIMITS } from './limits.ts';
 
 const Text = z.string().max(MODEL_LIMITS.link.itemChars);
 const Rate = z.number().int().optional();
@@ -53,7 +53,7 @@ const Session = z.strictObject({
   delegation: Delegation.nullish(),
   input: z
     .array(Item)
-    .max(LIMITS.liveItems)
+    .max(LIVE_LIMITS.items)
     .refine(
       (items) =>
         items.reduce((sum, { content }) => sum + content[0].text.length, 0) <=

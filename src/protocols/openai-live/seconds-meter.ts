@@ -1,5 +1,4 @@
 import { MACHINE_LIMITS } from '../../../machines/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Usage } from '../../kernel/price.ts';
 import { largestFitting } from '../../ledger/rules/hold-what-fits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
@@ -18,11 +17,12 @@ import {
   type RelayMeterDeps,
   repeatCheck,
 } from '../../voice/relay/relay-hold.ts';
+import { LIVE_LIMITS } from './limits.ts';
 
-const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
+const MOST_SECONDS = LIVE_LIMITS.heldSlices * LIVE_LIMITS.sliceSeconds;
 /** Seconds until the next check, the ledger's answer to it and the session's end at the upstream, with its rounding. */
 const LEAST_SECONDS =
-  LIMITS.liveCheckMs / 1_000 +
+  LIVE_LIMITS.checkMs / 1_000 +
   1 +
   MACHINE_LIMITS.relay.finishMs / 1_000 +
   MODEL_LIMITS.usage.liveRoundingSeconds;
@@ -63,7 +63,7 @@ export type BilledSeconds = { readonly seconds: number; readonly costRaw: bigint
 /**
  * Bills a session by the cumulative seconds that its upstream reports. A smaller count than before changes nothing. A count
  * above the elapsed time is billed up to the elapsed time, and the excess is booked as the source's. Compares the hold with the
- * time every `LIMITS.liveCheckMs`, and ends the session before the hold is used up.
+ * time every `LIVE_LIMITS.checkMs`, and ends the session before the hold is used up.
  */
 export class SecondsMeter {
   readonly #deps: SecondsMeterDeps;
@@ -84,7 +84,7 @@ export class SecondsMeter {
   constructor(deps: SecondsMeterDeps) {
     this.#deps = deps;
     this.#openedAtMs = deps.clock.monotonicMs();
-    this.#stopChecks = repeatCheck(deps, LIMITS.liveCheckMs, () => this.#check());
+    this.#stopChecks = repeatCheck(deps, LIVE_LIMITS.checkMs, () => this.#check());
   }
 
   /**

@@ -1,4 +1,3 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import {
   type OpenedSessionHold,
   openLargestHold,
@@ -12,11 +11,12 @@ import {
   type RelayMeterDeps,
   repeatCheck,
 } from '../../../voice/relay/relay-hold.ts';
+import { LIVE_LIMITS } from '../../openai-live/limits.ts';
 import type { RelayMeter } from './relay-meter.ts';
 
-const MOST_SECONDS = LIMITS.relayHeldSlices * LIMITS.relaySliceSeconds;
+const MOST_SECONDS = LIVE_LIMITS.heldSlices * LIVE_LIMITS.sliceSeconds;
 /** Smallest hold in seconds: the next slice, and one second for the ledger to bill it. */
-const LEAST_SECONDS = LIMITS.relaySliceSeconds + 1;
+const LEAST_SECONDS = LIVE_LIMITS.sliceSeconds + 1;
 
 /** Returns the amount held for a session that is billed by time. */
 export const heldTimeRaw = ({ source }: Pick<SessionHoldOwner, 'source'>): bigint =>
@@ -68,7 +68,7 @@ export function createTimeMeter(deps: RelayMeterDeps): RelayMeter {
     });
   }
 
-  const stopSlices = repeatCheck(deps, LIMITS.relaySliceSeconds * 1_000, slice);
+  const stopSlices = repeatCheck(deps, LIVE_LIMITS.sliceSeconds * 1_000, slice);
 
   function stop(): void {
     if (isOver) return;

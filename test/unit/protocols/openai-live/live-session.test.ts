@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { sleep } from '../../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
+import { LIVE_LIMITS } from '../../../../src/protocols/openai-live/limits.ts';
 import { charsOf } from '../../../../src/voice/billing/turn-meter.ts';
 import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { LIVE_RATE, openLiveSession } from '../../../support/live-session.ts';
@@ -85,7 +85,7 @@ describe('a live session on this server', () => {
     const { pass, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
     await settleAll();
-    const most = LIMITS.liveAheadMs + VOICE_LIMITS.speechDeltaMs;
+    const most = LIVE_LIMITS.aheadMs + VOICE_LIMITS.speechDeltaMs;
     for (let passed = 0; passed < 1_000; passed += 100) {
       const ms = soundMs(socket.of('session.output_audio.delta'));
       expect(ms).toBeLessThanOrEqual(passed + most);
@@ -168,7 +168,7 @@ describe('a live session on this server', () => {
     const { clock, errors, send, socket } = await openLiveSession();
     send(say('one two three four five six seven eight nine ten eleven twelve'));
     await settleAll();
-    clock.advance(LIMITS.liveTurnMs);
+    clock.advance(LIVE_LIMITS.turnMs);
     await settleAll();
     expect(errors()).toMatchObject([{ code: 'turn_stopped' }]);
     expect(socket.closed).toBeUndefined();
@@ -186,7 +186,7 @@ describe('a live session on this server', () => {
 
   it('a live session queues a limited number of texts', async () => {
     const { errors, send } = await openLiveSession();
-    for (let n = 0; n < LIMITS.liveCommentaries + 2; n++) send(say(`text ${n}`));
+    for (let n = 0; n < LIVE_LIMITS.commentaries + 2; n++) send(say(`text ${n}`));
     expect(errors()).toMatchObject([{ code: 'rate_limit_exceeded' }]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SocketConnection, SocketHandler } from '../../../../src/http/route/socket-route.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
+import { LIVE_LIMITS } from '../../../../src/protocols/openai-live/limits.ts';
 import { createLiveSocket } from '../../../../src/protocols/openai-live/live-socket.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
@@ -35,7 +35,7 @@ async function openHandler({ creditRaw = 10_000_000n, span }: Opening = {}) {
 describe('a socket of live sessions', () => {
   it('a live socket is closed when no session.start comes in time, and stays open once session.start has come', async () => {
     const { clock, socket } = await openHandler();
-    clock.advance(LIMITS.liveStartMs - 1);
+    clock.advance(LIVE_LIMITS.startMs - 1);
     expect(socket.closed).toBeUndefined();
     clock.advance(1);
     expect(socket.of('error')).toMatchObject([{ error: { code: 'session_not_started' } }]);
@@ -44,7 +44,7 @@ describe('a socket of live sessions', () => {
     const started = await openHandler();
     started.send(START);
     await settleAll();
-    started.clock.advance(LIMITS.liveStartMs);
+    started.clock.advance(LIVE_LIMITS.startMs);
     expect(started.socket.types()).toEqual(['session.started']);
   });
 

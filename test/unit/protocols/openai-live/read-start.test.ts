@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
+import { LIVE_LIMITS } from '../../../../src/protocols/openai-live/limits.ts';
 import { readStart } from '../../../../src/protocols/openai-live/read-start.ts';
 import { REALTIME_LIMITS } from '../../../../src/protocols/openai-realtime/limits.ts';
 
@@ -86,7 +86,7 @@ describe('readStart', () => {
 
   it('readStart bounds the history, the instructions and the tools that a session begins with', () => {
     const of = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] });
-    const many = Array.from({ length: LIMITS.liveItems + 1 }, () => of('x'));
+    const many = Array.from({ length: LIVE_LIMITS.items + 1 }, () => of('x'));
     const long = Array.from({ length: 4 }, () => of('x'.repeat(MODEL_LIMITS.link.itemChars)));
     const tool = {
       type: 'function',
