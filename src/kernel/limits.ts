@@ -1,4 +1,3 @@
-import { DEEPGRAM_LIMITS } from './limits/deepgram.ts';
 import { LEDGER_LIMITS } from './limits/ledger.ts';
 import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
@@ -17,7 +16,6 @@ export const LIMITS = {
   ...VOICE_LIMITS,
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
-  deepgram: DEEPGRAM_LIMITS,
   mcp: MCP_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

@@ -24,15 +24,6 @@ export const VOICE_LIMITS = {
   /** Time for the connection of this process to itself that is made before it listens. */
   upgradeGateMs: 10_000,
   closeReasonBytes: 123,
-  /**
-   * Seconds after which a Deepgram socket closes: `listenIdleSeconds` without any message, `listenKeptSeconds` without audio
-   * while `KeepAlive` messages come.
-   */
-  listenIdleSeconds: 10,
-  listenKeptSeconds: 900,
-  /** Silence that ends an utterance on a Deepgram socket. Below the minimum every breath would cut a sentence in two. */
-  listenEndpointingMs: { min: 300, usual: 500, max: 5_000 },
-  utteranceEndMs: { min: 1_000, max: 5_000 },
 
   // Realtime sessions
 

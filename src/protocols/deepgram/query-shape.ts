@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
 import { SPEND_LIMITS } from '../../spend/limits.ts';
+import { DEEPGRAM_LIMITS } from './limits.ts';
 
 /** Boolean query parameter; false when it is missing. */
 export const Flag = z
@@ -26,6 +26,6 @@ export const notDone = (why: string) =>
 export function valuesOf(rawQuery: string, name: string): string[] {
   const values = new URLSearchParams(rawQuery).getAll(name).filter((value) => value !== '');
   const isTooLong = values.some(({ length }) => length > SPEND_LIMITS.tag.idChars);
-  if (values.length <= LIMITS.deepgram.keyterms && !isTooLong) return values;
+  if (values.length <= DEEPGRAM_LIMITS.keyterms && !isTooLong) return values;
   throw gatewayErrors.invalidRequest(`${name}: too many or too long`, name);
 }

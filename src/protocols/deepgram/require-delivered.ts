@@ -1,8 +1,8 @@
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Relayed } from '../../models/purchase/answer.ts';
 import { deepgramErrors } from './errors.ts';
+import { DEEPGRAM_LIMITS } from './limits.ts';
 
 /**
  * Returns a successful response. Throws an upstream's error as a gateway error: clients of this protocol read only one error
@@ -17,7 +17,7 @@ export function requireDelivered(answer: Relayed): Relayed {
 
 /** Returns the message in an upstream's refusal, in any of the known shapes. */
 function messageOf(body: Uint8Array): string {
-  const text = Buffer.from(body.subarray(0, LIMITS.deepgram.refusalBytes)).toString('utf8');
+  const text = Buffer.from(body.subarray(0, DEEPGRAM_LIMITS.refusalBytes)).toString('utf8');
   const json = tryParseJson(text);
   const { err_msg, error, message } = isObject(json) ? json : {};
   const inner = isObject(error) ? error.message : error;

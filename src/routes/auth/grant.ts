@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ClientSecrets } from '../../accounts/keys/client-secrets.ts';
 import { bearerToken, schemeToken } from '../../http/auth/presented-credential.ts';
 import { ok, route } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../../protocols/deepgram/limits.ts';
 
-const { min, max, usual } = LIMITS.deepgram.grantSeconds;
+const { min, max, usual } = DEEPGRAM_LIMITS.grantSeconds;
 
 const Body = z.object({ ttl_seconds: z.number().int().min(min).max(max).default(usual) });
 

@@ -2,11 +2,11 @@ import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import { gatewayErrors } from '../../models/errors.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
+import { DEEPGRAM_LIMITS } from '../../protocols/deepgram/limits.ts';
 import {
   type HeardFile,
   ListenFileQuery,
@@ -73,8 +73,8 @@ async function readAddressOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const piece of body) {
     bytes += piece.byteLength;
-    if (bytes > LIMITS.deepgram.addressBodyBytes) {
-      throw requestErrors.payloadTooLarge(LIMITS.deepgram.addressBodyBytes);
+    if (bytes > DEEPGRAM_LIMITS.addressBodyBytes) {
+      throw requestErrors.payloadTooLarge(DEEPGRAM_LIMITS.addressBodyBytes);
     }
     pieces.push(piece);
   }

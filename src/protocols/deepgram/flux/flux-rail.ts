@@ -1,6 +1,5 @@
 import { HEARING_HZ } from '../../../../media/hearing.ts';
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
 import {
   createSocketOpener,
@@ -10,8 +9,9 @@ import {
 import type { TurnCall, TurnEvent, TurnRail } from '../../../models/providers/turns/turn-rail.ts';
 import { openTurns, type TurnProtocol } from '../../../models/providers/turns/upstream-turns.ts';
 import type { Upstream } from '../../../models/providers/upstream-pool.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 
-const { eotTimeoutMs } = LIMITS.deepgram;
+const { timeoutMs: eotTimeoutMs } = DEEPGRAM_LIMITS.turn;
 
 /** Confidence of the upstream in an end of turn from which an answer is begun ahead; it ends a turn at 0.7. */
 const EAGER = 0.5;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 
-const { eagerEot, eot, eotTimeoutMs } = LIMITS.deepgram;
+const { eagerEot, eot, timeoutMs: eotTimeoutMs } = DEEPGRAM_LIMITS.turn;
 
 const Eot = z.coerce.number().min(eot.min).max(eot.max);
 const EagerEot = z.coerce.number().min(eagerEot.min).max(eagerEot.max);
@@ -34,8 +34,8 @@ const Configure = z.looseObject({
       eot_timeout_ms: TimeoutMs.optional(),
     })
     .optional(),
-  keyterms: z.union([z.string(), z.array(z.string()).max(LIMITS.deepgram.keyterms)]).nullish(),
-  language_hints: z.array(z.string()).max(LIMITS.deepgram.keyterms).nullish(),
+  keyterms: z.union([z.string(), z.array(z.string()).max(DEEPGRAM_LIMITS.keyterms)]).nullish(),
+  language_hints: z.array(z.string()).max(DEEPGRAM_LIMITS.keyterms).nullish(),
 });
 
 export type TurnSettings = {

@@ -2,9 +2,9 @@ import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { spreadWords } from '../../../engines/asr/spread-words.ts';
 import type { TimedWord } from '../../../engines/engine.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Heard, Segment } from '../../../voice/stt/transcriber-events.ts';
 import type { TranscriptWriter } from '../../../voice/transcription/dialect.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { configured, type TurnSettings } from './turn-thresholds.ts';
 
 export type TurnStream = {
@@ -15,7 +15,7 @@ type Send = (message: Readonly<Record<string, unknown>>) => void;
 type TurnEvent = 'StartOfTurn' | 'Update' | 'EagerEndOfTurn' | 'TurnResumed' | 'EndOfTurn';
 type Trigger = 'model' | 'manual' | 'timeout';
 
-const { eotSilenceMs, turnUpdateMs, turnWords } = LIMITS.deepgram;
+const { silenceMs: eotSilenceMs, updateMs: turnUpdateMs, words: turnWords } = DEEPGRAM_LIMITS.turn;
 
 /** A turn in progress, which began with its first words. */
 type Turn = {

@@ -1,11 +1,11 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { upstreamClosed } from '../../../voice/live/voice-endings.ts';
 import type { TranscriptDialect } from '../../../voice/transcription/dialect.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { readConfigure, type TurnSettings } from './turn-thresholds.ts';
 import { type TurnStream, TurnWriter } from './turn-writer.ts';
 
-const { listenIdleSeconds, deepgram } = LIMITS;
+const { idleSeconds: listenIdleSeconds } = DEEPGRAM_LIMITS.listen;
 const QUIET_MS = listenIdleSeconds * 1_000;
 
 /**
@@ -13,7 +13,7 @@ const QUIET_MS = listenIdleSeconds * 1_000;
  * this protocol pass unchanged.
  */
 export const turnsDialect = (settings: TurnSettings, stream: TurnStream): TranscriptDialect => ({
-  silenceDurationMs: deepgram.turnPauseMs,
+  silenceDurationMs: DEEPGRAM_LIMITS.turn.pauseMs,
   // The protocol has no message that keeps a stream open without audio.
   quietMs: QUIET_MS,
   keptMs: QUIET_MS,

@@ -6,7 +6,6 @@ import {
 } from '../../../http/route/socket-route.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { VOICE_LIMITS } from '../../../voice/limits.ts';
@@ -19,6 +18,7 @@ import { type ListenRelays, openTranscription } from '../../open-transcription.t
 import { readSocketBuyer } from '../../read-socket-buyer.ts';
 import { tracedFrom } from '../../traced-from.ts';
 import { isContainer } from '../container.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { fullModelId } from '../model-name.ts';
 import { valuesOf } from '../query-shape.ts';
 import { areInOrder, TurnThresholds } from './turn-thresholds.ts';
@@ -135,7 +135,7 @@ function handlerOf(
     else stream.audio(bytes);
   };
   const read = (text: string) => {
-    const type = parseClientMessage(text, LIMITS.deepgram.messageChars)?.type;
+    const type = parseClientMessage(text, DEEPGRAM_LIMITS.messageChars)?.type;
     if (type === 'CloseStream') stream.finish();
     else if (PASSED_ON.has(type)) stream.message(String(type), text);
     else stream.cutOff(UNPARSABLE);

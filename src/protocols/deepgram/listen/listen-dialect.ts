@@ -3,7 +3,6 @@ import type { Ending } from '../../../../machines/transcription-stream.ts';
 import { spreadWords } from '../../../engines/asr/spread-words.ts';
 import type { TimedWord } from '../../../engines/engine.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { upstreamClosed } from '../../../voice/live/voice-endings.ts';
 import type { Heard, Segment } from '../../../voice/stt/transcriber-events.ts';
 import type {
@@ -11,6 +10,7 @@ import type {
   TranscriptDialect,
   TranscriptWriter,
 } from '../../../voice/transcription/dialect.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 
 /** Query parameters of the stream that change its messages. */
 export type ListenParameters = {
@@ -30,7 +30,11 @@ export type ListenStream = {
   readonly model: { readonly id: string; readonly arch: string; readonly version: string };
 };
 
-const { listenEndpointingMs: SILENCE, listenIdleSeconds, listenKeptSeconds } = LIMITS;
+const {
+  endpointingMs: SILENCE,
+  idleSeconds: listenIdleSeconds,
+  keptSeconds: listenKeptSeconds,
+} = DEEPGRAM_LIMITS.listen;
 /** Value of `channel_index`: the index of the only channel, and the number of channels. */
 const CHANNEL = [0, 1] as const;
 

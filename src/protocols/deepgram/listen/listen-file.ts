@@ -19,6 +19,7 @@ import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { isContainer, soundName } from '../container.ts';
 import { deepgramErrors } from '../errors.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { fullModelId } from '../model-name.ts';
 import { Flag, notDone, valuesOf } from '../query-shape.ts';
 import { requireDelivered } from '../require-delivered.ts';
@@ -172,7 +173,7 @@ async function withHead(file: HeardFile, query: ListenFileQuery): Promise<HeardF
 
 /** Returns the URL in a request body that names a file by its address. Throws the refusal of other bodies. */
 export function readAddress(json: unknown): string {
-  const parsed = z.object({ url: z.string().min(1).max(LIMITS.deepgram.urlChars) }).safeParse(json);
+  const parsed = z.object({ url: z.string().min(1).max(DEEPGRAM_LIMITS.urlChars) }).safeParse(json);
   if (parsed.success) return parsed.data.url;
   throw gatewayErrors.invalidRequest('url: must be the address of a file of sound', 'url');
 }

@@ -7,7 +7,6 @@ import {
 } from '../../../http/route/socket-route.ts';
 import { type Clock, isoTime } from '../../../kernel/clock.ts';
 import { BRAND, uuidOf } from '../../../kernel/ids.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
 import { VOICE_LIMITS } from '../../../voice/limits.ts';
 import { EventAllowance } from '../../../voice/live/event-allowance.ts';
@@ -19,12 +18,13 @@ import { type ListenRelays, openTranscription } from '../../open-transcription.t
 import { readSocketBuyer } from '../../read-socket-buyer.ts';
 import { tracedFrom } from '../../traced-from.ts';
 import { isContainer } from '../container.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { fullModelId } from '../model-name.ts';
 import { Flag, notDone } from '../query-shape.ts';
 import type { ListenParameters } from './listen-dialect.ts';
 
 const { min, max } = VOICE_LIMITS.sampleRateHz;
-const { min: minEndMs, max: maxEndMs } = LIMITS.utteranceEndMs;
+const { min: minEndMs, max: maxEndMs } = DEEPGRAM_LIMITS.listen.utteranceEndMs;
 
 /** The query parameters of the route. The recognisers of this server ignore other parameters; an upstream may use them. */
 const Query = z
@@ -133,7 +133,7 @@ const askedOf = (rawQuery: string): [name: string, value: string][] =>
 
 function endpointingMs(value: 'true' | 'false' | number): number | false {
   if (typeof value === 'number') return value;
-  return value === 'true' ? LIMITS.listenEndpointingMs.usual : false;
+  return value === 'true' ? DEEPGRAM_LIMITS.listen.endpointingMs.usual : false;
 }
 
 /** Handles the messages of one client for its stream. */

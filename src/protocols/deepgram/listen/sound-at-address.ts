@@ -1,10 +1,10 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { abortSignalOf } from '../../../kernel/stop-signal.ts';
 import { createBytesInFlight } from '../../../marketplace/bytes-in-flight.ts';
 import type { FileCallerOf } from '../../../marketplace/fetch-file.ts';
 import type { FetchSound } from '../../../marketplace/fetch-sound.ts';
 import { createNamedSlots } from '../../../marketplace/named-slots.ts';
 import type { Buyer } from '../../../models/purchase/buyer.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { type HeardFile, remoteRefusal } from './listen-file.ts';
 
 export interface SoundAtAddress {
@@ -20,7 +20,7 @@ export function createSoundAtAddress(deps: {
   readonly fetchSound: FetchSound;
   readonly fileCallerOf: FileCallerOf;
 }): SoundAtAddress {
-  const { bytesInFlight, files } = LIMITS.deepgram;
+  const { bytesInFlight, files } = DEEPGRAM_LIMITS;
   const room = createNamedSlots(files);
   const shareOf = createBytesInFlight(bytesInFlight);
   return {

@@ -1,8 +1,8 @@
 import { bytesPerMs, type SoundFormat } from '../../../../media/coding.ts';
 import { assert } from '../../../kernel/assert.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { type Random, randomHex } from '../../../kernel/random.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import { speedProblem } from './flux-settings.ts';
 import type { Sentence, SpeakControls, SpeakDialect } from './speak-dialect.ts';
 import { SpeechTurn } from './speech-turn.ts';
@@ -16,7 +16,8 @@ type FluxInput = {
   readonly connected: Json;
 };
 
-const { messageChars, speakTurnChars } = LIMITS.deepgram;
+const { messageChars } = DEEPGRAM_LIMITS;
+const { turnChars: speakTurnChars } = DEEPGRAM_LIMITS.speak;
 const MESSAGES = 'A message is Speak, Flush, Interrupt, Configure or Close.';
 const FIELD_CHARS = 64;
 

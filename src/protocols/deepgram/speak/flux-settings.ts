@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 
-const { fluxExpressivity, fluxSpeed } = LIMITS.deepgram;
+const { expressivity: fluxExpressivity, speed: fluxSpeed } = DEEPGRAM_LIMITS.speak;
 
 type Problem = { readonly code: string; readonly description: string };
 

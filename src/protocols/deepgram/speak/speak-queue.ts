@@ -1,12 +1,12 @@
 import { SpeechCutter } from '../../../engines/tts/split-speech.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 
 /** One step of a session: speaking a text, or calling `reached` once all earlier steps are done. */
 type Job =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'mark'; readonly reached: () => void };
 
-const { speakSentence, speakWaitingChars } = LIMITS.deepgram;
+const { sentence: speakSentence, waitingChars: speakWaitingChars } = DEEPGRAM_LIMITS.speak;
 
 /** Queue of the sentences that a session has still to speak, with marks between them. `hasRoom` bounds their characters. */
 export class SpeakQueue {

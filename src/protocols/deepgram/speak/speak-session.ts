@@ -3,13 +3,13 @@ import { ApiError } from '../../../kernel/api-error.ts';
 import { type Clock, sleep, type TimerHandle } from '../../../kernel/clock.ts';
 import { BRAND } from '../../../kernel/ids.ts';
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { Buyer } from '../../../models/purchase/buyer.ts';
 import { PacedClient, type PacedSocket } from '../../../models/purchase/paced-client.ts';
 import { codePointsOf } from '../../../models/speech/speech-request.ts';
 import type { SpeechSynthesis } from '../../../models/speech/synthesize-speech.ts';
 import { parseClientMessage } from '../../client-message.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import type { SpeakClose, SpeakControls, SpeakDialect } from './speak-dialect.ts';
 import type { SoundPlan } from './speak-query.ts';
 import { SpeakQueue } from './speak-queue.ts';
@@ -37,15 +37,15 @@ type SpeakInput = {
 
 const {
   flushes,
-  speakChars,
-  speakIdleMs,
-  messageChars,
-  speakAdmitEveryMs,
-  speakAdmitMs,
-  speakStallMs,
-  speakUnsentBytes,
-  speakWaitingChars,
-} = LIMITS.deepgram;
+  chars: speakChars,
+  idleMs: speakIdleMs,
+  admitEveryMs: speakAdmitEveryMs,
+  admitMs: speakAdmitMs,
+  stallMs: speakStallMs,
+  unsentBytes: speakUnsentBytes,
+  waitingChars: speakWaitingChars,
+} = DEEPGRAM_LIMITS.speak;
+const { messageChars } = DEEPGRAM_LIMITS;
 
 /**
  * Live speech in one of Deepgram's protocols: text in, audio out. Each sentence is a purchase of its own, made when the

@@ -1,6 +1,6 @@
-import { LIMITS } from '../../../kernel/limits.ts';
 import { SPEECH_LIMITS } from '../../../models/speech/limits.ts';
 import { codePointsOf } from '../../../models/speech/speech-request.ts';
+import { DEEPGRAM_LIMITS } from '../limits.ts';
 import type { Sentence } from './speak-dialect.ts';
 
 /** Place of a sentence in the text of its turn, and in milliseconds of the session's sound. */
@@ -12,7 +12,6 @@ type Span = {
   isWhole: boolean;
 };
 
-const { deepgram } = LIMITS;
 const MS_PER_CHARACTER = 1_000 / SPEECH_LIMITS.textBytesPerSecond;
 
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
@@ -48,7 +47,7 @@ export class SpeechTurn {
 
   /** Returns true when the text fits: a turn keeps its whole text, at most `speakTurnChars` characters. */
   hasRoom(text: string): boolean {
-    return this.#text.length + text.length <= deepgram.speakTurnChars;
+    return this.#text.length + text.length <= DEEPGRAM_LIMITS.speak.turnChars;
   }
 
   /** Adds a text to the turn. Returns the number of characters (code points) added. */

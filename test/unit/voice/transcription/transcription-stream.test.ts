@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../machines/limits.ts';
 import { sleep } from '../../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../../../../src/protocols/deepgram/limits.ts';
 import type { TranscriptionStream } from '../../../../src/voice/transcription/transcription-stream.ts';
 import { holdBack } from '../../../support/fake-ledger.ts';
 import { LISTEN, openLocalStream, PLAIN, RATE } from '../../../support/heard-streams.ts';
@@ -331,7 +331,7 @@ describe.each([
 
   it('a transcription stream that has fallen silent still waits for the hold of its last audio', async () => {
     const { extension, ledger, pass, price, socket, stream } = await waiting();
-    await pass((dialect === LISTEN ? LIMITS.listenIdleSeconds : 60) * 1_000 + 5_000);
+    await pass((dialect === LISTEN ? DEEPGRAM_LIMITS.listen.idleSeconds : 60) * 1_000 + 5_000);
     expect(socket.closed).toBeUndefined();
     extension.grant();
     await stream.settled;

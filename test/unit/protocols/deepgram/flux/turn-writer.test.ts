@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import type { TurnThresholds } from '../../../../../src/protocols/deepgram/flux/turn-thresholds.ts';
 import { turnsDialect } from '../../../../../src/protocols/deepgram/flux/turns-dialect.ts';
+import { DEEPGRAM_LIMITS } from '../../../../../src/protocols/deepgram/limits.ts';
 import type { SentEvent } from '../../../../support/voice-world.ts';
 
 const SOUND = new Uint8Array(2);
@@ -127,14 +127,14 @@ describe('turns', () => {
 
   it('a Flux turn of endless speech ends at the word limit', () => {
     const { events, say } = write({ eot_threshold: 1 });
-    const text = Array.from({ length: LIMITS.deepgram.turnWords }, () => 'x').join(' ');
+    const text = Array.from({ length: DEEPGRAM_LIMITS.turn.words }, () => 'x').join(' ');
     say(text, 0, 60_000);
     expect(events()).toEqual(['StartOfTurn', 'EndOfTurn']);
   });
 
   it('a Flux turn ends at the word limit also in the middle of speech without a pause', () => {
     const { events, turns, writer } = write({ eot_threshold: 1 });
-    const text = Array.from({ length: LIMITS.deepgram.turnWords / 2 }, () => 'x').join(' ');
+    const text = Array.from({ length: DEEPGRAM_LIMITS.turn.words / 2 }, () => 'x').join(' ');
     writer.began(0);
     for (const startMs of [0, 30_000, 60_000]) {
       writer.segment({ text, isFinal: true, startMs, endMs: startMs + 30_000 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MACHINE_LIMITS } from '../../../../../machines/limits.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../../../../../src/protocols/deepgram/limits.ts';
 import { UpstreamTranscriber } from '../../../../../src/protocols/deepgram/listen/upstream-transcriber.ts';
 import { PLAIN_DIALECT } from '../../../../../src/protocols/transcript-events/plain-dialect.ts';
 import { PaidAudio } from '../../../../../src/voice/billing/paid-audio.ts';
@@ -190,7 +190,7 @@ describe('a stream with an upstream transcriber', () => {
 
   it('an upstream stream leaves keep-alives to a client whose dialect has a message for them', async () => {
     const { client, pass, upstream, words } = await open({ dialect: LISTEN });
-    await pass(LIMITS.listenIdleSeconds * 1_000);
+    await pass(DEEPGRAM_LIMITS.listen.idleSeconds * 1_000);
     expect(words()).toEqual(['{"type":"CloseStream"}']);
     upstream.leave(1000);
     await settleAll();

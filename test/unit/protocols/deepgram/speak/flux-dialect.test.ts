@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { createSeededRandom } from '../../../../../src/kernel/random.ts';
+import { DEEPGRAM_LIMITS } from '../../../../../src/protocols/deepgram/limits.ts';
 import { FluxDialect } from '../../../../../src/protocols/deepgram/speak/flux-dialect.ts';
 import { speakWorld } from '../../../../support/speak-world.ts';
 import { settleAll } from '../../../../support/voice-world.ts';
 
-const { flushes, messageChars, speakChars, speakTurnChars } = LIMITS.deepgram;
+const { flushes, chars: speakChars, turnChars: speakTurnChars } = DEEPGRAM_LIMITS.speak;
+const { messageChars } = DEEPGRAM_LIMITS;
 
 const world = speakWorld(
   (controls) =>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { gatewayErrors } from '../../../../../src/models/errors.ts';
+import { DEEPGRAM_LIMITS } from '../../../../../src/protocols/deepgram/limits.ts';
 import { AuraDialect } from '../../../../../src/protocols/deepgram/speak/aura-dialect.ts';
 import { rateErrors } from '../../../../../src/rate-limit/errors.ts';
 import { speakWorld } from '../../../../support/speak-world.ts';
@@ -8,13 +8,13 @@ import { settleAll } from '../../../../support/voice-world.ts';
 
 const {
   flushes,
-  speakAdmitEveryMs,
-  speakAdmitMs,
-  speakChars,
-  speakIdleMs,
-  speakStallMs,
-  speakWaitingChars,
-} = LIMITS.deepgram;
+  admitEveryMs: speakAdmitEveryMs,
+  admitMs: speakAdmitMs,
+  chars: speakChars,
+  idleMs: speakIdleMs,
+  stallMs: speakStallMs,
+  waitingChars: speakWaitingChars,
+} = DEEPGRAM_LIMITS.speak;
 
 const world = speakWorld((controls) => new AuraDialect(controls, { type: 'Metadata' }));
 
@@ -105,7 +105,7 @@ describe('live speech', () => {
 
   it('live speech waits for a slow reader, and disconnects the reader after the stall timeout', async () => {
     const { client, clock, given, session, speak, texts } = world([{ pieces: 9 }, { pieces: 9 }]);
-    client.bufferedAmount = LIMITS.deepgram.speakUnsentBytes + 1;
+    client.bufferedAmount = DEEPGRAM_LIMITS.speak.unsentBytes + 1;
     speak('One. Two. Three.');
     await settleAll();
     expect([client.sound.length, texts().length]).toEqual([1, 1]);
@@ -121,7 +121,7 @@ describe('live speech', () => {
 
   it('live speech goes on once a slow reader has read', async () => {
     const { client, session, speak } = world([{ pieces: 3 }, { pieces: 3 }]);
-    client.bufferedAmount = LIMITS.deepgram.speakUnsentBytes + 1;
+    client.bufferedAmount = DEEPGRAM_LIMITS.speak.unsentBytes + 1;
     speak('One. Two. ');
     await settleAll();
     expect(client.sound).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
+import { DEEPGRAM_LIMITS } from '../../../../../src/protocols/deepgram/limits.ts';
 import { SpeechTurn } from '../../../../../src/protocols/deepgram/speak/speech-turn.ts';
 
 /** A turn of these sentences, each of which sounds for a second, one behind the other from `startMs` on. */
@@ -67,7 +67,7 @@ describe('the text of a turn', () => {
       controls_applied: { pronunciations_applied: 0, breaks_applied: 0, pronunciation_warnings: 0 },
       cost_usdc: '30',
     });
-    const { speakTurnChars } = LIMITS.deepgram;
+    const { turnChars: speakTurnChars } = DEEPGRAM_LIMITS.speak;
     expect(turn.hasRoom('x'.repeat(speakTurnChars - TEXT.length))).toBe(true);
     expect(turn.hasRoom('x'.repeat(speakTurnChars - TEXT.length + 1))).toBe(false);
   });
