@@ -3,7 +3,6 @@ import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
-import { VOICE_LIMITS } from './limits/voice.ts';
 import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 
 /**
@@ -13,7 +12,6 @@ import { WEBHOOK_LIMITS } from './limits/webhooks.ts';
 export const LIMITS = {
   ...PAYMENT_LIMITS,
   ...REQUEST_LIMITS,
-  ...VOICE_LIMITS,
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
   mcp: MCP_LIMITS,

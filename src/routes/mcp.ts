@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { HTTP_LIMITS } from '../http/limits.ts';
 import { requestErrors } from '../http/route/errors.ts';
 import { type AskRoute, type RouteReply, route } from '../http/route/route.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 
@@ -32,8 +32,8 @@ export const mcp = route<{ mcp: McpServer }>()({
   // Reading is enough here: each tool checks the permission that its own route needs.
   permission: 'read',
   admitsClosed: true,
-  maxBodyBytes: LIMITS.mcp.bodyBytes,
-  json: LIMITS.mcp.json,
+  maxBodyBytes: HTTP_LIMITS.mcp.bodyBytes,
+  json: HTTP_LIMITS.mcp.json,
   badJson: requestErrors.parseError,
   body: z.unknown().meta({ description: 'A JSON-RPC 2.0 message' }),
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACCOUNT_LIMITS } from '../../src/accounts/limits.ts';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { HTTP_LIMITS } from '../../src/http/limits.ts';
 import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { TestSocket } from '../support/web-socket-client.ts';
 import {
@@ -71,11 +71,11 @@ describe('a body that is no JSON', () => {
   it('a body larger than its route allows is answered 413, with or without a declared length', async () => {
     const large = await asDeveloper('/v1/developer/agents', {
       ...AGENT,
-      name: 'x'.repeat(LIMITS.jsonBodyBytes),
+      name: 'x'.repeat(HTTP_LIMITS.body.jsonBytes),
     });
     expect([large.status, large.body]).toMatchObject([
       413,
-      { error: 'payload_too_large', limit_bytes: LIMITS.jsonBodyBytes },
+      { error: 'payload_too_large', limit_bytes: HTTP_LIMITS.body.jsonBytes },
     ]);
     const chat = await asAgent('/v1/chat/completions', 'x'.repeat(MODEL_LIMITS.chat.bodyBytes + 1));
     expect([chat.status, chat.body.error]).toMatchObject([413, { code: 'payload_too_large' }]);

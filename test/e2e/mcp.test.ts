@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HTTP_LIMITS } from '../../src/http/limits.ts';
 import { LIMITS } from '../../src/kernel/limits.ts';
 import {
   type AwareAgent,
@@ -291,11 +292,13 @@ describe('the edge', () => {
       status: 400,
       body: { id: null, error: { code: -32_700 } },
     });
-    expect(await post({ body: 'x'.repeat(LIMITS.mcp.bodyBytes + 1) })).toMatchObject({
+    expect(await post({ body: 'x'.repeat(HTTP_LIMITS.mcp.bodyBytes + 1) })).toMatchObject({
       status: 413,
       body: { error: { data: { error: 'payload_too_large' } } },
     });
-    const prose = callOf('think', { prompt: 'two words '.repeat(LIMITS.mcp.json.textBytes / 10) });
+    const prose = callOf('think', {
+      prompt: 'two words '.repeat(HTTP_LIMITS.mcp.json.textBytes / 10),
+    });
     expect((await post({ body: prose })).status).toBe(413);
     const deep = `${'['.repeat(1_000)}${']'.repeat(1_000)}`;
     expect((await post({ body: deep })).status).toBe(400);

@@ -1,3 +1,4 @@
+import { HTTP_LIMITS } from '../../http/limits.ts';
 import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
@@ -24,7 +25,7 @@ export function pushMonitoring(deps: {
       headers: { 'content-type': 'application/json', 'x-internal-key': key },
       body: JSON.stringify(await status()),
       timeoutMs: LIMITS.monitoringTimeoutMs,
-      maxResponseBytes: LIMITS.jsonBodyBytes,
+      maxResponseBytes: HTTP_LIMITS.body.jsonBytes,
     });
     if (answer.status >= 300) throw new Error(`the monitor answered ${answer.status}`);
   };

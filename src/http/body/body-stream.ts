@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { type BodyBudget, BodyShare, type OverBudget } from './body-budget.ts';
 import { ReadPace } from './read-pace.ts';
 
@@ -116,7 +116,7 @@ class Incoming {
         if (chunk !== undefined) {
           this.#queuedBytes -= chunk.length;
           // The reader parses in a later turn: in this turn uSockets may go on reading the same socket.
-          if (chunk.length > LIMITS.bodyStreamAheadBytes) await turnForLongWork();
+          if (chunk.length > HTTP_LIMITS.body.streamAheadBytes) await turnForLongWork();
           if (this.#broken === undefined) yield chunk;
         } else if (this.#isOver) return;
         else await this.#change();
@@ -145,7 +145,7 @@ class Incoming {
     if (chunk.byteLength > 0) this.#queue.push(Buffer.from(new Uint8Array(chunk)));
     this.#queuedBytes += chunk.byteLength;
     if (isLast) this.#end();
-    else if (this.#queuedBytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();
+    else if (this.#queuedBytes > HTTP_LIMITS.body.streamAheadBytes) this.#pace.pause();
     this.#wake();
   }
 
@@ -154,8 +154,8 @@ class Incoming {
    * when its connection breaks never reads the refusal.
    */
   #readAway(bytes: number, isLast: boolean): void {
-    if (!isLast && this.#seenBytes <= this.#options.limitBytes + LIMITS.bodyDiscardBytes) {
-      if (bytes > LIMITS.bodyStreamAheadBytes) this.#pace.pause();
+    if (!isLast && this.#seenBytes <= this.#options.limitBytes + HTTP_LIMITS.body.discardBytes) {
+      if (bytes > HTTP_LIMITS.body.streamAheadBytes) this.#pace.pause();
       this.#pace.resumeInTurn();
       return;
     }
@@ -175,7 +175,7 @@ class Incoming {
 
   /** Resolves at the next event. Lets the connection resume in a later turn, since all queued bytes have been read. */
   #change(): Promise<void> {
-    this.#pace.resumeInTurn(() => this.#queuedBytes <= LIMITS.bodyStreamAheadBytes);
+    this.#pace.resumeInTurn(() => this.#queuedBytes <= HTTP_LIMITS.body.streamAheadBytes);
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

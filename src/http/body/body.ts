@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { type BodyBudget, BodyShare, type OverBudget } from './body-budget.ts';
 import { ReadPace } from './read-pace.ts';
 
@@ -60,7 +60,7 @@ export function readBody(
       if (!wanted) return;
       seenBytes += chunk.byteLength;
       if (isLast) pace.lastByteCame();
-      else if (chunk.byteLength > LIMITS.bodyStreamAheadBytes) {
+      else if (chunk.byteLength > HTTP_LIMITS.body.streamAheadBytes) {
         pace.pause();
         pace.resumeInTurn();
       }
@@ -68,7 +68,7 @@ export function readBody(
       refused ??= share.take(chunk.byteLength);
       if (refused !== undefined) {
         drop();
-        if (!isLast && seenBytes <= limitBytes + LIMITS.bodyDiscardBytes) return;
+        if (!isLast && seenBytes <= limitBytes + HTTP_LIMITS.body.discardBytes) return;
         reading.brokeOff = !isLast;
         resolve({ kind: refused });
         return;

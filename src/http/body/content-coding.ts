@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
-import { LIMITS } from '../../kernel/limits.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { requestErrors } from '../route/errors.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
@@ -11,7 +11,7 @@ export class BadCoding extends Error {
   override readonly name = 'BadCoding';
 }
 
-const OPTIONS = { chunkSize: LIMITS.bodyStreamAheadBytes };
+const OPTIONS = { chunkSize: HTTP_LIMITS.body.streamAheadBytes };
 
 /** Decoder of zstd. Absent before Node 22.15. */
 const { createZstdDecompress } = zlib as {

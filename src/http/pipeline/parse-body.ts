@@ -1,9 +1,9 @@
 import { isLongJson } from '../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { joinPieces, turnForLongWork } from '../../kernel/long-work.ts';
 import type { BodyReading } from '../body/body.ts';
 import type { BodyBreak, BodyStream } from '../body/body-stream.ts';
 import { BadCoding, type Coding, codingOf, decoded } from '../body/content-coding.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { requestErrors } from '../route/errors.ts';
 import type { AnyRoute } from '../route/route.ts';
 import type { Exchange } from './exchange.ts';
@@ -71,10 +71,11 @@ function refusalOf(route: AnyRoute, how: BodyBreak): Error {
     case 'overloaded':
       return requestErrors.overloaded();
     case 'crowded':
-      return requestErrors.bodiesInFlight(LIMITS.bodyBytesPerCaller);
+      return requestErrors.bodiesInFlight(HTTP_LIMITS.body.bytesPerCaller);
     case 'too_large':
       return requestErrors.payloadTooLarge(bodyLimit(route));
   }
 }
 
-export const bodyLimit = (route: AnyRoute): number => route.maxBodyBytes ?? LIMITS.jsonBodyBytes;
+export const bodyLimit = (route: AnyRoute): number =>
+  route.maxBodyBytes ?? HTTP_LIMITS.body.jsonBytes;

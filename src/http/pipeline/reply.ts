@@ -1,9 +1,9 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import type { HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { type HeaderLine, type HttpAnswer, isStream } from '../route/answer.ts';
 import { untilParserIsDone } from './request.ts';
 
@@ -108,7 +108,7 @@ export class ReplyWriter {
     const clock = this.#clock;
     return new Promise((resolve) => {
       const cutOff = () => res.close();
-      let stall = clock.setTimeout(cutOff, LIMITS.streamStallMs);
+      let stall = clock.setTimeout(cutOff, HTTP_LIMITS.connection.streamStallMs);
       this.onGone(() => {
         clock.clearTimeout(stall);
         resolve();
@@ -123,7 +123,7 @@ export class ReplyWriter {
           this.#isOpen = false;
           resolve();
         } else {
-          stall = clock.setTimeout(cutOff, LIMITS.streamStallMs);
+          stall = clock.setTimeout(cutOff, HTTP_LIMITS.connection.streamStallMs);
         }
         return sent[0] as boolean;
       });
@@ -137,7 +137,7 @@ export class ReplyWriter {
    */
   async #last(answer: HttpAnswer, body: string | Uint8Array, options: SendOptions): Promise<void> {
     await untilParserIsDone();
-    if (!options.headOnly && body.length > LIMITS.lastAnswerPieceBytes) {
+    if (!options.headOnly && body.length > HTTP_LIMITS.connection.lastPieceBytes) {
       return this.#stream(answer, piecesOf(body), options);
     }
     if (!this.#isOpen) return;
@@ -187,8 +187,8 @@ export class ReplyWriter {
 
 async function* piecesOf(body: string | Uint8Array): AsyncGenerator<Uint8Array> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  for (let at = 0; at < bytes.length; at += LIMITS.lastAnswerPieceBytes) {
-    yield bytes.subarray(at, at + LIMITS.lastAnswerPieceBytes);
+  for (let at = 0; at < bytes.length; at += HTTP_LIMITS.connection.lastPieceBytes) {
+    yield bytes.subarray(at, at + HTTP_LIMITS.connection.lastPieceBytes);
   }
 }
 
@@ -251,7 +251,7 @@ async function pump(
     });
   const readerCaughtUp = () =>
     new Promise<boolean>((resolve) => {
-      const stall = clock.setTimeout(() => settle(false), LIMITS.streamStallMs);
+      const stall = clock.setTimeout(() => settle(false), HTTP_LIMITS.connection.streamStallMs);
       const settle = (caughtUp: boolean) => {
         clock.clearTimeout(stall);
         resolve(caughtUp);

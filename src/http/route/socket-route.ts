@@ -22,7 +22,7 @@ export interface SocketConnection {
   readonly protocol: string | undefined;
   readonly isOpen: boolean;
   /**
-   * Bytes that the client has not taken yet. Senders must slow down by this number: beyond `LIMITS.socketBackpressureBytes`
+   * Bytes that the client has not taken yet. Senders must slow down by this number: beyond `HTTP_LIMITS.socket.backpressureBytes`
    * frames are dropped.
    */
   readonly bufferedAmount: number;
@@ -110,7 +110,7 @@ export type SocketSpec<Services, Q extends ZodType | undefined> = {
    * over HTTP.
    */
   readonly providerKey?: 'optional';
-  /** Most bytes of a message, by default `LIMITS.socketMessageBytes`. A longer message closes the socket with 1009. */
+  /** Most bytes of a message, by default `HTTP_LIMITS.socket.messageBytes`. A longer message closes the socket with 1009. */
   readonly maxMessageBytes?: number;
   /**
    * Returns the socket's handler. Runs before the upgrade, once for a connection, with the credential checked. A thrown refusal

@@ -3,7 +3,6 @@ import { CONFIG_LIMITS } from '../../config/limits.ts';
 import type { IdempotencyStore } from '../../idempotency/idempotency.ts';
 import { assert } from '../../kernel/assert.ts';
 import { type Clock, sleep } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
@@ -20,6 +19,7 @@ import { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
 import { createAdmitAgent, createAuthenticate } from '../auth/authenticate.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import { BodyBudget } from '../body/body-budget.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { type AskAs, createAskAs } from '../pipeline/ask-as.ts';
 import { commonHeaders, privateHeaders } from '../pipeline/output-headers.ts';
 import { createClientAddress, createIsTrustedProxy } from '../route/client-address.ts';
@@ -127,7 +127,7 @@ export async function createHttpServer<R extends AnyRoute, S extends AnySocket>(
   const state = { draining: false, openRequests: 0 };
   const registry = createSocketRegistry({
     perAgent: deps.socketCaps?.perAgent ?? CONFIG_LIMITS.socketsPerAgent,
-    perAddress: deps.socketCaps?.perAddress ?? LIMITS.socketsPerAddress,
+    perAddress: deps.socketCaps?.perAddress ?? HTTP_LIMITS.socket.perAddress,
   });
   const gate = new UpgradeGate(uws, deps.random);
   let port = 0;
@@ -267,13 +267,13 @@ function wire<R extends AnyRoute, S extends AnySocket>(
       ...shared,
       privateHeaders: privateHeaders(shared.commonHeaders),
       unknownRoute: createUnknownRoute(endpoints),
-      takesTurn: createTurnBudget(LIMITS.requestsPerTurn),
+      takesTurn: createTurnBudget(HTTP_LIMITS.connection.requestsPerTurn),
       authenticate: createAuthenticate(authentication),
       idempotency: deps.idempotency,
       router: createRouter(endpoints),
       bodyBudget: new BodyBudget({
-        bytes: LIMITS.bodyBytesInFlight,
-        bytesPerCaller: LIMITS.bodyBytesPerCaller,
+        bytes: HTTP_LIMITS.body.bytesInFlight,
+        bytesPerCaller: HTTP_LIMITS.body.bytesPerCaller,
       }),
     },
   };

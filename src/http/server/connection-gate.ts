@@ -1,9 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
 import { RATE_LIMITS } from '../../rate-limit/limits.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { networkOf } from '../route/client-address.ts';
 import type { Census } from './connection-census.ts';
 
@@ -90,10 +90,10 @@ export class ConnectionGate {
     const before = new Map(
       [...this.#holdings].map(([network, { openedSince }]) => [network, openedSince]),
     );
-    let restMs: number = LIMITS.censusEveryMs;
+    let restMs: number = HTTP_LIMITS.connection.censusEveryMs;
     try {
       const { open, lines } = await takeCensus();
-      restMs = Math.max(restMs, lines * LIMITS.censusRestMsPerLine);
+      restMs = Math.max(restMs, lines * HTTP_LIMITS.connection.censusRestMsPerLine);
       for (const [network, holding] of this.#holdings) {
         holding.counted = open.get(network) ?? 0;
         holding.openedSince -= before.get(network) ?? 0;
@@ -109,8 +109,11 @@ export class ConnectionGate {
 
 /** Returns the caps for a number of file descriptors, with descriptors left for files, the database and upstreams. */
 export function connectionCaps(descriptors: number): ConnectionCaps {
-  const most = Math.min(LIMITS.connections, Math.floor(descriptors * LIMITS.connectionDescriptors));
-  return { most, perNetwork: Math.min(LIMITS.connectionsPerNetwork, Math.ceil(most / 2)) };
+  const most = Math.min(
+    HTTP_LIMITS.connection.most,
+    Math.floor(descriptors * HTTP_LIMITS.connection.descriptors),
+  );
+  return { most, perNetwork: Math.min(HTTP_LIMITS.connection.perNetwork, Math.ceil(most / 2)) };
 }
 
 /** Returns the number of files and sockets that this process may have open. */

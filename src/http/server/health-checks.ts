@@ -1,5 +1,5 @@
 import { type Clock, isoTime, within } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 
 /** Probe of one part. Resolves when the part works, and rejects with a sentence when it does not. */
 export type HealthProbe = () => Promise<unknown>;
@@ -58,7 +58,7 @@ export function createHealthChecks(
   return {
     report() {
       const nowMs = clock.monotonicMs();
-      if (latest === undefined || nowMs - latest.atMs >= LIMITS.healthCacheMs) {
+      if (latest === undefined || nowMs - latest.atMs >= HTTP_LIMITS.health.cacheMs) {
         latest = { atMs: nowMs, report: take() };
       }
       return latest.report;
@@ -74,7 +74,7 @@ async function check(
   if (probe === undefined) return { status: 'skipped', reason: 'not configured' };
   const startedMs = clock.monotonicMs();
   try {
-    const outcome = await within(clock, LIMITS.healthProbeMs, probe(), () => 'late' as const);
+    const outcome = await within(clock, HTTP_LIMITS.health.probeMs, probe(), () => 'late' as const);
     if (outcome === 'late') return { status: onFailure, reason: 'no answer in time' };
     return { status: 'ok', latency_ms: Math.round(clock.monotonicMs() - startedMs) };
   } catch {

@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Breaker } from '../../platform/chain/breaker.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import type { CheckResult, HealthChecks } from './health-checks.ts';
 
 export type PartStatus = 'operational' | 'degraded' | 'down';
@@ -78,7 +78,7 @@ export function createStatusBoard(deps: {
   return {
     read() {
       const nowMs = clock.monotonicMs();
-      if (latest === undefined || nowMs - latest.atMs >= LIMITS.statusCacheMs) {
+      if (latest === undefined || nowMs - latest.atMs >= HTTP_LIMITS.health.statusMs) {
         latest = { atMs: nowMs, status: take() };
       }
       return latest.status;

@@ -1,7 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { type Random, randomHex } from '../../kernel/random.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 
-const ACCEPTABLE = new RegExp(`^[A-Za-z0-9._:/+=-]{1,${LIMITS.requestIdChars}}$`);
+const ACCEPTABLE = new RegExp(`^[A-Za-z0-9._:/+=-]{1,${HTTP_LIMITS.request.idChars}}$`);
 
 const ID_BYTES = 12;
 const IDS_AT_ONCE = 256;

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../kernel/api-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { requestErrors } from '../route/errors.ts';
 import type { Envelope } from '../route/render-error.ts';
 
@@ -55,7 +55,7 @@ export function createUnknownRoute(routes: readonly Known[]) {
       if (foreign !== undefined) return requestErrors.notFound(foreign);
       const meant = meantBy(known, method, path);
       const hint = meant ? `did you mean ${meant.method} ${meant.path}?` : ALL_ROUTES;
-      const asked = `${method} ${path.slice(0, LIMITS.badPathChars)}`;
+      const asked = `${method} ${path.slice(0, HTTP_LIMITS.request.badPathChars)}`;
       return requestErrors.notFound(`There is no route ${asked}; ${hint}`);
     };
     return { envelope, refusal };
@@ -84,7 +84,7 @@ const segmentsOf = (path: string): readonly string[] => path.split('/').filter(B
  * never meant.
  */
 function meantBy(known: readonly Split[], method: string, path: string): Known | undefined {
-  if (path.length > LIMITS.badPathChars) return undefined;
+  if (path.length > HTTP_LIMITS.request.badPathChars) return undefined;
   const wanted = method === 'HEAD' ? 'GET' : method;
   const asked = segmentsOf(path);
   // A base URL without its `/v1`, with another version or with one too many is the most usual mistake.
@@ -134,7 +134,10 @@ function slipOf(word: string, pattern: string): number {
 }
 
 /** Two rows of the edit-distance table, as long as the longest path that is compared. */
-const rows = [0, 1].map(() => new Uint8Array(LIMITS.badPathChars + 1)) as [Uint8Array, Uint8Array];
+const rows = [0, 1].map(() => new Uint8Array(HTTP_LIMITS.request.badPathChars + 1)) as [
+  Uint8Array,
+  Uint8Array,
+];
 
 function editsOf(from: string, to: string): number {
   let [row, next] = rows;

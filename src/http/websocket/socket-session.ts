@@ -1,12 +1,12 @@
 import type { HttpResponse, WebSocket } from 'uWebSockets.js';
 import { DRAINING } from '../../../machines/draining.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { MESSAGE_LIMITS } from '../../platform/messages/limits.ts';
 import { MessageBudget } from '../../platform/messages/message-budget.ts';
 import type { MessageSource } from '../../platform/messages/message-lane.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import type { SocketConnection, SocketHandler } from '../route/socket-route.ts';
 import type { LiveSocket, Seat } from './socket-registry.ts';
 
@@ -72,7 +72,7 @@ export class SocketSession implements SocketConnection, MessageSource {
     this.#handler = options.handler;
     this.#maxMessageBytes = options.maxMessageBytes;
     this.#clock = options.clock;
-    this.#budget = new MessageBudget(options.clock.monotonicMs(), LIMITS.socketRates);
+    this.#budget = new MessageBudget(options.clock.monotonicMs(), HTTP_LIMITS.socket.rates);
     this.#line = options.line;
     this.#seat = options.seat;
     this.#log = options.log;
@@ -272,15 +272,15 @@ export class SocketSession implements SocketConnection, MessageSource {
 }
 
 const MIB = 1024 * 1024;
-const { bytes: BYTES, busyMs: BUSY_MS } = LIMITS.socketRates;
+const { bytes: BYTES, busyMs: BUSY_MS } = HTTP_LIMITS.socket.rates;
 const TOO_MANY_BYTES = `more than ${BYTES.burst / MIB} MiB at once and ${BYTES.perSecond / MIB} MiB a second`;
 const TOO_MUCH_WORK = `messages take the server more than ${BUSY_MS.perSecond} ms a second to handle`;
 
 /** Cuts the text of a close frame to `closeReasonBytes`, at the end of a character. */
 export function cutReason(reason: string): string {
   const bytes = Buffer.from(reason);
-  if (bytes.length <= LIMITS.closeReasonBytes) return reason;
-  let end: number = LIMITS.closeReasonBytes;
+  if (bytes.length <= HTTP_LIMITS.socket.closeReasonBytes) return reason;
+  let end: number = HTTP_LIMITS.socket.closeReasonBytes;
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.subarray(0, end).toString('utf8');
 }

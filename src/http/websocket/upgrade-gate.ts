@@ -1,7 +1,7 @@
-import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { connect, type Socket } from 'node:net';
-import { LIMITS } from '../../kernel/limits.ts';
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { type Random, randomHex } from '../../kernel/random.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { ListenError, listenOn } from '../server/listen-on.ts';
 import type { UwsModule } from '../server/uws.ts';
 
@@ -50,7 +50,7 @@ export class UpgradeGate {
         client.on('error', (cause) =>
           reject(new ListenError(`no connection to ${HOST}`, { cause })),
         );
-        client.setTimeout(LIMITS.upgradeGateMs, () =>
+        client.setTimeout(HTTP_LIMITS.socket.upgradeGateMs, () =>
           client.destroy(new Error('it took too long')),
         );
         client.write(`GET ${path} HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`);

@@ -5,7 +5,6 @@ import type {
   WebSocket,
   WebSocketBehavior,
 } from 'uWebSockets.js';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
@@ -13,6 +12,7 @@ import type { Span } from '../../platform/tracing/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
+import { HTTP_LIMITS } from '../limits.ts';
 import { decodeQuery, parseShape } from '../pipeline/parse-input.ts';
 import { refusalOfCarrier } from '../pipeline/refusal-of-carrier.ts';
 import { ReplyWriter } from '../pipeline/reply.ts';
@@ -72,9 +72,9 @@ export function socketBehavior(deps: SocketDeps, spec: AnySocket): WebSocketBeha
   return {
     // The bound of this server is lower and closes with a frame; a message beyond the library's bound is cut off without a
     // frame.
-    maxPayloadLength: LIMITS.socketHardMessageBytes,
-    maxBackpressure: LIMITS.socketBackpressureBytes,
-    idleTimeout: LIMITS.socketIdleSeconds,
+    maxPayloadLength: HTTP_LIMITS.socket.hardMessageBytes,
+    maxBackpressure: HTTP_LIMITS.socket.backpressureBytes,
+    idleTimeout: HTTP_LIMITS.socket.idleSeconds,
     upgrade: (res, req, context) => beginUpgrade(deps, spec, res, req, context),
     open: (ws) => sessionOf(ws).opened(ws),
     message: (ws, data, isBinary) => sessionOf(ws).message(data, isBinary),
@@ -149,7 +149,7 @@ async function upgrade(deps: SocketDeps, handshake: Handshake): Promise<void> {
     id: requestId,
     ...opened,
     protocol,
-    maxMessageBytes: spec.maxMessageBytes ?? LIMITS.socketMessageBytes,
+    maxMessageBytes: spec.maxMessageBytes ?? HTTP_LIMITS.socket.messageBytes,
     clock: deps.clock,
     line: deps.line,
     log,

@@ -9,9 +9,6 @@ export const LEDGER_LIMITS = {
   // Leases and polling
 
   // Health and monitoring
-  healthProbeMs: 2_000,
-  healthCacheMs: 1_000,
-  statusCacheMs: 30_000,
   monitoringPushMs: 15_000,
   monitoringTimeoutMs: 5_000,
 } as const;

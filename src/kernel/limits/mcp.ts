@@ -1,8 +1,5 @@
 /** Limits of tool calls by the Model Context Protocol. */
 export const MCP_LIMITS = {
-  bodyBytes: 10 * 1024 * 1024,
-  /** Bounds of a request's JSON. Sound in base64 does not count as text. */
-  json: { depth: 64, values: 50_000, members: 25_000, textBytes: 1024 * 1024 },
   /** Messages in one batch, which protocol versions before 2025-06-18 have. */
   batch: 16,
   callsPerAgent: 32,

@@ -1,7 +1,7 @@
 import { type MultipartForm, MultipartRefused, readMultipart } from '../../http/body/multipart.ts';
+import { HTTP_LIMITS } from '../../http/limits.ts';
 import { requestErrors } from '../../http/route/errors.ts';
 import { route, streamedBody } from '../../http/route/route.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
@@ -22,7 +22,7 @@ export const createTranscription = route<{ transcriptions: Transcriptions }>()({
   providerKey: 'optional',
   idempotent: true,
   body: streamedBody('multipart/form-data', TranscriptionForm),
-  maxBodyBytes: MODEL_LIMITS.transcription.fileBytes + LIMITS.formFieldsBytes,
+  maxBodyBytes: MODEL_LIMITS.transcription.fileBytes + HTTP_LIMITS.form.fieldsBytes,
 
   async handle(context) {
     const { body, headers, services } = context;
@@ -33,9 +33,9 @@ export const createTranscription = route<{ transcriptions: Transcriptions }>()({
 
 const BOUNDS = {
   fileBytes: MODEL_LIMITS.transcription.fileBytes,
-  fieldsBytes: LIMITS.formFieldsBytes / 2,
-  parts: LIMITS.formParts,
-  partHeadBytes: LIMITS.formPartHeadBytes,
+  fieldsBytes: HTTP_LIMITS.form.fieldsBytes / 2,
+  parts: HTTP_LIMITS.form.parts,
+  partHeadBytes: HTTP_LIMITS.form.partHeadBytes,
 };
 
 async function readForm(

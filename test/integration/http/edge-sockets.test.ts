@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { HTTP_LIMITS } from '../../../src/http/limits.ts';
 import {
   type SocketConnection,
   type SocketHandler,
   socketRoute,
 } from '../../../src/http/route/socket-route.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { gatewayErrors } from '../../../src/models/errors.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../../support/edge.ts';
 import { RawSocket, rawRequest } from '../../support/raw-socket.ts';
@@ -255,7 +255,7 @@ describe('messages', () => {
 
   it('a socket that sends more bytes than its rate limit is closed 1008 with the limit in the reason', async () => {
     const socket = await connect();
-    const most = (2 * LIMITS.socketRates.bytes.burst) / MIB;
+    const most = (2 * HTTP_LIMITS.socket.rates.bytes.burst) / MIB;
     // The test waits for each: bytes that are not read yet would break the connection before its close is read.
     for (let sent = 1; sent <= most && seen.closed.length === 0; sent++) {
       socket.ws.send(Buffer.alloc(MIB));

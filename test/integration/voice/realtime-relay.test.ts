@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { HTTP_LIMITS } from '../../../src/http/limits.ts';
 import { MODEL_LIMITS } from '../../../src/models/limits.ts';
 import { VOICE_LIMITS } from '../../../src/voice/limits.ts';
 import { bearer, KEYS } from '../../support/edge.ts';
@@ -359,7 +359,7 @@ describe('a relay between peers of unequal speed', () => {
     for (let n = 0; n < 2 * VOICE_LIMITS.realtime.eventBurst; n++) flooding.ws.send('{}');
     expect(await flooding.closed).toEqual({ code: 1008, reason: 'rate_limit_exceeded' });
     const long = await connect();
-    long.ws.send('x'.repeat(LIMITS.socketMessageBytes + 1));
+    long.ws.send('x'.repeat(HTTP_LIMITS.socket.messageBytes + 1));
     expect((await long.closed).code).toBe(1009);
     await settled(ledger);
   });

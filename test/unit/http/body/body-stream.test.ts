@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BodyBudget } from '../../../../src/http/body/body-budget.ts';
 import { type BodyBreak, streamBody } from '../../../../src/http/body/body-stream.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { HTTP_LIMITS } from '../../../../src/http/limits.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
 
-const AHEAD = LIMITS.bodyStreamAheadBytes;
+const AHEAD = HTTP_LIMITS.body.streamAheadBytes;
 
 const budgetOf = (bytes: number, bytesPerCaller = bytes) =>
   new BodyBudget({ bytes, bytesPerCaller });
@@ -122,7 +122,7 @@ describe('a body that is read while it arrives', () => {
     const { response, body, chunks } = streaming(10);
     const refused = chunks().next();
     const piece = new Uint8Array(1024 * 1024);
-    for (let sent = 0; sent <= LIMITS.bodyDiscardBytes; sent += piece.byteLength) {
+    for (let sent = 0; sent <= HTTP_LIMITS.body.discardBytes; sent += piece.byteLength) {
       response.receive(piece, false);
     }
     await expect(refused).rejects.toThrow('too_large');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBody } from '../../../../src/http/body/body.ts';
 import { BodyBudget } from '../../../../src/http/body/body-budget.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { HTTP_LIMITS } from '../../../../src/http/limits.ts';
 import { turnForLongWork } from '../../../../src/kernel/long-work.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
 
@@ -40,7 +40,7 @@ describe('a request body', () => {
 
   it('a fast request body waits for an event-loop turn of its own, and resumes before the response is written', async () => {
     const { response, read } = reading(10_000_000);
-    const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
+    const much = new Uint8Array(HTTP_LIMITS.body.streamAheadBytes + 1);
     void turnForLongWork();
     void turnForLongWork();
     response.receive(much, false);
@@ -59,7 +59,7 @@ describe('a request body', () => {
 
   it('a request body that has arrived whole is never paused, since a resume would start the library’s timer', async () => {
     const { response, read } = reading(10_000_000);
-    const much = new Uint8Array(LIMITS.bodyStreamAheadBytes + 1);
+    const much = new Uint8Array(HTTP_LIMITS.body.streamAheadBytes + 1);
     void turnForLongWork();
     response.receive(much, false);
     response.receive(much, true);
@@ -82,7 +82,7 @@ describe('a request body', () => {
   it('a request body that does not end is refused after a bounded discard, and its connection must close', async () => {
     const { response, read } = reading(10);
     const piece = new Uint8Array(1024 * 1024);
-    for (let sent = 0; sent <= LIMITS.bodyDiscardBytes; sent += piece.byteLength) {
+    for (let sent = 0; sent <= HTTP_LIMITS.body.discardBytes; sent += piece.byteLength) {
       response.receive(piece, false);
     }
     expect(await read.body).toEqual({ kind: 'too_large' });

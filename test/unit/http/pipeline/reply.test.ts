@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { HTTP_LIMITS } from '../../../../src/http/limits.ts';
 import { ReplyWriter } from '../../../../src/http/pipeline/reply.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { FakeResponse } from '../../../support/fake-response.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -79,7 +79,7 @@ describe('a reply', () => {
     const { response, clock, reply } = replying();
     response.isFull = true;
     const sent = reply.send(answer('0123456789'), OPTIONS);
-    clock.advance(LIMITS.streamStallMs - 1);
+    clock.advance(HTTP_LIMITS.connection.streamStallMs - 1);
     expect(response.closed).toBe(false);
     clock.advance(1);
     await sent;
@@ -107,7 +107,7 @@ describe('a reply', () => {
     }
     const sent = reply.send(answer(endless()), OPTIONS);
     await settle();
-    clock.advance(LIMITS.streamStallMs - 1);
+    clock.advance(HTTP_LIMITS.connection.streamStallMs - 1);
     await settle();
     expect(response.closed).toBe(false);
     clock.advance(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { HTTP_LIMITS } from '../../../../src/http/limits.ts';
 import { createHealthChecks } from '../../../../src/http/server/health-checks.ts';
 import { createStatusBoard } from '../../../../src/http/server/public-status.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import type { BreakerVerdict, EtherPrice } from '../../../../src/platform/chain/breaker.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -79,7 +79,7 @@ describe('the public status', () => {
     const { board, chain, clock } = setUp();
     await board.read();
     chain.verdict = { kind: 'stale', reason: 7, reasonText: 'unread' };
-    clock.advance(LIMITS.statusCacheMs - 1);
+    clock.advance(HTTP_LIMITS.health.statusMs - 1);
     expect((await board.read()).overall).toBe('operational');
     clock.advance(1);
     expect((await board.read()).overall).toBe('degraded');

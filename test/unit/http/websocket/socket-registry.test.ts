@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { HTTP_LIMITS } from '../../../../src/http/limits.ts';
 import { createSocketRegistry } from '../../../../src/http/websocket/socket-registry.ts';
 import { socketBehavior } from '../../../../src/http/websocket/web-socket.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 
 describe('the registry of open sockets', () => {
   it('the socket registry never exceeds its caps, whatever comes and goes, and ends empty', () => {
@@ -84,7 +84,7 @@ describe('what the library is told', () => {
       open: () => ({ opened() {}, message() {}, closed() {} }),
     } as const;
     const behavior = socketBehavior({} as Parameters<typeof socketBehavior>[0], spec);
-    expect(behavior.maxPayloadLength).toBeGreaterThan(LIMITS.socketMessageBytes);
+    expect(behavior.maxPayloadLength).toBeGreaterThan(HTTP_LIMITS.socket.messageBytes);
     expect(behavior.maxBackpressure).toBeGreaterThan(0);
     expect(behavior.idleTimeout).toBeGreaterThanOrEqual(8);
     expect(behavior.idleTimeout).toBeLessThanOrEqual(960);

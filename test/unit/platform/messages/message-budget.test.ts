@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { HTTP_LIMITS } from '../../../../src/http/limits.ts';
 import { MESSAGE_LIMITS } from '../../../../src/platform/messages/limits.ts';
 import { MessageBudget } from '../../../../src/platform/messages/message-budget.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const { links: linkRates } = MESSAGE_LIMITS;
-const { socketRates } = LIMITS;
+const { rates: socketRates } = HTTP_LIMITS.socket;
 const { bytes, busyMs } = socketRates;
 
 describe('a message budget', () => {
