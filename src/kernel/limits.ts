@@ -1,5 +1,4 @@
 import { LEDGER_LIMITS } from './limits/ledger.ts';
-import { MCP_LIMITS } from './limits/mcp.ts';
 import { OUTBOUND_LIMITS } from './limits/outbound.ts';
 import { PAYMENT_LIMITS } from './limits/payments.ts';
 import { REQUEST_LIMITS } from './limits/requests.ts';
@@ -14,6 +13,5 @@ export const LIMITS = {
   ...REQUEST_LIMITS,
   ...LEDGER_LIMITS,
   ...OUTBOUND_LIMITS,
-  mcp: MCP_LIMITS,
   webhooks: WEBHOOK_LIMITS,
 } as const;

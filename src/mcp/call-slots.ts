@@ -1,8 +1,8 @@
-import { LIMITS } from '../kernel/limits.ts';
 import { mcpErrors } from './errors.ts';
+import { MCP_LIMITS } from './limits.ts';
 
 /** Limits the tool calls that one agent has in progress, over all its requests. */
-export function createToolSlots(most: number = LIMITS.mcp.callsPerAgent) {
+export function createToolSlots(most: number = MCP_LIMITS.callsPerAgent) {
   const underWay = new Map<number, number>();
   return {
     /** Runs a call. Throws a 429 when the agent has the maximum number of calls in progress. */

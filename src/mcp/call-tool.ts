@@ -5,11 +5,11 @@ import type { Clock } from '../kernel/clock.ts';
 import { copyDigits } from '../kernel/json/digits.ts';
 import { isLongJson } from '../kernel/json/parse-json.ts';
 import type { Json } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 import type { StopSignal } from '../kernel/stop-signal.ts';
 import { mcpErrors } from './errors.ts';
+import { MCP_LIMITS } from './limits.ts';
 import type { ResultBudget } from './result-budget.ts';
 import { type RouteAnswer, readAnswer } from './route-answer.ts';
 import { type AskTool, RouteRefused, type Tool } from './tool.ts';
@@ -47,7 +47,7 @@ export async function callTool(clock: Clock, call: McpToolCall): Promise<CallToo
   // After the last result of a request, all results are written, which is long work as well.
   if (isLong) await turnForLongWork();
   if (fits) return result;
-  const refusal = mcpErrors.resultsTooLarge(LIMITS.mcp.resultBytes, call.key !== undefined);
+  const refusal = mcpErrors.resultsTooLarge(MCP_LIMITS.resultBytes, call.key !== undefined);
   const refused = thrownResult(refusal, call.log);
   return { ...refused, structuredContent: Object.assign({}, cost, refused.structuredContent) };
 }
@@ -57,7 +57,7 @@ async function makeCall(
   call: McpToolCall,
   onAnswer: (answer: RouteAnswer) => void,
 ): Promise<CallToolResult> {
-  const { callMs = LIMITS.mcp.callMs, tool, log } = call;
+  const { callMs = MCP_LIMITS.callMs, tool, log } = call;
   const over = new AbortController();
   const leave = () => over.abort();
   let isLate = false;
@@ -90,7 +90,7 @@ const askingFor =
     signal: AbortSignal,
     onAnswer: (answer: RouteAnswer) => void,
   ): AskTool =>
-  async (route, { body, maxBytes = LIMITS.mcp.answerBytes } = {}) => {
+  async (route, { body, maxBytes = MCP_LIMITS.answerBytes } = {}) => {
     const told = await ask({ route, body, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
     onAnswer(answer);

@@ -1,6 +1,6 @@
 import { isObject } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { mcpErrors } from './errors.ts';
+import { MCP_LIMITS } from './limits.ts';
 
 /**
  * Returns the messages of a body that need an answer. In a batch only the requests stay: no session exists for its
@@ -12,7 +12,7 @@ export function readMessages(body: unknown): unknown {
     checkId(body);
     return body;
   }
-  const most = LIMITS.mcp.batch;
+  const most = MCP_LIMITS.batch;
   if (body.length === 0 || body.length > most) {
     throw mcpErrors.invalidMessage(`A batch has 1 to ${most} messages.`);
   }
@@ -30,7 +30,7 @@ const isNotification = (message: unknown): boolean =>
 
 function checkId(message: unknown): void {
   const id = isObject(message) ? message.id : undefined;
-  if (typeof id === 'string' && id.length > LIMITS.mcp.idChars) {
-    throw mcpErrors.invalidMessage(`An id has at most ${LIMITS.mcp.idChars} characters.`);
+  if (typeof id === 'string' && id.length > MCP_LIMITS.idChars) {
+    throw mcpErrors.invalidMessage(`An id has at most ${MCP_LIMITS.idChars} characters.`);
   }
 }

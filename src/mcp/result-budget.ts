@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { LIMITS } from '../kernel/limits.ts';
+import { MCP_LIMITS } from './limits.ts';
 
 /** Bytes of JSON that all results of one HTTP request may take together. */
 export type ResultBudget = {
@@ -13,12 +13,12 @@ export type ResultBudget = {
 /**
  * Creates the budget of one reply. A reply is written in one turn of the event loop, whatever the number of results in a batch.
  */
-export function createResultBudget(bytes: number = LIMITS.mcp.resultBytes): ResultBudget {
+export function createResultBudget(bytes: number = MCP_LIMITS.resultBytes): ResultBudget {
   let left = bytes;
   return {
     take(result) {
       const needed = Buffer.byteLength(JSON.stringify(result));
-      if (needed > left && needed > LIMITS.mcp.smallResultBytes) return false;
+      if (needed > left && needed > MCP_LIMITS.smallResultBytes) return false;
       left -= needed;
       return true;
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { MCP_LIMITS } from '../../src/mcp/limits.ts';
 import { connectEarlier, type ToolTold } from '../support/mcp-client.ts';
 import { fundsOf, type PaymentWorld, startPaymentWorld } from '../support/payment-world.ts';
 
@@ -61,11 +61,11 @@ it("call_vendor returns the vendor's response as its result, and an uncertain pa
     payment: 'passthrough',
   });
   const long = bench.vendor.sell({
-    unpaid: { answer: { kind: 'answer', body: 'ü'.repeat(LIMITS.mcp.answerBytes) } },
+    unpaid: { answer: { kind: 'answer', body: 'ü'.repeat(MCP_LIMITS.answerBytes) } },
   });
   const cut = soldTo(await session.call('call_vendor', { url: long }));
   expect(cut).toMatchObject({ encoding: 'utf8', truncated: true });
-  expect(Buffer.byteLength(String(cut.body))).toBe(LIMITS.mcp.answerBytes);
+  expect(Buffer.byteLength(String(cut.body))).toBe(MCP_LIMITS.answerBytes);
 
   const unsure = bench.vendor.sell({
     priceRaw: 10_000n,
@@ -105,20 +105,20 @@ it.each([
   'a batch of vendors who answer a megabyte of %s gives a response of a few megabytes',
   async (_, char, encoding, most) => {
     const agent = await bench.payer(`batching ${encoding}`, 100_000n);
-    const body = char.repeat(LIMITS.mcp.answerBytes);
+    const body = char.repeat(MCP_LIMITS.answerBytes);
     const url = bench.vendor.sell({ unpaid: { answer: { kind: 'answer', body } } });
     const reply = await fetch(`${bench.world.url}/v1/mcp`, {
       method: 'POST',
       headers: { authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(batchOf(url, LIMITS.mcp.batch)),
+      body: JSON.stringify(batchOf(url, MCP_LIMITS.batch)),
     });
     const text = await reply.text();
-    expect(Buffer.byteLength(text)).toBeLessThan(LIMITS.mcp.resultBytes + 64 * 1024);
+    expect(Buffer.byteLength(text)).toBeLessThan(MCP_LIMITS.resultBytes + 64 * 1024);
     const results = (JSON.parse(text) as { result: ToolTold }[]).map(({ result }) => result);
     const [fit, left] = [true, false].map((fits) =>
       results.filter(({ isError }) => (isError === undefined) === fits),
     );
-    expect([fit?.length, left?.length]).toEqual([most, LIMITS.mcp.batch - most]);
+    expect([fit?.length, left?.length]).toEqual([most, MCP_LIMITS.batch - most]);
     for (const result of fit ?? []) {
       const told = soldTo(result);
       expect(told).toMatchObject({ status: 200, encoding });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HTTP_LIMITS } from '../../src/http/limits.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
+import { MCP_LIMITS } from '../../src/mcp/limits.ts';
 import {
   type AwareAgent,
   type AwareWorld,
@@ -353,7 +353,7 @@ describe('the edge', () => {
     const cancelled = await post({ body: [callOf('balance', {}, 'c'), cancel] });
     expect(cancelled.status).toBe(200);
     expect((await post({ body: [cancel] })).status).toBe(202);
-    const many = Array.from({ length: LIMITS.mcp.batch + 1 }, (_, id) => message('ping', {}, id));
+    const many = Array.from({ length: MCP_LIMITS.batch + 1 }, (_, id) => message('ping', {}, id));
     expect((await post({ body: many })).status).toBe(400);
     expect((await post({ body: [] })).status).toBe(400);
     const twice = [message('ping'), message('ping')];

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { type AnyRoute, type LostWork, route } from '../../http/route/route.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Memory } from '../../memory/memory.ts';
 import { askMemory, isKeyed } from '../../routes/db/vectordb/ask-memory.ts';
+import { MCP_LIMITS } from '../limits.ts';
 import { present, type Tool, tool } from '../tool.ts';
 import { costOf, toolResult } from '../tool-result.ts';
 
-const { memoriesPerCall, memoryQueryChars, memoryTextChars, recalled } = LIMITS.mcp;
+const {
+  perCall: memoriesPerCall,
+  queryChars: memoryQueryChars,
+  textChars: memoryTextChars,
+  recalled,
+} = MCP_LIMITS.memory;
 
 const namespace = z
   .string()

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { SPEECH_LIMITS } from '../../models/speech/limits.ts';
 import { speech } from '../../routes/audio/speech.ts';
+import { MCP_LIMITS } from '../limits.ts';
 import { present, tool } from '../tool.ts';
 import { costOf, toolResult } from '../tool-result.ts';
 
-const { plainSpeechChars, speechBytes } = LIMITS.mcp;
+const { plainSpeechChars, speechBytes } = MCP_LIMITS;
 const { inputChars, instructionsChars, speed, voiceChars } = SPEECH_LIMITS;
 
 const COMPRESSED = ['mp3', 'opus', 'aac'] as const;

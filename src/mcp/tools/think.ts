@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { chatCompletions } from '../../routes/chat/completions.ts';
+import { MCP_LIMITS } from '../limits.ts';
 import { present, tool } from '../tool.ts';
 import { costOf } from '../tool-result.ts';
 
-const { promptChars } = LIMITS.mcp;
+const { promptChars } = MCP_LIMITS;
 
 /** Sends one question to a model. */
 export const think = tool({

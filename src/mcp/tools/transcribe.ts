@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { AnyRoute, Context } from '../../http/route/route.ts';
 import { parseObject } from '../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { gatewayErrors } from '../../models/errors.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import { readBuyer } from '../../models/purchase/buyer.ts';
 import type { Transcriptions } from '../../models/transcription/transcribe.ts';
 import { readTranscription } from '../../models/transcription/transcription-request.ts';
 import { createTranscription } from '../../routes/audio/transcriptions.ts';
+import { MCP_LIMITS } from '../limits.ts';
 import { tool } from '../tool.ts';
 import { costOf, toolResult } from '../tool-result.ts';
 
-const { audioBytes, fileNameChars } = LIMITS.mcp;
+const { audioBytes, fileNameChars } = MCP_LIMITS;
 
 const Input = z.object({
   audio: z

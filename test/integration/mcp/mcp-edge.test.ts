@@ -4,10 +4,10 @@ import { createAnswerKeeper } from '../../../src/idempotency/keep-answers.ts';
 import { createOutcomeKeeper } from '../../../src/idempotency/keep-outcomes.ts';
 import { IDEMPOTENCY_LIMITS } from '../../../src/idempotency/limits.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { systemRandom } from '../../../src/kernel/random.ts';
 import { MAY_RETRY } from '../../../src/kernel/refusal.ts';
+import { MCP_LIMITS } from '../../../src/mcp/limits.ts';
 import { createMcpServer } from '../../../src/mcp/mcp-server.ts';
 import type { Memory } from '../../../src/memory/memory.ts';
 import { mcp } from '../../../src/routes/mcp.ts';
@@ -104,7 +104,7 @@ describe('what one agent may take', () => {
   it('an agent may run a bounded number of MCP calls at a time, and other agents are not affected', async () => {
     await using session = await open();
     await using other = await open(KEYS.otherAgent);
-    const most = LIMITS.mcp.callsPerAgent;
+    const most = MCP_LIMITS.callsPerAgent;
     const calls = Array.from({ length: most }, () => session.call('recall', { query: 'wait' }));
     while (waiting.length < most) await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await session.call('recall', { query: 'more' })).structuredContent).toMatchObject({

@@ -8,6 +8,7 @@ import { idempotencyErrors } from '../../../src/idempotency/errors.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { callTool } from '../../../src/mcp/call-tool.ts';
+import { MCP_LIMITS } from '../../../src/mcp/limits.ts';
 import { createResultBudget } from '../../../src/mcp/result-budget.ts';
 import { tool } from '../../../src/mcp/tool.ts';
 import { costOf, toolResult } from '../../../src/mcp/tool-result.ts';
@@ -41,7 +42,7 @@ const refused = (refusal: Error, envelope: 'flat' | 'openai') =>
 
 function calling(
   answer: HttpAnswer | ((call: RouteCall) => Promise<HttpAnswer>),
-  { bytes = LIMITS.mcp.resultBytes as number, isNamed = true } = {},
+  { bytes = MCP_LIMITS.resultBytes as number, isNamed = true } = {},
 ) {
   const budget = createResultBudget(bytes);
   const asked: RouteCall[] = [];
@@ -143,7 +144,7 @@ describe('a tool call', () => {
   it('a tool call that times out unpaid returns tool_timed_out and may be retried', async () => {
     const { clock, make } = calling(waiting(unpaid));
     const told = make();
-    clock.advance(LIMITS.mcp.callMs);
+    clock.advance(MCP_LIMITS.callMs);
     expect((await told).structuredContent).toMatchObject({
       error: 'tool_timed_out',
       mayRetry: true,
@@ -153,12 +154,12 @@ describe('a tool call', () => {
   it('a tool call that times out returns the response that was paid by then', async () => {
     const { clock, make } = calling(waiting(fine));
     const told = make();
-    clock.advance(LIMITS.mcp.callMs);
+    clock.advance(MCP_LIMITS.callMs);
     expect((await told).structuredContent).toMatchObject({ told: 'hello', costRaw: '1234567' });
   });
 
   it('a tool result counts as JSON against the result budget, and is refused with its cost when the budget is empty', async () => {
-    const long = textOf('a', LIMITS.mcp.smallResultBytes);
+    const long = textOf('a', MCP_LIMITS.smallResultBytes);
     const told = await calling(long).make();
     const bytes = Buffer.byteLength(JSON.stringify(told));
     const { make } = calling(long, { bytes: 2 * bytes });
@@ -169,7 +170,7 @@ describe('a tool call', () => {
       structuredContent: {
         error: 'tool_results_too_large',
         status: 502,
-        limit_bytes: LIMITS.mcp.resultBytes,
+        limit_bytes: MCP_LIMITS.resultBytes,
         costRaw: '1234567',
         mayRetry: true,
       },
@@ -183,7 +184,7 @@ describe('a tool call', () => {
   });
 
   it('a tool result counts against the result budget with its JSON escapes', async () => {
-    const bytes = 4 * LIMITS.mcp.smallResultBytes;
+    const bytes = 4 * MCP_LIMITS.smallResultBytes;
     const ofTwo = async (char: string) =>
       (await calling(textOf(char, bytes / 3), { bytes }).make()).isError;
     expect(await ofTwo('a')).toBeUndefined();

@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/kernel/api-error.ts';
 import { LIMITS } from '../../../src/kernel/limits.ts';
 import { createToolSlots } from '../../../src/mcp/call-slots.ts';
 import { createCheckOrigin } from '../../../src/mcp/check-origin.ts';
+import { MCP_LIMITS } from '../../../src/mcp/limits.ts';
 import { readMessages } from '../../../src/mcp/read-messages.ts';
 import { readAnswer } from '../../../src/mcp/route-answer.ts';
 import { type CallName, workKey } from '../../../src/mcp/work-key.ts';
@@ -89,9 +90,9 @@ describe('the messages of a body', () => {
   });
 
   it('an MCP batch that is empty, too long or has duplicate ids is refused, and so is a message with too long an id', () => {
-    const many = Array.from({ length: LIMITS.mcp.batch + 1 }, (_, id) => ping(id));
-    expect(readMessages(many.slice(1))).toHaveLength(LIMITS.mcp.batch);
-    const long = 'i'.repeat(LIMITS.mcp.idChars + 1);
+    const many = Array.from({ length: MCP_LIMITS.batch + 1 }, (_, id) => ping(id));
+    expect(readMessages(many.slice(1))).toHaveLength(MCP_LIMITS.batch);
+    const long = 'i'.repeat(MCP_LIMITS.idChars + 1);
     for (const body of [[], many, [ping(1), ping(1)], [{}, {}], ping(long), [ping(long)]]) {
       expect(() => readMessages(body)).toThrow(ApiError);
     }

@@ -21,8 +21,10 @@ export const MCP_LIMITS = {
   smallResultBytes: 16 * 1024,
   promptChars: 100_000,
   fileNameChars: 128,
-  memoryTextChars: 32 * 1024,
-  memoryQueryChars: 8 * 1024,
-  memoriesPerCall: 100,
-  recalled: { most: 50, usual: 10 },
+  memory: {
+    textChars: 32 * 1024,
+    queryChars: 8 * 1024,
+    perCall: 100,
+    recalled: { most: 50, usual: 10 },
+  },
 } as const;
