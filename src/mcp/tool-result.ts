@@ -3,9 +3,9 @@ import { type HttpAnswer, JSON_TYPE } from '../http/route/answer.ts';
 import { renderError } from '../http/route/render-error.ts';
 import { formatUsdc, parseAmountRaw } from '../kernel/amount.ts';
 import { BRAND } from '../kernel/ids.ts';
+import { JSON_LIMITS } from '../kernel/json/limits.ts';
 import { tryParseJson } from '../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import type { RouteAnswer } from './route-answer.ts';
 
@@ -46,7 +46,7 @@ export const toolResult = (facts: Json, content: Content = []): CallToolResult =
 
 /** Returns a route's refusal as a result: with the code and the sentence of the refusal. */
 export function refusedResult({ status, headers, bytes }: RouteAnswer): CallToolResult {
-  const told = tryParseJson(bytes, LIMITS.upstreamJson);
+  const told = tryParseJson(bytes, JSON_LIMITS.upstream);
   const { error, detail: _, ...fields } = isObject(told) ? told : {};
   const nested = isObject(error) ? error : {};
   const code = text(nested.code) ?? text(error) ?? 'upstream_error';

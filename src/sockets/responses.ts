@@ -2,10 +2,10 @@ import { parseShape, refuseInput } from '../http/pipeline/parse-input.ts';
 import { renderError } from '../http/route/render-error.ts';
 import { socketRoute } from '../http/route/socket-route.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { JSON_LIMITS } from '../kernel/json/limits.ts';
 import { JsonTooComplex } from '../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import type { Log } from '../kernel/log.ts';
 import { turnForLongWork } from '../kernel/long-work.ts';
 import { MODEL_LIMITS } from '../models/limits.ts';
@@ -78,7 +78,7 @@ async function readMessage(text: string): Promise<AskedResponse> {
   }
   const asked = servedMembers(message);
   const shaped = parseShape(Message, asked, 'openai') as ReturnType<typeof Message.parse>;
-  if (bytes.length > LIMITS.jsonBytesPerTurn) await turnForLongWork();
+  if (bytes.length > JSON_LIMITS.bytesPerTurn) await turnForLongWork();
   const { max_price, models, provider, usage, ...body } = shaped;
   const tellsCost = usage?.include === true;
   return { body, tellsCost, wishes: readPreferences({ max_price, models, provider }) };

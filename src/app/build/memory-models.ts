@@ -1,9 +1,9 @@
 import { parseAmountRaw } from '../../kernel/amount.ts';
 import { assert } from '../../kernel/assert.ts';
 import { BRAND } from '../../kernel/ids.ts';
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import {
   ModelRefused,
   type Models,
@@ -93,7 +93,7 @@ const UNREADABLE = 422;
 
 /** Returns the text of a completion's first choice; empty when the completion has no choice with a text. */
 function contentOf(completion: Uint8Array): string {
-  const told = tryParseJson(completion, LIMITS.upstreamJson);
+  const told = tryParseJson(completion, JSON_LIMITS.upstream);
   const choices = isObject(told) ? told.choices : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = isObject(choice) ? choice.message : undefined;

@@ -1,6 +1,6 @@
-import { LIMITS } from '../limits.ts';
 import { turnForLongWork } from '../long-work.ts';
 import { DigitReader, findOdd } from './digits.ts';
+import { JSON_LIMITS } from './limits.ts';
 import {
   checkJsonBounds,
   isLongJson,
@@ -24,7 +24,7 @@ const CLOSE_OBJECT = 0x7d;
  */
 export async function parseJsonInTurns(
   json: Buffer,
-  bounds: JsonBounds = LIMITS.requestJson,
+  bounds: JsonBounds = JSON_LIMITS.request,
 ): Promise<unknown> {
   if (isLongJson(json)) return parseLong(json, bounds);
   const text = textOfJson(json);
@@ -36,7 +36,7 @@ export async function parseJsonInTurns(
 async function parseLong(json: Buffer, bounds: JsonBounds): Promise<unknown> {
   await turnForLongWork();
   const { members, values } = checkJsonBounds(json, bounds);
-  if (members + values > LIMITS.jsonPartsPerTurn) {
+  if (members + values > JSON_LIMITS.partsPerTurn) {
     const built = await build(json, bounds.depth);
     await turnForLongWork();
     return keepDigits(textOfJson(json), built);
@@ -50,14 +50,18 @@ async function parseLong(json: Buffer, bounds: JsonBounds): Promise<unknown> {
 
 async function keepDigits(text: string, value: unknown): Promise<unknown> {
   await turnForLongWork();
-  let found = findOdd(text, 0, LIMITS.jsonPartsPerTurn);
+  let found = findOdd(text, 0, JSON_LIMITS.partsPerTurn);
   while (found.kind === 'more') {
     await turnForLongWork();
-    found = findOdd(text, found.from, LIMITS.jsonPartsPerTurn);
+    found = findOdd(text, found.from, JSON_LIMITS.partsPerTurn);
   }
   if (found.kind === 'none') return value;
   const digits = new DigitReader(text, value);
-  for (let until = LIMITS.jsonBytesPerTurn; !digits.read(until); until += LIMITS.jsonBytesPerTurn) {
+  for (
+    let until = JSON_LIMITS.bytesPerTurn;
+    !digits.read(until);
+    until += JSON_LIMITS.bytesPerTurn
+  ) {
     await turnForLongWork();
   }
   return value;
@@ -130,7 +134,7 @@ type Piece = { readonly from: number; readonly to: number; readonly isLong: bool
 
 /** Yields the items without the commas around them: a long item alone, short neighbours together. */
 function* piecesOf(cuts: readonly number[]): Generator<Piece> {
-  const most = LIMITS.jsonBytesPerTurn;
+  const most = JSON_LIMITS.bytesPerTurn;
   let begun: number | undefined;
   for (let at = 0; at + 1 < cuts.length; at++) {
     const from = (cuts[at] as number) + 1;

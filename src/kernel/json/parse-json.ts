@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { isObject, type Json } from '../json.ts';
-import { LIMITS } from '../limits.ts';
+import { JSON_LIMITS } from './limits.ts';
 
 /** Bounds of a JSON text, so that neither parsing it nor iterating over the result delays other work. */
 export type JsonBounds = {
@@ -46,7 +46,7 @@ const LONG_TEXT = 64;
  */
 export function parseBoundedJson(
   json: Uint8Array | string,
-  bounds: JsonBounds = LIMITS.requestJson,
+  bounds: JsonBounds = JSON_LIMITS.request,
 ): unknown {
   const { length } = json;
   if (length <= SHORT_JSON) {
@@ -88,12 +88,12 @@ export const textOfJson = (json: Buffer): string =>
   json.toString(isAscii(json) ? 'latin1' : 'utf8');
 
 /** Returns true when parsing these bytes takes several turns of the event loop. */
-export const isLongJson = ({ length }: Uint8Array): boolean => length > LIMITS.jsonBytesPerTurn;
+export const isLongJson = ({ length }: Uint8Array): boolean => length > JSON_LIMITS.bytesPerTurn;
 
 /** Parses like `parseBoundedJson`. Undefined when the text is no JSON or exceeds its bounds. */
 export function tryParseJson(
   json: Uint8Array | string,
-  bounds: JsonBounds = LIMITS.requestJson,
+  bounds: JsonBounds = JSON_LIMITS.request,
 ): unknown {
   try {
     return parseBoundedJson(json, bounds);
@@ -114,7 +114,7 @@ export function parseObject(json: Uint8Array | string): Json {
  */
 export function checkJsonBounds(
   json: Buffer,
-  bounds: JsonBounds = LIMITS.requestJson,
+  bounds: JsonBounds = JSON_LIMITS.request,
 ): Pick<JsonBounds, 'values' | 'members'> {
   const { length } = json;
   // Read once: bounds have several hidden classes, and a look-up for each byte takes as long as four bytes do.

@@ -1,13 +1,13 @@
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 
 /**
  * Reads the vectors of a list of embeddings in base64, scales each to the length 1, and returns them in the order of their
  * inputs. Undefined when an index repeats, or a vector is invalid or zero.
  */
 export async function readUnitVectors(body: Uint8Array): Promise<Float32Array[] | undefined> {
-  const list = await parseJsonInTurns(Buffer.from(body), LIMITS.upstreamJson);
+  const list = await parseJsonInTurns(Buffer.from(body), JSON_LIMITS.upstream);
   if (!isObject(list) || !Array.isArray(list.data)) return undefined;
   const vectors = new Map<unknown, Float32Array>();
   for (const [place, item] of list.data.entries()) {

@@ -1,7 +1,7 @@
 import { anthropicTypeOf } from '../../http/route/render-error.ts';
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Outcome } from '../providers/outcome.ts';
 
 /** Messages of vendors that have no error code for a prompt beyond the context window. */
@@ -18,7 +18,7 @@ const isPromptTooLong = ({ code }: Json, message: string): boolean =>
 /** Returns an upstream's refusal in the Messages envelope: unchanged if it has that envelope, else its sentence alone. */
 export function inMessagesWords<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.kind !== 'declined') return outcome;
-  const said = tryParseJson(outcome.body, LIMITS.upstreamJson);
+  const said = tryParseJson(outcome.body, JSON_LIMITS.upstream);
   const error = isObject(said) && isObject(said.error) ? said.error : {};
   const isOwn = isObject(said) && said.type === 'error' && typeof error.type === 'string';
   if (isOwn) return outcome;

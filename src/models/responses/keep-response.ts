@@ -1,5 +1,5 @@
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
 import type { Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { turnForLongWork } from '../../kernel/long-work.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import { keptItem, type ResponseConversation } from './input-items.ts';
@@ -52,5 +52,5 @@ export const rememberIn =
     const bytes = beforeBytes + Buffer.byteLength(JSON.stringify(said));
     memory.remember(id, { items: [...before, ...said], bytes });
     // Serialising the response is the next long step.
-    if (bytes > LIMITS.jsonBytesPerTurn) await turnForLongWork();
+    if (bytes > JSON_LIMITS.bytesPerTurn) await turnForLongWork();
   };

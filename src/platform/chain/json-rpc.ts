@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
 import { JsonTooComplex, parseBoundedJson } from '../../kernel/json/parse-json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { AnswerTooLarge, type Fetch } from '../egress/fetch.ts';
 import { CHAIN_LIMITS } from './limits.ts';
 
@@ -47,7 +47,7 @@ export function createJsonRpc(node: { readonly url: string; readonly fetch: Fetc
         maxResponseBytes: maxBytes,
       });
       if (answer.status === HTTP_TOO_LARGE) return { kind: 'too_large' };
-      return { kind: 'result', result: parseBoundedJson(answer.body, LIMITS.upstreamJson) };
+      return { kind: 'result', result: parseBoundedJson(answer.body, JSON_LIMITS.upstream) };
     } catch (cause) {
       // Thousands of short logs exceed the number of JSON values before they exceed the number of bytes.
       if (cause instanceof AnswerTooLarge || cause instanceof JsonTooComplex) {

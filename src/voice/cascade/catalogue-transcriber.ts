@@ -8,9 +8,9 @@ import {
   UtteranceLost,
 } from '../../engines/engine.ts';
 import { ENGINE_LIMITS } from '../../engines/limits.ts';
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import type {
@@ -175,7 +175,7 @@ function fieldsOf({ language, prompt }: Expected): TranscriptionCall['fields'] {
 
 /** Returns the transcript in an upstream's response body; undefined when the body has none. */
 function textOf(body: Uint8Array): string | undefined {
-  const value = tryParseJson(body, LIMITS.upstreamJson);
+  const value = tryParseJson(body, JSON_LIMITS.upstream);
   if (!isObject(value) || typeof value.text !== 'string') return undefined;
   return value.text.trim().slice(0, MODEL_LIMITS.link.itemChars);
 }

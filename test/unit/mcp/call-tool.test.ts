@@ -5,7 +5,7 @@ import { requestErrors } from '../../../src/http/route/errors.ts';
 import { renderError } from '../../../src/http/route/render-error.ts';
 import { ok, type RouteCall, route } from '../../../src/http/route/route.ts';
 import { idempotencyErrors } from '../../../src/idempotency/errors.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { JSON_LIMITS } from '../../../src/kernel/json/limits.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { callTool } from '../../../src/mcp/call-tool.ts';
 import { MCP_LIMITS } from '../../../src/mcp/limits.ts';
@@ -197,7 +197,7 @@ describe('a tool call', () => {
   });
 
   it('a batch of tool calls with long results yields to the event loop after each result', async () => {
-    const { make } = calling(textOf('a', LIMITS.jsonBytesPerTurn + 1));
+    const { make } = calling(textOf('a', JSON_LIMITS.bytesPerTurn + 1));
     let done = 0;
     const calls = [1, 2, 3].map(() => make().then(() => done++));
     const seen = new Set<number>();

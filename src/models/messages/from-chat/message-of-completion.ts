@@ -1,6 +1,6 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import { contentText } from '../../chat/read-answer.ts';
 import { signatureOf, signedId } from '../../chat/signed-call.ts';
@@ -52,7 +52,7 @@ export async function messageOfCompletion(
 
 function readJson(body: Uint8Array): Promise<unknown> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
+  return parseJsonInTurns(bytes, JSON_LIMITS.upstream).catch(() => undefined);
 }
 
 async function blocksOf(
@@ -76,7 +76,7 @@ async function blocksOf(
     const called = isObject(call) && isObject(call.function) ? call.function : undefined;
     if (!isObject(call) || called === undefined) continue;
     charsInTurn += textMember(called, 'arguments').length;
-    if (charsInTurn > LIMITS.jsonBytesPerTurn) {
+    if (charsInTurn > JSON_LIMITS.bytesPerTurn) {
       charsInTurn = 0;
       await turnForLongWork();
     }

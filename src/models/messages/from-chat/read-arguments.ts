@@ -1,6 +1,6 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { argumentsText } from '../../chat/read-answer.ts';
 
 /**
@@ -11,7 +11,7 @@ export async function readArguments(told: unknown): Promise<Json> {
   if (isObject(told) && !Array.isArray(told)) return told;
   const text = argumentsText(told);
   if (text.trim() === '') return {};
-  const input = await parseJsonInTurns(Buffer.from(text), LIMITS.upstreamJson).catch(
+  const input = await parseJsonInTurns(Buffer.from(text), JSON_LIMITS.upstream).catch(
     () => undefined,
   );
   return isObject(input) && !Array.isArray(input) ? input : { INVALID_JSON: text };

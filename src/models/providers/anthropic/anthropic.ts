@@ -1,7 +1,7 @@
 import { type Clock, nowSeconds } from '../../../kernel/clock.ts';
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import { ChatWriter } from '../../dialects/chat-writer.ts';
 import { MessageReader } from '../../dialects/message-reader.ts';
@@ -101,7 +101,7 @@ async function completionOf(
   { servedAs }: ChatCall,
   createdSec: number,
 ): Promise<Outcome<ChatCompletion>> {
-  const message = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  const message = await parseJsonInTurns(body, JSON_LIMITS.upstream).catch(() => undefined);
   const translated = translateAnswer(message, createdSec);
   if (translated === undefined) return failed('broken', 'not a completion', status);
   const { completion, usage, answerChars } = translated;

@@ -1,9 +1,9 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 
 /** Parses JSON text of the upstream. Undefined when the text is not valid JSON. */
-export const jsonOf = (text: Uint8Array): unknown => tryParseJson(text, LIMITS.upstreamJson);
+export const jsonOf = (text: Uint8Array): unknown => tryParseJson(text, JSON_LIMITS.upstream);
 
 /** Returns the member if it is an object, else an empty object. */
 export function member(json: Json, name: string): Json {

@@ -1,6 +1,6 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Reported } from '../chat-rail.ts';
 import { messageNote } from './message-note.ts';
 import { readMessageUsage } from './message-usage.ts';
@@ -9,7 +9,7 @@ import { writeArguments } from './translate-answer.ts';
 
 /** Reads the usage of a 2xx body. Undefined when the body is no message. */
 export async function readMessage(body: Buffer): Promise<Reported | undefined> {
-  const message = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  const message = await parseJsonInTurns(body, JSON_LIMITS.upstream).catch(() => undefined);
   if (!isObject(message) || !Array.isArray(message.content)) return undefined;
   const usage = readMessageUsage(message.usage);
   const note = messageNote(message.model, message.stop_reason);

@@ -1,3 +1,4 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import {
   checkJsonBounds,
   isLongJson,
@@ -6,7 +7,6 @@ import {
 } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { turnForLongWork } from '../../../kernel/long-work.ts';
 import type { AnswerNote, TokenUsage } from '../chat-rail.ts';
 import { ANSWER_KEYS } from './answer-keys.ts';
@@ -197,7 +197,7 @@ export const isTerminator = (event: Buffer): boolean =>
 /** Parses the JSON of an event's data lines. Undefined when the event has no data or invalid JSON. */
 export function parseData(event: Buffer): unknown {
   const data = dataOf(event);
-  return data === undefined ? undefined : tryParseJson(data, LIMITS.upstreamJson);
+  return data === undefined ? undefined : tryParseJson(data, JSON_LIMITS.upstream);
 }
 
 /**
@@ -215,11 +215,11 @@ async function readLongData(event: Buffer): Promise<unknown> {
   const data = dataOf(event);
   if (data === undefined) return undefined;
   try {
-    const { members, values } = checkJsonBounds(data, LIMITS.upstreamJson);
-    const isQuick = members + values <= LIMITS.jsonPartsPerTurn;
+    const { members, values } = checkJsonBounds(data, JSON_LIMITS.upstream);
+    const isQuick = members + values <= JSON_LIMITS.partsPerTurn;
     return isQuick
       ? JSON.parse(textOfJson(data))
-      : await parseJsonInTurns(data, LIMITS.upstreamJson);
+      : await parseJsonInTurns(data, JSON_LIMITS.upstream);
   } catch {
     return undefined;
   }

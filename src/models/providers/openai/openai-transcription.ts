@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { joinPieces } from '../../../kernel/long-work.ts';
 import type { Random } from '../../../kernel/random.ts';
 import { renderFor } from '../local/render-transcript.ts';
@@ -127,6 +127,6 @@ async function streamOf(answer: OpenedAnswer): Promise<Outcome<Streaming>> {
 }
 
 async function readTranscript(body: Buffer): Promise<Json | undefined> {
-  const value = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  const value = await parseJsonInTurns(body, JSON_LIMITS.upstream).catch(() => undefined);
   return isObject(value) && typeof value.text === 'string' ? value : undefined;
 }

@@ -1,6 +1,6 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { cachedParts } from '../cached-parts.ts';
 import type { Reported, TokenUsage } from '../chat-rail.ts';
 import { tokenCount } from '../token-count.ts';
@@ -35,7 +35,7 @@ export function readUsage(usage: unknown): TokenUsage | null {
 export async function readCompletion(
   body: Buffer,
 ): Promise<(Reported & { readonly json: Json }) | undefined> {
-  const parsed = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  const parsed = await parseJsonInTurns(body, JSON_LIMITS.upstream).catch(() => undefined);
   if (!isObject(parsed) || !Array.isArray(parsed.choices)) return undefined;
   const usage = readUsage(parsed.usage);
   const note = readNote(parsed);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { RESPONSES_LIMITS } from '../../responses/limits.ts';
 import { withFittingCallIds } from '../fit/item-call-ids.ts';
 import { writeSentJson } from '../fit/write-sent.ts';
@@ -51,7 +51,7 @@ async function wholeOf(
   { body, status }: CollectedAnswer,
   { dress }: ResponsesCall,
 ): Promise<Outcome<WholeResponse>> {
-  const response = await parseJsonInTurns(body, LIMITS.upstreamJson).catch(() => undefined);
+  const response = await parseJsonInTurns(body, JSON_LIMITS.upstream).catch(() => undefined);
   if (!isObject(response) || !Array.isArray(response.output)) {
     return failed('broken', 'not a response', status);
   }

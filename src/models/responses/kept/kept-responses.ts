@@ -1,9 +1,9 @@
 import type { Clock } from '../../../kernel/clock.ts';
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { isLongJson } from '../../../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { writeJsonInTurns } from '../../../kernel/json/write-json.ts';
 import { isObject, type Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { Log } from '../../../kernel/log.ts';
 import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Random } from '../../../kernel/random.ts';
@@ -113,7 +113,7 @@ export function createKeptResponses({
     await turnForLongWork();
     const bytes = openSealed(secret as string, placeOf(agentId, id), sealed);
     const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return (await parseJsonInTurns(json, LIMITS.upstreamJson)) as Kept;
+    return (await parseJsonInTurns(json, JSON_LIMITS.upstream)) as Kept;
   }
 
   /** Opens the sealed rows. A row that was sealed under another secret is left out. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import { isObject } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { ChatCompletions } from '../../../models/chat/complete-chat.ts';
 import { headOf } from '../../../platform/postgres/storable.ts';
 import type { Call } from '../../calls/call.ts';
@@ -106,7 +106,7 @@ async function verdictOf(
   body: Uint8Array,
   schema: AnalysisSchema | undefined,
 ): Promise<(z.output<typeof Verdict> & { readonly data?: unknown }) | undefined> {
-  const answer = await parseJsonInTurns(Buffer.from(body), LIMITS.upstreamJson);
+  const answer = await parseJsonInTurns(Buffer.from(body), JSON_LIMITS.upstream);
   const [choice] = isObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
   const message = isObject(choice) ? choice.message : undefined;
   const text = isObject(message) && typeof message.content === 'string' ? message.content : '';

@@ -7,9 +7,9 @@ import {
   parseDigits,
   writeDigits,
 } from '../../../../src/kernel/json/digits.ts';
+import { JSON_LIMITS } from '../../../../src/kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../../src/kernel/json/parse-json-in-turns.ts';
 import { writeWhole } from '../../../../src/kernel/json/write-json.ts';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 
 const ODD = '{"a":1.0,"b":[12345678901234567890,-0,{"c":1e5}],"1":0.10,"d\\"":9007199254740993}';
 
@@ -84,11 +84,11 @@ describe('JSON that is read and written again', () => {
   it('long JSON that is read and written again keeps the spelling of its numbers', async () => {
     const item = `{"id":12345678901234567890,"text":"${'x'.repeat(200)}","many":[1.0,2,3.50]}`;
     const text = `[${Array.from({ length: 3_000 }, () => item).join(',')}]`;
-    expect(text.length).toBeGreaterThan(LIMITS.jsonBytesPerTurn);
-    const value = await parseJsonInTurns(Buffer.from(text), LIMITS.upstreamJson);
+    expect(text.length).toBeGreaterThan(JSON_LIMITS.bytesPerTurn);
+    const value = await parseJsonInTurns(Buffer.from(text), JSON_LIMITS.upstream);
     expect((await writeWhole(value)).toString() === text).toBe(true);
     const flat = `[${Array.from({ length: 20_000 }, (_, i) => `${i}.0`).join(',')}]`;
-    const numbers = await parseJsonInTurns(Buffer.from(flat), LIMITS.upstreamJson);
+    const numbers = await parseJsonInTurns(Buffer.from(flat), JSON_LIMITS.upstream);
     expect((await writeWhole(numbers)).toString() === flat).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
+import { JSON_LIMITS } from '../../../../src/kernel/json/limits.ts';
 import { createJsonRpc } from '../../../../src/platform/chain/json-rpc.ts';
 import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
 import { AnswerTooLarge, type Fetch } from '../../../../src/platform/egress/fetch.ts';
@@ -55,7 +55,7 @@ describe('JSON-RPC', () => {
     });
     const refused = createJsonRpc({ url, fetch: answering('too large', 413) });
     expect(await refused.ask(question)).toEqual({ kind: 'too_large' });
-    const parts = Array.from({ length: LIMITS.upstreamJson.members + 1 }, () => ({ a: 1 }));
+    const parts = Array.from({ length: JSON_LIMITS.upstream.members + 1 }, () => ({ a: 1 }));
     const crowded = createJsonRpc({ url, fetch: answering([{ id: 1, result: parts }]) });
     expect(await crowded.askTogether([question])).toEqual([{ kind: 'too_large' }]);
     expect(await createJsonRpc({ url, fetch: away }).ask(question)).toMatchObject({ kind: 'lost' });
