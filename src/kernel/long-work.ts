@@ -1,5 +1,7 @@
 import { soon } from './clock.ts';
-import { LIMITS } from './limits.ts';
+
+/** Bytes that are copied in one turn of the event loop. */
+export const COPY_BYTES_PER_TURN = 1024 * 1024;
 
 /** Pieces of work that wait for a turn: as many as there are requests with long work under way. */
 const waiting: (() => void)[] = [];
@@ -27,7 +29,7 @@ export function joinPieces(pieces: readonly Uint8Array[]): Buffer | Promise<Buff
   if (pieces.length <= 1) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
   let bytes = 0;
   for (const piece of pieces) bytes += piece.byteLength;
-  return bytes <= LIMITS.copyBytesPerTurn ? Buffer.concat(pieces, bytes) : copied(pieces, bytes);
+  return bytes <= COPY_BYTES_PER_TURN ? Buffer.concat(pieces, bytes) : copied(pieces, bytes);
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -37,9 +39,9 @@ async function copied(pieces: readonly Uint8Array[], bytes: number): Promise<Buf
   let at = 0;
   let inTurn = 0;
   for (const piece of [...pieces]) {
-    for (let from = 0; from < piece.byteLength; from += LIMITS.copyBytesPerTurn) {
-      const part = piece.subarray(from, from + LIMITS.copyBytesPerTurn);
-      if (inTurn + part.byteLength > LIMITS.copyBytesPerTurn) {
+    for (let from = 0; from < piece.byteLength; from += COPY_BYTES_PER_TURN) {
+      const part = piece.subarray(from, from + COPY_BYTES_PER_TURN);
+      if (inTurn + part.byteLength > COPY_BYTES_PER_TURN) {
         await turnForLongWork();
         inTurn = 0;
       }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { requestErrors } from '../http/route/errors.ts';
 import { canonicalJson } from '../kernel/json/canonical-json.ts';
-import { LIMITS } from '../kernel/limits.ts';
-import { turnForLongWork } from '../kernel/long-work.ts';
+import { COPY_BYTES_PER_TURN, turnForLongWork } from '../kernel/long-work.ts';
 
 /** Parts of a tool call that distinguish it from other calls. */
 export type CallName = {
@@ -30,7 +29,7 @@ export async function workKey(call: CallName): Promise<string | undefined> {
   if (metaKey !== undefined) throw requestErrors.invalid([NO_STRING]);
   if (headerKey === undefined) return undefined;
   const text = canonicalJson([headerKey, id, tool, args]);
-  if (text.length <= LIMITS.copyBytesPerTurn) return digestOf(text);
+  if (text.length <= COPY_BYTES_PER_TURN) return digestOf(text);
   // Serializing and hashing megabytes of sound take 10 ms each, and so does the tool's next step.
   await turnForLongWork();
   const key = digestOf(text);

@@ -1,11 +1,11 @@
 import { PROVIDER_KEY_HEADER } from '../accounts/provider-keys/provider-key-header.ts';
+import { CONFIG_LIMITS } from '../config/limits.ts';
 import type { HeaderLine } from '../http/route/answer.ts';
 import type { Caller } from '../http/route/caller.ts';
 import { networkOf } from '../http/route/client-address.ts';
 import type { Envelope } from '../http/route/render-error.ts';
 import type { RateLimit } from '../http/route/route.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { LIMITS } from '../kernel/limits.ts';
 import { WEBHOOK_LIMITS } from '../webhooks/limits.ts';
 import type { BucketSize } from './address-buckets.ts';
 import type { RateLimitReason } from './errors.ts';
@@ -30,7 +30,10 @@ export type RateLimits = {
   readonly failedCredentials: BucketSize;
 };
 
-export const DEFAULT_RATE_LIMITS: RateLimits = LIMITS;
+export const DEFAULT_RATE_LIMITS: RateLimits = {
+  ...RATE_LIMITS.usual,
+  agentProxyPerMinute: CONFIG_LIMITS.agentProxyPerMinute,
+};
 
 /** Fields of a request that the gate reads; routes and sockets both have them. */
 export type RatedRequest = {

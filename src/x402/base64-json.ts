@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { JSON_LIMITS } from '../kernel/json/limits.ts';
 import { JsonTooComplex, parseBoundedJson } from '../kernel/json/parse-json.ts';
 import { X402_LIMITS } from './limits.ts';
 
@@ -14,7 +15,7 @@ export type DecodedHeader =
     };
 
 /** Bounds of JSON that is at most 64 KiB long. */
-const BOUNDS = { ...LIMITS.requestJson, depth: X402_LIMITS.jsonDepth };
+const BOUNDS = { ...JSON_LIMITS.request, depth: X402_LIMITS.jsonDepth };
 
 /** Standard base64, with or without padding, as published decoders accept it. The URL alphabet is not accepted. */
 const STANDARD_BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

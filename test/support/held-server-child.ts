@@ -30,15 +30,15 @@ export type ChildWord =
 /** A vendor that says nothing is given up before a test is. */
 const VENDOR_TIMES = { unpaidMs: 10_000, paidMs: 10_000, idleMs: 10_000 };
 
-const { LIMITS } = await import('../../src/kernel/limits.ts');
-Object.assign(LIMITS, {
-  leaseMs: 2_000,
-  leaseRenewMs: 500,
-  leaseAnswerMs: 400,
-  agentsPerDeveloper: 1_000,
-  developerKeyPerMinute: 100_000,
-});
-Object.assign(LIMITS.phone, { renewEveryMs: 500, carrierMs: 60_000, carrierTimeoutMs: 60_000 });
+const { ACCOUNT_LIMITS } = await import('../../src/accounts/limits.ts');
+const { LEDGER_LIMITS } = await import('../../src/ledger/engine/limits.ts');
+const { PHONE_LIMITS } = await import('../../src/phone/limits.ts');
+const { RATE_LIMITS } = await import('../../src/rate-limit/limits.ts');
+Object.assign(LEDGER_LIMITS.lease, { lifeMs: 2_000, renewMs: 500, answerMs: 400 });
+Object.assign(ACCOUNT_LIMITS.agent, { perDeveloper: 1_000 });
+Object.assign(RATE_LIMITS.usual, { developerKeyPerMinute: 100_000 });
+Object.assign(PHONE_LIMITS.number, { renewEveryMs: 500, carrierMs: 60_000 });
+Object.assign(PHONE_LIMITS.carrier, { timeoutMs: 60_000 });
 Object.assign(PHONE_LIMITS.batch, { lostMs: 2_000, claimMs: 1_000 });
 const { readConfig, readSecret } = await import('../../src/config/config.ts');
 const { systemClock: clock } = await import('../../src/kernel/clock.ts');

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerDeps } from '../../src/app/build/world.ts';
-import { LIMITS } from '../../src/kernel/limits.ts';
 import { TRACING_LIMITS } from '../../src/platform/tracing/limits.ts';
 import { type AnthropicUpstream, anthropicUpstream } from './anthropic-upstream.ts';
 import { type OpenAiUpstream, openAiUpstream } from './openai-upstream.ts';
@@ -98,9 +97,9 @@ export async function startTracingWorld(
     ],
   };
   writeFileSync(catalogue, JSON.stringify(contents));
-  const { delayMs: exportDelayMs } = TRACING_LIMITS.export;
+  const { delayMs } = TRACING_LIMITS.export;
   // The tracer reads it once, while the server starts.
-  Object.assign(LIMITS.tracing, { exportDelayMs: EXPORT_DELAY_MS });
+  Object.assign(TRACING_LIMITS.export, { delayMs: EXPORT_DELAY_MS });
   const world = await startWorld(
     {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.baseUrl}/traces`,
@@ -110,7 +109,7 @@ export async function startTracingWorld(
       ...environment,
     },
     { secret: (name) => (name === 'CLAUDE_KEY' ? CLAUDE_KEY : undefined), ...deps },
-  ).finally(() => Object.assign(LIMITS.tracing, { exportDelayMs }));
+  ).finally(() => Object.assign(TRACING_LIMITS.export, { delayMs }));
   return {
     collector,
     world,

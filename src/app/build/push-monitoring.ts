@@ -1,8 +1,10 @@
 import { HTTP_LIMITS } from '../../http/limits.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Fetch } from '../../platform/egress/fetch.ts';
+
+const PUSH_MS = 15_000;
+const TIMEOUT_MS = 5_000;
 
 /**
  * Starts to report the state of this process to the configured monitor. An unreachable monitor is no failure of this server.
@@ -24,7 +26,7 @@ export function pushMonitoring(deps: {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-internal-key': key },
       body: JSON.stringify(await status()),
-      timeoutMs: LIMITS.monitoringTimeoutMs,
+      timeoutMs: TIMEOUT_MS,
       maxResponseBytes: HTTP_LIMITS.body.jsonBytes,
     });
     if (answer.status >= 300) throw new Error(`the monitor answered ${answer.status}`);
@@ -32,7 +34,7 @@ export function pushMonitoring(deps: {
 
   return {
     name: 'push-monitoring',
-    everyMs: LIMITS.monitoringPushMs,
+    everyMs: PUSH_MS,
     async tick() {
       try {
         await push();

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { LIMITS } from '../../kernel/limits.ts';
-import { joinPieces } from '../../kernel/long-work.ts';
+import { COPY_BYTES_PER_TURN, joinPieces } from '../../kernel/long-work.ts';
 import { decodedValue, readParameters } from './header-parameters.ts';
 
 /** Form by RFC 7578: its fields in order, and its one file. */
@@ -262,7 +261,7 @@ class Gathering {
   #nextBlock(wanted: number): void {
     if (this.#inBlock > 0) this.#full.push(this.#block);
     const size = Math.max(1_024, wanted, 2 * this.#block.length);
-    this.#block = Buffer.allocUnsafeSlow(Math.min(size, LIMITS.copyBytesPerTurn));
+    this.#block = Buffer.allocUnsafeSlow(Math.min(size, COPY_BYTES_PER_TURN));
     this.#inBlock = 0;
   }
 }

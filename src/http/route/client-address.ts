@@ -1,7 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import { ConfigError } from '../../config/config-error.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { RecentMap } from '../../kernel/recent-map.ts';
+
+/** Last addresses of `X-Forwarded-For` that are read. */
+const FORWARDED_HOPS = 32;
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -31,7 +33,7 @@ export function createClientAddress(trustedProxies: readonly string[]) {
     const peer = normalise(remote);
     if (trustedProxies.length === 0 || forwardedFor === undefined || !isTrusted(peer)) return peer;
 
-    const hops = forwardedFor.split(',').slice(-LIMITS.forwardedHops).reverse();
+    const hops = forwardedFor.split(',').slice(-FORWARDED_HOPS).reverse();
     let client = peer;
     for (const hop of hops) {
       const address = parseAddress(hop.trim())?.toString();

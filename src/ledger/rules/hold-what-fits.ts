@@ -1,5 +1,7 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import type { HoldRefusal } from './requests.ts';
+
+/** Attempts to hold a smaller amount: for the balance, a cap of the agent, a cap of its team, and one race. */
+export const HOLD_TRIES = 5;
 
 /** Largest amount that may be held, and the kind of limit that bounds it. */
 export type Room = { readonly availableRaw: bigint; readonly reason: 'balance' | 'cap' };
@@ -28,7 +30,7 @@ export type Fitted<W, V> = {
 
 /**
  * Holds as much as the balance and every cap allow: first `most`, then the smaller sizes that `less` derives from each refusal,
- * up to `LIMITS.holdTries` attempts. These attempts are quiet: no cap suspends the agent. When none fits because of a cap,
+ * up to `HOLD_TRIES` attempts. These attempts are quiet: no cap suspends the agent. When none fits because of a cap,
  * `least` (if given) is held without quiet, so only that amount can suspend the agent.
  */
 export async function holdWhatFits<W, V extends Refused | { readonly kind: string }>(options: {
@@ -41,7 +43,7 @@ export async function holdWhatFits<W, V extends Refused | { readonly kind: strin
   let short: HoldRefusal | undefined;
   let wanted = options.most;
   let verdict = await hold(wanted, true);
-  for (let tries = 1; isRefused(verdict) && tries < LIMITS.holdTries; tries++) {
+  for (let tries = 1; isRefused(verdict) && tries < HOLD_TRIES; tries++) {
     const room = roomOf(verdict.refusal);
     const smaller = room && less(wanted, room, verdict);
     if (smaller === undefined) break;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../src/kernel/limits.ts';
-import { joinPieces, turnForLongWork } from '../../../src/kernel/long-work.ts';
+import { COPY_BYTES_PER_TURN, joinPieces, turnForLongWork } from '../../../src/kernel/long-work.ts';
 
 describe('long work', () => {
   it('each piece of long work has an event-loop turn, with other work in between', async () => {
@@ -28,7 +27,7 @@ describe('long work', () => {
     const small = [Buffer.from('ab'), Buffer.from(''), Buffer.from('c')];
     expect(joinPieces(small)).toEqual(Buffer.from('abc'));
     expect(joinPieces([])).toHaveLength(0);
-    const piece = Buffer.alloc(LIMITS.copyBytesPerTurn + 7, 'x');
+    const piece = Buffer.alloc(COPY_BYTES_PER_TURN + 7, 'x');
     const many = [Buffer.from('a'), piece, Buffer.from('b'), piece];
     const joining = joinPieces(many);
     expect(joining).toBeInstanceOf(Promise);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../../../src/http/route/answer.ts';
 import { ApiError } from '../../../src/kernel/api-error.ts';
-import { LIMITS } from '../../../src/kernel/limits.ts';
+import { COPY_BYTES_PER_TURN } from '../../../src/kernel/long-work.ts';
 import { createToolSlots } from '../../../src/mcp/call-slots.ts';
 import { createCheckOrigin } from '../../../src/mcp/check-origin.ts';
 import { MCP_LIMITS } from '../../../src/mcp/limits.ts';
@@ -36,7 +36,7 @@ describe('the key of a call', () => {
   });
 
   it('the idempotency key of a tool call is a hash of the header key, message id, tool and arguments', async () => {
-    const long = { audio: 'A'.repeat(2 * LIMITS.copyBytesPerTurn) };
+    const long = { audio: 'A'.repeat(2 * COPY_BYTES_PER_TURN) };
     const calls = [
       ...[1, 2, '1', '2', 'é'.repeat(200)].map((id) => ({ id })),
       { headerKey: 'other' },

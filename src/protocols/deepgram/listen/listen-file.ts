@@ -6,8 +6,7 @@ import { ENGINE_LIMITS } from '../../../engines/limits.ts';
 import { ApiError } from '../../../kernel/api-error.ts';
 import { type Clock, isoTime } from '../../../kernel/clock.ts';
 import { uuidOf } from '../../../kernel/ids.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
-import { joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
+import { COPY_BYTES_PER_TURN, joinPieces, turnForLongWork } from '../../../kernel/long-work.ts';
 import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
 import { gatewayErrors } from '../../../models/errors.ts';
 import { MODEL_LIMITS } from '../../../models/limits.ts';
@@ -145,7 +144,7 @@ const optionsOf = (rawQuery: string): [name: string, value: string][] =>
 /** Returns the SHA-256 of a file. A long file is hashed over several turns of the event loop. */
 async function digestOf(bytes: Buffer): Promise<string> {
   const digest = createHash('sha256');
-  const step = LIMITS.copyBytesPerTurn;
+  const step = COPY_BYTES_PER_TURN;
   for (let at = 0; at < bytes.length; at += step) {
     if (at > 0) await turnForLongWork();
     digest.update(bytes.subarray(at, at + step));

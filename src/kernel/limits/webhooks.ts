@@ -1,4 +1,0 @@
-/** Webhooks of developers (spec, Limits; contract A §14). */
-export const WEBHOOK_LIMITS = {
-  statsDays: 30,
-} as const;
