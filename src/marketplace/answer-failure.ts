@@ -8,10 +8,9 @@ import {
 import { proxyErrors } from '../payments/errors.ts';
 import type { MarketAnswer } from '../payments/proxy/marketplace.ts';
 import { X402_LIMITS } from '../x402/limits.ts';
-import { marketplaceErrors } from './errors.ts';
+import { marketplaceErrors, OwnRefusal } from './errors.ts';
 import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { OpenAccount } from './open-accounts.ts';
-import { OwnRefusal } from './own-refusal.ts';
 import { VendorRefused } from './vendor.ts';
 
 /** Statuses that are about our account, so that their text is not relayed. */

@@ -1,5 +1,4 @@
-import { marketplaceErrors } from './errors.ts';
-import { OwnRefusal } from './own-refusal.ts';
+import { marketplaceErrors, OwnRefusal } from './errors.ts';
 
 /**
  * Memory of one call, out of a budget that all calls of the process share. Bytes are taken before they are read, or as

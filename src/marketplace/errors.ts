@@ -1,3 +1,4 @@
+import { ApiError } from '../kernel/api-error.ts';
 import { mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
 
 /** Refusals of the marketplace and of the vendors behind it. */
@@ -9,3 +10,10 @@ export const marketplaceErrors = {
   vendorBusy: (detail: string) =>
     refusal(503, 'vendor_unavailable', detail, { retry_after_seconds: 1 }, mayRetryAfter(1)),
 };
+
+/** A refusal by the marketplace itself, before anything is charged. The proxy relays it like a vendor's answer. */
+export class OwnRefusal extends ApiError {
+  constructor({ cause, error, fields, headers, status }: ApiError) {
+    super(status, error, { fields, headers, cause });
+  }
+}

@@ -14,10 +14,9 @@ import type {
 import { refusePayment } from '../payments/proxy/refuse-payment.ts';
 import { BUDGET_ADVISORY_HEADER } from '../spend/awareness/budget-left.ts';
 import type { DocumentJobs } from './documents/document-jobs.ts';
-import { marketplaceErrors } from './errors.ts';
+import { marketplaceErrors, OwnRefusal } from './errors.ts';
 import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { MarketAddress } from './market-address.ts';
-import { OwnRefusal } from './own-refusal.ts';
 import { isService, type ServiceName } from './requests.ts';
 import type { VendorSales } from './vendor-sales.ts';
 

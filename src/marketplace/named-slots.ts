@@ -1,5 +1,4 @@
-import { marketplaceErrors } from './errors.ts';
-import { OwnRefusal } from './own-refusal.ts';
+import { marketplaceErrors, OwnRefusal } from './errors.ts';
 
 /** The agent that makes a call, and the agent's account. */
 type SlotUser = { readonly agentId: number; readonly accountId: string };

@@ -2,8 +2,8 @@ import type { ZodError, z } from 'zod';
 import { requestErrors } from '../http/route/errors.ts';
 import type { SoundFile } from '../models/providers/vendors/vendor-api.ts';
 import { codePointsOf } from '../models/speech/speech-request.ts';
+import { OwnRefusal } from './errors.ts';
 import { MARKETPLACE_LIMITS } from './limits.ts';
-import { OwnRefusal } from './own-refusal.ts';
 import { SERVICES, type ServiceBodies, type ServiceName } from './requests.ts';
 
 /** Stands for a file before its download. It has the lowest price that a file can have. */

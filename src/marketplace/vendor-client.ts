@@ -8,9 +8,9 @@ import {
   VendorSaidTooMuch,
 } from '../models/providers/vendors/vendor-api.ts';
 import { AnswerTooLarge, type Fetch } from '../platform/egress/fetch.ts';
+import { OwnRefusal } from './errors.ts';
 import { MARKETPLACE_LIMITS } from './limits.ts';
 import type { OpenAccount } from './open-accounts.ts';
-import { OwnRefusal } from './own-refusal.ts';
 import { type AgentVendorClient, VendorRefused } from './vendor.ts';
 
 export type VendorClientDeps = {

@@ -7,13 +7,12 @@ import type { MarketAnswer, MarketPrice, OnOver } from '../payments/proxy/market
 import type { FetchRequest } from '../platform/egress/fetch.ts';
 import { refuseVendor } from './answer-failure.ts';
 import { deliveryBody } from './delivery-body.ts';
-import { marketplaceErrors } from './errors.ts';
+import { marketplaceErrors, OwnRefusal } from './errors.ts';
 import type { FileCallerOf } from './fetch-file.ts';
 import type { FetchSound } from './fetch-sound.ts';
 import { MARKETPLACE_LIMITS } from './limits.ts';
 import { type CallResources, type MarketSlots, withShare } from './market-slots.ts';
 import type { OpenAccount } from './open-accounts.ts';
-import { OwnRefusal } from './own-refusal.ts';
 import { listPriceRaw } from './prices/price.ts';
 import { priceOrder } from './prices/price-order.ts';
 import { NO_FILE, readBody, requireShort } from './read-order.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../kernel/json.ts';
-import { isStorable } from '../platform/postgres/storable.ts';
+import { isStorable } from '../kernel/storable.ts';
 import { documentsOf } from './app-knowledge.ts';
 import { MEMORY_LIMITS } from './limits.ts';
 

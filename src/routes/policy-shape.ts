@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentCaller, DeveloperCaller } from '../http/route/caller.ts';
-import { isStorable } from '../platform/postgres/storable.ts';
+import { isStorable } from '../kernel/storable.ts';
 import { SPEND_LIMITS } from '../spend/limits.ts';
 import type { ControlsScope } from '../spend/policies/change-controls.ts';
 import { RawAmount } from './raw-amount.ts';

@@ -19,11 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => aware[Symbol.asyncDispose]());
 
-const door = (key = agent.key, headers?: Record<string, string>) => ({
-  url: aware.world.url,
-  key,
-  ...(headers && { headers }),
-});
+const door = (key = agent.key, headers?: Record<string, string>) =>
+  Object.assign({ url: aware.world.url, key }, headers && { headers });
 const post = (request: Ask): Promise<Told> =>
   aware.to('/v1/mcp', { method: 'POST', headers: bearer(agent.key), ...request });
 const message = (method: string, params: object = {}, id: string | number = 1) => ({

@@ -1,4 +1,4 @@
-import { headOf } from '../../platform/postgres/storable.ts';
+import { headOf } from '../../kernel/storable.ts';
 
 /**
  * An end of a sentence: its mark, closing quotes, brackets or emphasis, and the space after. Chinese and Japanese marks

@@ -1,5 +1,5 @@
+import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
-import { storableJson } from '../../platform/postgres/storable.ts';
 import type { EventRow } from '../rules/companion.ts';
 
 /** Inserts a new agent's empty balance. Call it in the sql transaction that creates the agent. */

@@ -1,5 +1,5 @@
+import { storableJson } from '../../kernel/storable.ts';
 import { numberArray, textArray } from '../../platform/postgres/pg-array.ts';
-import { storableJson } from '../../platform/postgres/storable.ts';
 import type { Account } from '../rules/accounts.ts';
 import type { AgentBatch, Guard, HoldChange } from '../rules/change.ts';
 import type { Count } from '../rules/count.ts';

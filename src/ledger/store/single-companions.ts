@@ -1,4 +1,4 @@
-import { storableJson, storableText } from '../../platform/postgres/storable.ts';
+import { storableJson, storableText } from '../../kernel/storable.ts';
 import type { Companion } from '../rules/change.ts';
 import type { ChargeRow } from '../rules/companion.ts';
 import { whole } from './encode-companions.ts';

@@ -1,6 +1,6 @@
 import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
+import { OwnRefusal } from '../errors.ts';
 import { MARKETPLACE_LIMITS } from '../limits.ts';
-import { OwnRefusal } from '../own-refusal.ts';
 import { VendorRefused } from '../vendor.ts';
 import { openVendorClient } from '../vendor-client.ts';
 import type { DocumentService, JobNews } from './document-service.ts';

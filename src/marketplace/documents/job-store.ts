@@ -1,5 +1,5 @@
+import { storableJson } from '../../kernel/storable.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
-import { storableJson } from '../../platform/postgres/storable.ts';
 import { MARKETPLACE_LIMITS } from '../limits.ts';
 import {
   type ClaimedJob,

@@ -1,10 +1,9 @@
 import { writeJsonInTurns } from '../../kernel/json/write-json.ts';
 import { joinPieces } from '../../kernel/long-work.ts';
 import type { MarketAnswer, OnOver } from '../../payments/proxy/marketplace.ts';
-import { marketplaceErrors } from '../errors.ts';
+import { marketplaceErrors, OwnRefusal } from '../errors.ts';
 import { MARKETPLACE_LIMITS } from '../limits.ts';
 import { withShare } from '../market-slots.ts';
-import { OwnRefusal } from '../own-refusal.ts';
 import { jobRecord, type StoredJob } from './job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { findJob, findResult } from './job-store.ts';

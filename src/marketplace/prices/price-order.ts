@@ -1,8 +1,8 @@
 import { ApiError } from '../../kernel/api-error.ts';
 import { isObject } from '../../kernel/json.ts';
 import type { MarketPrice } from '../../payments/proxy/marketplace.ts';
+import { OwnRefusal } from '../errors.ts';
 import { MARKETPLACE_LIMITS } from '../limits.ts';
-import { OwnRefusal } from '../own-refusal.ts';
 import { NO_FILE, readBody, requireShort } from '../read-order.ts';
 import type { ServiceName } from '../requests.ts';
 import { planOf, type Service } from '../vendor.ts';

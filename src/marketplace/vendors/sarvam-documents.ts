@@ -1,9 +1,9 @@
 import { isObject, type Json } from '../../kernel/json.ts';
+import { headOf } from '../../kernel/storable.ts';
 import { objectOf } from '../../models/providers/vendors/read-answer.ts';
 import { type VendorClient, VendorFailed } from '../../models/providers/vendors/vendor-api.ts';
 import { jsonRequest } from '../../models/providers/vendors/write-request.ts';
 import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
-import { headOf } from '../../platform/postgres/storable.ts';
 import { X402_LIMITS } from '../../x402/limits.ts';
 import type { DocumentService, JobNews } from '../documents/document-service.ts';
 import { LIST } from '../prices/price-list.ts';

@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { MEMORY_LIMITS } from '../limits.ts';
 
 const { chunkChars } = MEMORY_LIMITS.item;

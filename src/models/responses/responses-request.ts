@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fewMembers } from '../../kernel/json/few-members.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { MODEL_LIMITS } from '../limits.ts';
 import { RESPONSES_LIMITS } from './limits.ts';
 

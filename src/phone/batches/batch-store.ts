@@ -1,7 +1,7 @@
 import { turnForLongWork } from '../../kernel/long-work.ts';
+import { storableJson } from '../../kernel/storable.ts';
 import { textArray } from '../../platform/postgres/pg-array.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
-import { storableJson } from '../../platform/postgres/storable.ts';
 import type { CallOwner } from '../calls/calls.ts';
 import { PHONE_LIMITS } from '../limits.ts';
 import type {

@@ -1,4 +1,4 @@
-import { headOf } from '../../platform/postgres/storable.ts';
+import { headOf } from '../../kernel/storable.ts';
 import { CarrierFailed } from './carrier.ts';
 
 /** Client-error statuses that say nothing about the request itself: a timeout, too early, too many requests. */

@@ -1,5 +1,5 @@
 import type { CallEndReason } from '../../../machines/call.ts';
-import { headOf } from '../../platform/postgres/storable.ts';
+import { headOf } from '../../kernel/storable.ts';
 import type { Call } from '../calls/call.ts';
 import { PHONE_LIMITS } from '../limits.ts';
 import type { CallSummary, StoredTurn } from './call-summary.ts';

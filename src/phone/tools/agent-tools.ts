@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseAmountRaw } from '../../kernel/amount.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { phoneErrors } from '../errors.ts';
 import { PHONE_LIMITS } from '../limits.ts';
 import { CALL_ACTIONS } from '../voice/call-actions.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { storableText } from '../../kernel/storable.ts';
 import { BlockedDestination, Unreachable } from '../../platform/egress/blocked-destination.ts';
 import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
 import { BodyTooLarge, SendFailed } from '../../platform/egress/send-failed.ts';
-import { storableText } from '../../platform/postgres/storable.ts';
 import { signedHeaders } from '../../webhooks/delivery/sign-delivery.ts';
 import { PHONE_LIMITS } from '../limits.ts';
 import type { CallParties } from '../voice/call-parties.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../kernel/json.ts';
+import { storableText } from '../../kernel/storable.ts';
 import { EGRESS_LIMITS } from '../../platform/egress/limits.ts';
-import { storableText } from '../../platform/postgres/storable.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
 import type { LlmPiece } from '../../voice/session/voice-pipeline.ts';
 import { E164 } from '../e164.ts';

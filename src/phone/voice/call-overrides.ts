@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isStorable } from '../../kernel/storable.ts';
 import type { Catalogue } from '../../models/catalogue/catalogue.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
 import { type CallValues, type CallVoice, hasOwnResponder } from '../calls/call.ts';
 import { phoneErrors } from '../errors.ts';
 import { PHONE_LIMITS } from '../limits.ts';

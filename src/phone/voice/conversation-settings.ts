@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorable } from '../../platform/postgres/storable.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { phoneErrors } from '../errors.ts';
 import { PHONE_LIMITS } from '../limits.ts';
 

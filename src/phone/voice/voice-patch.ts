@@ -1,5 +1,5 @@
 import { CONFIG_LIMITS } from '../../config/limits.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { phoneErrors } from '../errors.ts';
 import { PHONE_LIMITS } from '../limits.ts';
 import { readVoiceOverrides, type VoiceOverrides } from './conversation-settings.ts';

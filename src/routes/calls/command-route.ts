@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ok, type RouteReply, route } from '../../http/route/route.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import type { Calls } from '../../phone/calls/calls.ts';
 import type { LiveCommand } from '../../phone/calls/commands/live-command.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
 import { ownerOf } from './call-owner.ts';
 import { CallParams } from './call-shape.ts';
 

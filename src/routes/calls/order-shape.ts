@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { isStorable } from '../../kernel/storable.ts';
 import type { SharedOrder } from '../../phone/batches/batch.ts';
 import { ON_MACHINE } from '../../phone/calls/call.ts';
 import { PHONE_LIMITS } from '../../phone/limits.ts';
 import { CALL_OVERRIDES_SHAPE, readCallOverrides } from '../../phone/voice/call-overrides.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
 import { RawAmount } from '../raw-amount.ts';
 
 /** Members of a body that say how a call is placed, beside whom it calls. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseUsd } from '../../kernel/amount.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { isStorable } from '../../platform/postgres/storable.ts';
+import { isStorable } from '../../kernel/storable.ts';
 import { SPEND_LIMITS } from '../limits.ts';
 
 /** Purchase that an agent made outside of this server. */

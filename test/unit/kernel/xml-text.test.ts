@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { xmlText } from '../../../src/kernel/storable.ts';
 import { transferTwiml, whisperTwiml } from '../../../src/phone/carriers/twilio/twiml.ts';
-import { xmlText } from '../../../src/platform/postgres/storable.ts';
 
 /** The characters that XML 1.0 allows. */
 const ALLOWED = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u;

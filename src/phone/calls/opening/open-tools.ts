@@ -1,5 +1,5 @@
+import { headOf } from '../../../kernel/storable.ts';
 import type { Reserve } from '../../../ledger/rules/requests.ts';
-import { headOf } from '../../../platform/postgres/storable.ts';
 import { CallTools } from '../../tools/call-tools.ts';
 import { findToolCalls } from '../../tools/tool-store.ts';
 import { NOTES } from '../../voice/notes.ts';

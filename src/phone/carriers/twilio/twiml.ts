@@ -1,4 +1,4 @@
-import { xmlText } from '../../../platform/postgres/storable.ts';
+import { xmlText } from '../../../kernel/storable.ts';
 import { PHONE_LIMITS } from '../../limits.ts';
 import type { TransferOrder } from '../carrier.ts';
 import type { TwilioHooks } from './hooks.ts';

@@ -1,6 +1,6 @@
+import { storableJson } from '../../../kernel/storable.ts';
 import { insertEvents } from '../../../ledger/store/agent-funds.ts';
 import type { Sql } from '../../../platform/postgres/sql.ts';
-import { storableJson } from '../../../platform/postgres/storable.ts';
 import { findWallet } from '../../calls/account-store.ts';
 import type { Call } from '../../calls/call.ts';
 import { callAnalyzed } from '../../calls/call-events.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import { isObject } from '../../../kernel/json.ts';
-import { headOf } from '../../../platform/postgres/storable.ts';
+import { headOf } from '../../../kernel/storable.ts';
 import type { LlmPiece } from '../../../voice/session/voice-pipeline.ts';
 import { PHONE_LIMITS } from '../../limits.ts';
 import { actionPiece, readCallAction } from '../call-actions.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorable } from '../../../platform/postgres/storable.ts';
+import { isStorable } from '../../../kernel/storable.ts';
 import { SPEND_LIMITS } from '../../../spend/limits.ts';
 
 const status = z.enum(['success', 'failure', 'partial', 'unknown']);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { CONFIG_LIMITS } from '../../../config/limits.ts';
 import { created, route } from '../../../http/route/route.ts';
+import { isStorable } from '../../../kernel/storable.ts';
 import { readSpender } from '../../../models/purchase/read-spender.ts';
 import { RETRIED } from '../../../phone/batches/batch.ts';
 import type { Batches } from '../../../phone/batches/batches.ts';
 import { RECIPIENT_SHAPE } from '../../../phone/batches/read-recipients.ts';
 import { PHONE_LIMITS } from '../../../phone/limits.ts';
-import { isStorable } from '../../../platform/postgres/storable.ts';
 import { CALL_ORDER_SHAPE, readCallOrder } from '../order-shape.ts';
 import { BatchRecord, batchRecord } from './batch-shape.ts';
 

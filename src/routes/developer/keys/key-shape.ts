@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_LIMITS } from '../../../accounts/limits.ts';
 import { requestErrors } from '../../../http/route/errors.ts';
-import { isStorable } from '../../../platform/postgres/storable.ts';
+import { isStorable } from '../../../kernel/storable.ts';
 
 /** Members of a request for a key of either kind, developer or agent. */
 export const keyRequest = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorable } from '../../../platform/postgres/storable.ts';
+import { isStorable } from '../../../kernel/storable.ts';
 
 /** Provider name from the path. `ProviderKeys` checks the name and lists the valid names in its error. */
 export const ProviderParams = z.object({

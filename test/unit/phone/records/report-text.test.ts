@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isStorable } from '../../../../src/kernel/storable.ts';
 import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
 import type { StoredTurn } from '../../../../src/phone/records/call-summary.ts';
 import { summaryText, transcriptText } from '../../../../src/phone/records/report-text.ts';
-import { isStorable } from '../../../../src/platform/postgres/storable.ts';
 
 const CALL = {
   direction: 'inbound',

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  headOf,
-  isStorable,
-  storableJson,
-  storableText,
-} from '../../../../src/platform/postgres/storable.ts';
+import { headOf, isStorable, storableJson, storableText } from '../../../src/kernel/storable.ts';
 
 describe('a text that is kept', () => {
   it('a storable text may be in any script, with whole characters and no NUL', () => {
