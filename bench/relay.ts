@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import type { HttpResponse } from 'uWebSockets.js';
+import { setMaxListeners } from 'node:events';
 import { Pool } from 'undici';
 import { loadUws } from '../src/http/server/uws.ts';
 import { systemClock } from '../src/kernel/clock.ts';

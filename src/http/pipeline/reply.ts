@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { LightSignal } from '../../kernel/light-signal.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';

@@ -1,5 +1,5 @@
-import { connect, type Socket } from 'node:net';
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { connect, type Socket } from 'node:net';
 import { type Random, randomHex } from '../../kernel/random.ts';
 import { HTTP_LIMITS } from '../limits.ts';
 import { ListenError, listenOn } from '../server/listen-on.ts';
