@@ -1,7 +1,7 @@
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { argumentsText } from '../chat/read-answer.ts';
 import { signatureOf } from '../chat/signed-call.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { ObjectEnd } from './object-end.ts';
 
 /** Fields of a call in one delta of an upstream. */
@@ -169,7 +169,7 @@ export class AnsweredCalls {
   }
 
   #begin(index: number | undefined, name: string): AnsweredCall {
-    const { toolCallsPerAnswer: most } = LIMITS;
+    const { toolCalls: most } = MODEL_LIMITS.chat;
     if (this.#count >= most) throw new Error(`an answer has more than ${most} tool calls`);
     const call = new AnsweredCall(this.#count++, index);
     call.name = name;
@@ -181,7 +181,8 @@ export class AnsweredCalls {
 
   *#hold(call: AnsweredCall, text: string): Generator<HeardCall> {
     call.held += text;
-    if (call.held.length > LIMITS.heldCallChars) throw new Error('too much of a call is held');
+    if (call.held.length > MODEL_LIMITS.chat.heldCallChars)
+      throw new Error('too much of a call is held');
     if (this.#unsigned === call && call.signature === '') return;
     if (this.#unsigned === call) this.#unsigned = undefined;
     yield* this.#tell(call);

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../kernel/limits.ts';
 import { signedId } from '../chat/signed-call.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import type { AnsweredCall } from './answered-calls.ts';
 import type { MessageBlocks } from './message-blocks.ts';
 
@@ -48,7 +48,7 @@ export class CallBlocks {
     if (block !== this.#open[0]) {
       block.held += text;
       this.#heldChars += text.length;
-      if (this.#heldChars <= LIMITS.heldCallChars) return;
+      if (this.#heldChars <= MODEL_LIMITS.chat.heldCallChars) return;
       throw new Error('too much of the tool calls comes side by side');
     }
     this.#writer.input(text);

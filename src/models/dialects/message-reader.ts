@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { MessageTap } from '../providers/anthropic/message-tap.ts';
 import { readPlainDelta } from '../providers/anthropic/plain-delta.ts';
 import { member, textMember } from '../providers/anthropic/read-json.ts';
@@ -132,7 +132,7 @@ export class MessageReader implements AnswerSource {
     const name = textMember(block, 'name');
     const input = writeArguments(block.input);
     const isCall = id !== '' && name !== '' && input !== undefined && !this.#open.has(index);
-    if (!isCall || this.#calls >= LIMITS.toolCallsPerAnswer) {
+    if (!isCall || this.#calls >= MODEL_LIMITS.chat.toolCalls) {
       throw new StreamBroken('a tool call is none, or one too many');
     }
     const call = new AnsweredCall(this.#calls++, undefined);

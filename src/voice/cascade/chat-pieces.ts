@@ -1,12 +1,13 @@
 import type { CutReason } from '../../../machines/voice-turn.ts';
 import { tryParseJson } from '../../kernel/json/parse-json.ts';
 import { isObject } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
 import { type AnsweredCall, AnsweredCalls } from '../../models/dialects/answered-calls.ts';
+import { MODEL_LIMITS } from '../../models/limits.ts';
 import { StreamBroken } from '../../models/providers/openai/answer-reader.ts';
 import { parseData } from '../../models/providers/openai/chat-tap.ts';
 import { SseEvents } from '../../models/providers/openai/sse-events.ts';
 import { ReportedError } from '../../models/providers/reported-error.ts';
+import { VOICE_LIMITS } from '../limits.ts';
 import type { BrokenCall, LlmPiece } from '../session/voice-pipeline.ts';
 
 /**
@@ -82,7 +83,7 @@ export class ChatPieces {
     for (const text of [delta.content, delta.refusal]) {
       if (!isText(text)) continue;
       this.#textChars += text.length;
-      if (this.#textChars > LIMITS.realtimeReplyChars) this.#isFull = true;
+      if (this.#textChars > VOICE_LIMITS.realtime.replyChars) this.#isFull = true;
       this.#count(text);
       pieces.push({ kind: 'text', text });
     }
@@ -92,14 +93,14 @@ export class ChatPieces {
   #call(call: AnsweredCall, text: string): void {
     if (this.#isFull) return;
     const known = this.#arguments.get(call);
-    if (known === undefined && this.#arguments.size >= LIMITS.realtimeTools) {
+    if (known === undefined && this.#arguments.size >= VOICE_LIMITS.realtime.tools) {
       this.#isFull = true;
       return;
     }
     if (text !== '') this.#count(text);
     const whole = (known ?? '') + text;
     this.#arguments.set(call, whole);
-    if (whole.length <= LIMITS.realtimeItemChars) return;
+    if (whole.length <= MODEL_LIMITS.link.itemChars) return;
     // A call that is longer than an item is dropped, because a client could not send it back.
     this.#arguments.delete(call);
     this.#isFull = true;
@@ -112,13 +113,13 @@ export class ChatPieces {
 
   #count(text: string): void {
     this.#chars += text.length;
-    if (this.#chars > LIMITS.realtimeAnswerChars) this.#isFull = true;
+    if (this.#chars > VOICE_LIMITS.realtime.answerChars) this.#isFull = true;
   }
 }
 
 const NOT_READABLE =
   'The arguments are no whole JSON, or are nested too deeply. Call the function again with a JSON object.';
-const TOO_LONG = `The arguments have more than ${LIMITS.realtimeItemChars} characters. Call the function again with fewer.`;
+const TOO_LONG = `The arguments have more than ${MODEL_LIMITS.link.itemChars} characters. Call the function again with fewer.`;
 
 const namesOf = ({ id, name }: AnsweredCall) => ({
   name: name.slice(0, 128),

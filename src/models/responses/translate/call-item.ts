@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../../kernel/json/parse-json.ts';
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnsweredCall } from '../../dialects/answered-calls.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import { CustomInput } from './custom-tool.ts';
 import { ItemEvents, type ItemPlace, type ItemStatus, type OutputItem } from './output-items.ts';
 import type { CalledTool } from './tool-names.ts';
@@ -140,7 +140,7 @@ function searchForm(): CallForm {
       return undefined;
     },
     end() {
-      if (text !== '') told = tryParseJson(text, LIMITS.responses.callJson) || text;
+      if (text !== '') told = tryParseJson(text, RESPONSES_LIMITS.answer.callJson) || text;
       return [];
     },
     shown: () => ({ type: 'tool_search_call', execution: 'client', arguments: told }),

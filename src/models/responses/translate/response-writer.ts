@@ -1,12 +1,13 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { withMembers } from '../../../kernel/json/write-json.ts';
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import { signedId } from '../../chat/signed-call.ts';
 import type { AnswerEvent, AnswerWriter } from '../../dialects/answer-event.ts';
 import type { AnsweredCall } from '../../dialects/answered-calls.ts';
 import { ReportedError } from '../../providers/reported-error.ts';
 import { writeEvent } from '../../providers/responses/response-event.ts';
 import { responseUsage } from '../../providers/responses/response-usage.ts';
+import { RESPONSES_LIMITS } from '../limits.ts';
 import type { ResponseHead } from '../response-head.ts';
 import { CALL_PREFIXES, CallItem } from './call-item.ts';
 import {
@@ -28,7 +29,7 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
 
 type WrittenEvent = Parameters<typeof writeEvent>[0];
 
-const { outputParts } = LIMITS.responses;
+const { outputParts } = RESPONSES_LIMITS.answer;
 
 /**
  * Writes a response and its events, in the order of the answer. Thoughts, words, refusals and calls become items,
@@ -80,7 +81,7 @@ export class ResponseWriter implements AnswerWriter {
   take(): string {
     let text = '';
     let taken = 0;
-    while (taken < this.#events.length && text.length < LIMITS.jsonBytesPerTurn) {
+    while (taken < this.#events.length && text.length < JSON_LIMITS.bytesPerTurn) {
       const event = this.#events[taken++] as string | WrittenEvent;
       text += typeof event === 'string' ? event : writeEvent(event);
     }

@@ -1,6 +1,6 @@
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
 import { parseJsonInTurns } from '../../../kernel/json/parse-json-in-turns.ts';
 import type { Json } from '../../../kernel/json.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { AnswerSource } from '../../dialects/answer-event.ts';
 import { tellCompletion } from '../../dialects/chat-reader.ts';
 import { WrittenStream } from '../../dialects/written-stream.ts';
@@ -42,7 +42,7 @@ export async function translateCompletion(
 
 function readJson(body: Uint8Array): Promise<unknown> {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return parseJsonInTurns(bytes, LIMITS.upstreamJson).catch(() => undefined);
+  return parseJsonInTurns(bytes, JSON_LIMITS.upstream).catch(() => undefined);
 }
 
 /** Writes the answer of an upstream of another dialect as the events of a response. */

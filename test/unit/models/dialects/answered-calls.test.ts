@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { AnsweredCalls, type HeardCall } from '../../../../src/models/dialects/answered-calls.ts';
 import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
 import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
 import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { TranslatedResponse } from '../../../../src/models/responses/translate/translated-response.ts';
 import { ChatPieces } from '../../../../src/voice/cascade/chat-pieces.ts';
 import { BARE_HEAD, chatStreamOf } from '../../../support/chat-answer.ts';
@@ -107,7 +107,7 @@ describe('the calls of an answer', () => {
   });
 
   it('tool calls beyond the limit per answer are refused', () => {
-    const many = Array.from({ length: LIMITS.toolCallsPerAnswer }, (_, index) =>
+    const many = Array.from({ length: MODEL_LIMITS.chat.toolCalls }, (_, index) =>
       call('a', '{}', { index }),
     );
     expect(heard([many])).toHaveLength(many.length);
@@ -137,7 +137,7 @@ describe('the calls of an answer', () => {
       { call: { name: 'a' }, text: '{}' },
       { call: { name: 'b' }, text: '{}' },
     ]);
-    const long = call('a', 'x'.repeat(LIMITS.heldCallChars + 1));
+    const long = call('a', 'x'.repeat(MODEL_LIMITS.chat.heldCallChars + 1));
     expect(() => heard([[long]], true)).toThrow('held');
   });
 });

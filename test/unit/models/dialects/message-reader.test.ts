@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { MessageReader } from '../../../../src/models/dialects/message-reader.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import {
   CREATED,
   chatOf,
@@ -163,7 +163,7 @@ describe('a stream of tool calls', () => {
   });
 
   it('an Anthropic stream fails at a tool call without an id or a name, with the number of an open call, or beyond the limit', async () => {
-    const calls = Array.from({ length: LIMITS.toolCallsPerAnswer + 1 }, (_, i) =>
+    const calls = Array.from({ length: MODEL_LIMITS.chat.toolCalls + 1 }, (_, i) =>
       opened(i, tool(`t${i}`)),
     );
     const failureOf = async (...events: Event[]) =>
@@ -196,7 +196,7 @@ describe('what a stream has come to', () => {
     expect(chat.metered().usage).toEqual({ ...prompt, outputTokens: 1 });
     await chat.next();
     expect(chat.metered()).toMatchObject({
-      usage: { ...prompt, outputTokens: 120 / LIMITS.charsPerToken },
+      usage: { ...prompt, outputTokens: 120 / MODEL_LIMITS.tokens.charsEach },
       answerChars: 120,
     });
     await chat.next();
@@ -268,7 +268,7 @@ describe('a stream that does not become whole', () => {
 
   it('an Anthropic stream fails at an event above the size limit, wherever its pieces end', async () => {
     const piece = Buffer.alloc(64 * 1024, 'x');
-    const count = Math.ceil(LIMITS.sseEventBytes / piece.length) + 1;
+    const count = Math.ceil(MODEL_LIMITS.upstream.sseEventBytes / piece.length) + 1;
     const pieces = [wire([start()]), Buffer.from('data: '), ...Array(count).fill(piece)];
     const { failure, metered } = await runMessages(pieces);
     expect(failure).toBe('an event is too large');

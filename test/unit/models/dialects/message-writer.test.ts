@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../../../src/kernel/limits.ts';
 import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
 import { MessageBlocks } from '../../../../src/models/dialects/message-blocks.ts';
 import { MessageWriter } from '../../../../src/models/dialects/message-writer.ts';
 import { WrittenStream } from '../../../../src/models/dialects/written-stream.ts';
+import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 import { messageIdOf, toolIdOf } from '../../../../src/models/messages/from-chat/chat-words.ts';
 import { messageOfCompletion } from '../../../../src/models/messages/from-chat/message-of-completion.ts';
 import { readArguments } from '../../../../src/models/messages/from-chat/read-arguments.ts';
@@ -136,7 +136,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
   });
 
   it('a chat stream translated to Messages breaks when the held pieces of parallel tool calls exceed the limit', async () => {
-    const part = 'x'.repeat(LIMITS.heldCallChars / 4);
+    const part = 'x'.repeat(MODEL_LIMITS.chat.heldCallChars / 4);
     const { error, stopped } = await read([
       callEvent(0, { name: 'a', arguments: '{' }, { id: '1' }),
       callEvent(1, { name: 'b', arguments: '' }, { id: '2' }),
@@ -201,7 +201,7 @@ describe('a stream of the OpenAI dialect as a message', () => {
     const call = callEvent(0, { name: 'a', arguments: '{' }, { id: '1' });
     const interrupted = await read([call, textEvent('so'), callEvent(0, { arguments: '}' })]);
     expect(interrupted.error).toMatchObject({ name: 'StreamBroken' });
-    const many = Array.from({ length: LIMITS.toolCallsPerAnswer + 1 }, (_, i) =>
+    const many = Array.from({ length: MODEL_LIMITS.chat.toolCalls + 1 }, (_, i) =>
       callEvent(i, { name: 'a', arguments: '{}' }, { id: `c${i}` }),
     );
     expect((await read(many)).error).toMatchObject({ name: 'StreamBroken' });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../../src/kernel/json.ts';
-import { LIMITS } from '../../../../../src/kernel/limits.ts';
 import { readChat } from '../../../../../src/models/dialects/chat-reader.ts';
 import type { ChatStream } from '../../../../../src/models/providers/chat-rail.ts';
 import { StreamBroken } from '../../../../../src/models/providers/openai/answer-reader.ts';
+import { RESPONSES_LIMITS } from '../../../../../src/models/responses/limits.ts';
 import type { CalledTool } from '../../../../../src/models/responses/translate/tool-names.ts';
 import {
   TranslatedResponse,
@@ -310,7 +310,7 @@ describe('a chat stream as a response', () => {
     ['reports an error', [`data: ${JSON.stringify({ error: { code: 'overloaded' } })}\n\n`]],
     [
       'has one item too many',
-      Array.from({ length: LIMITS.responses.outputParts }, (_, at) =>
+      Array.from({ length: RESPONSES_LIMITS.answer.outputParts }, (_, at) =>
         callEvent(at, { name: 'a', arguments: '{}' }, { id: `${at}` }),
       ),
     ],
@@ -334,12 +334,12 @@ describe('a chat stream as a response', () => {
   );
 
   it('a chat stream translated to Responses stops its upstream when a repeated chunk has one part too many', async () => {
-    const turns = Array.from({ length: LIMITS.responses.outputParts }, () => [
+    const turns = Array.from({ length: RESPONSES_LIMITS.answer.outputParts }, () => [
       deltaEvent({ content: 'word' }),
       deltaEvent({ reasoning_content: 'thought' }),
     ]).flat();
     let stops = 0;
-    const chat = chatStreamOf(turns.slice(0, LIMITS.responses.outputParts + 1));
+    const chat = chatStreamOf(turns.slice(0, RESPONSES_LIMITS.answer.outputParts + 1));
     const counted = { ...chat, stop: () => stops++ };
     const events = eventsOf(translated(counted));
     await expect(events).rejects.toThrow(new StreamBroken('a delta cannot be added to the answer'));
