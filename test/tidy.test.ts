@@ -5,10 +5,7 @@ import { namesWithoutSubject, riddlesOf } from './support/riddles.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/**
- * The domains, each of which may import those above it in this list and none below. A path belongs to the longest entry
- * that it lies in.
- */
+/** The domains. Each imports from those above it alone. A path belongs to the longest entry that it lies in. */
 const DOMAINS: readonly string[] = [
   'src/supported-node.mjs',
   'src/kernel',

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../kernel/json.ts';
-import { LIMITS } from '../../kernel/limits.ts';
+import { MODEL_LIMITS } from '../limits.ts';
 import { BETWEEN_MESSAGES } from '../messages/responses/completion-of-response.ts';
 import { finishReasonOf } from '../messages/responses/finish-reason.ts';
 import { textMember } from '../providers/anthropic/read-json.ts';
@@ -98,7 +98,7 @@ export class ResponseReader implements AnswerSource {
   #callAt(index: unknown, item: Json = {}): AnsweredCall {
     const known = this.#calls.get(index);
     if (known !== undefined) return known;
-    const { toolCallsPerAnswer: most } = LIMITS;
+    const { toolCalls: most } = MODEL_LIMITS.chat;
     if (this.#calls.size >= most) throw new Error(`an answer has more than ${most} tool calls`);
     const call = new AnsweredCall(this.#calls.size, undefined);
     call.id = textMember(item, 'call_id');

@@ -1,12 +1,12 @@
 import type { ApiError } from '../../../kernel/api-error.ts';
 import { assert } from '../../../kernel/assert.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { LIMITS } from '../../../kernel/limits.ts';
 import type { StopSignal } from '../../../kernel/stop-signal.ts';
 import type { GuardedAnswer } from '../../../platform/egress/exchange.ts';
 import { readBounded } from '../../../platform/egress/read-body.ts';
 import { BodyTooLarge, SendFailed } from '../../../platform/egress/send-failed.ts';
 import { reservationErrors } from '../../../x402/errors.ts';
+import { MODEL_LIMITS } from '../../limits.ts';
 import type { OpenedAnswer } from '../open-answer.ts';
 import { StreamBroken } from '../openai/answer-reader.ts';
 import type { CollectedAnswer } from '../openai/collect-answer.ts';
@@ -39,7 +39,7 @@ export function createPaidPool(deps: {
   readonly headers?: Readonly<Record<string, string>>;
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }): UpstreamPool {
-  const firstByteMs = LIMITS.paidFirstByteMs;
+  const firstByteMs = MODEL_LIMITS.upstream.paidFirstByteMs;
   const limits = { ...UPSTREAM_LIMITS, firstByteMs, ...deps.limits };
   const { idleMs, responseBytes, totalMs } = limits;
   const url = urlBelow(deps.baseUrl, deps.path).href;
