@@ -85,7 +85,7 @@ export const MODEL_LIMITS = {
     vectorBytesPerTurn: 64 * 1024,
   },
   transcription: {
-    /** Bytes of an audio file to be transcribed. The form of its upload may have `formFieldsBytes` more. */
+    /** Bytes of an audio file to be transcribed. The form of its upload may have `HTTP_LIMITS.form.fieldsBytes` more. */
     fileBytes: 25 * 1024 * 1024,
     promptChars: 16_384,
     /** Longest sound of one request to the local transcribers, which work a few times faster than real time. */

@@ -88,7 +88,7 @@ export const PAYMENT_LIMITS = {
     walletsPerPass: 500,
     /** Blocks by which rounds overlap: ten minutes, so that each block is read two or three times. */
     overlapBlocks: 300,
-    /** Blocks read for one page at most. The number is divided and multiplied as in `blocksPerTick`. */
+    /** Blocks read for one page at most. The number is divided and multiplied as in `chain.blocksPerTick`. */
     blocks: { least: 16, most: 5_000, fewer: 4, more: 2 },
     /** Blocks that a round may be behind at its end. A round that is farther behind is followed by the next round at once. */
     lagBlocks: 900,

@@ -167,7 +167,7 @@ export const PHONE_LIMITS = {
     /** Hosts that a model may call with `call_vendor`, and characters of each. */
     hosts: 20,
     hostChars: 253,
-    /** Arguments of one tool call, as the model wrote them. At most `realtimeItemChars`, where an answer is cut. */
+    /** Arguments of one tool call, as the model wrote them. At most `MODEL_LIMITS.link.itemChars`, where an answer is cut. */
     argumentChars: 65_536,
     /** Time that a tool takes before a filler is spoken. */
     fillerAfterMs: 1_500,

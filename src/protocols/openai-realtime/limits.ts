@@ -1,6 +1,6 @@
 /** Limits of OpenAI's Realtime protocol, and of its sessions at an upstream. */
 export const REALTIME_LIMITS = {
-  /** Characters of one image in its event, and of all images that a conversation keeps. */
+  /** Characters of one image in its event. */
   imageChars: 1_000_000,
   instructionsChars: 65_536,
   toolsChars: 65_536,
