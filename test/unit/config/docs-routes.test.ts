@@ -22,9 +22,11 @@ const PAGES = [
   ...filesBelow('docs', '.md').filter((path) => !path.startsWith('docs/decisions/')),
 ];
 
-const SOCKETS = filesBelow('src/sockets', '.ts').flatMap((file) =>
-  [...read(file).matchAll(/path: '(\/v\d\/[^']+)'/g)].map(([, path = '']) => `GET ${path}`),
-);
+const SOCKETS = ['src/sockets', 'src/protocols']
+  .flatMap((folder) => filesBelow(folder, '.ts'))
+  .flatMap((file) =>
+    [...read(file).matchAll(/path: '(\/v\d\/[^']+)'/g)].map(([, path = '']) => `GET ${path}`),
+  );
 const SERVED = [
   ...ROUTES.map(({ method, path }) => `${method} ${documentedPath(path)}`),
   ...SOCKETS,
