@@ -20,7 +20,7 @@ export const phoneErrors = {
     refusal(
       400,
       'invalid_phone_number',
-      'phoneNumber: a number with its country, such as +14155550100.',
+      'phoneNumber: must be a number with its country, such as +14155550100.',
     ),
   doNotCallFull: (limit: number) =>
     refusal(
@@ -34,11 +34,11 @@ export const phoneErrors = {
   invalidToNumber: (message: string) => refusal(400, 'invalid_to_number', `toNumber: ${message}.`),
   invalidTransfer: (message: string) => refusal(400, 'invalid_to_number', `to: ${message}.`),
   invalidDays: () => refusal(400, 'invalid_days', 'days: a whole number from 1 to 365.'),
-  maxSpendTooLow: (requiredRaw: string) =>
+  maxSpendTooLow: (maxSpendRaw: string, requiredRaw: string) =>
     refusal(
       400,
       'max_spend_too_low',
-      `maxSpendRaw must cover one minute of the call, which is ${requiredRaw}.`,
+      `maxSpendRaw is ${maxSpendRaw}; one minute of the call needs ${requiredRaw}. Raise it or leave it out.`,
       { required: requiredRaw },
     ),
   invalidAnalysis: (message: string) =>
@@ -200,7 +200,11 @@ export const phoneErrors = {
       NO_RETRY,
     ),
   noSuchCaller: () =>
-    refusal(400, 'invalid_from_number', 'from: a number with its country, such as +14155550100.'),
+    refusal(
+      400,
+      'invalid_from_number',
+      'from: must be a number with its country, such as +14155550100.',
+    ),
   noNumberToRing: () =>
     refusal(
       409,

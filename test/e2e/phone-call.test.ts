@@ -165,7 +165,12 @@ describe.concurrent('a call is not placed', () => {
     const agent = await caller('stingy');
     await refused(agent, agent.place({ maxSpendRaw: '19199' }), {
       status: 400,
-      body: { error: 'max_spend_too_low', required: '19200' },
+      body: {
+        error: 'max_spend_too_low',
+        required: '19200',
+        message:
+          'maxSpendRaw is 19199; one minute of the call needs 19200. Raise it or leave it out.',
+      },
     });
   });
 

@@ -24,7 +24,7 @@ export async function placeCall(deps: CallDeps, order: CallOrder): Promise<Place
   const { carrier, random, rateCard } = deps;
   const { accountId, agentId, to } = order;
   if (!E164.test(to)) {
-    throw phoneErrors.invalidToNumber('a number in E.164, such as +14155550100');
+    throw phoneErrors.invalidToNumber('must be a number with its country, such as +14155550100');
   }
   const refusal = await deps.refusalOf(to, accountId);
   if (refusal !== undefined) throw phoneErrors.invalidToNumber(refusal.message);

@@ -55,7 +55,7 @@ export async function judgeNumber(
   { callingHours, countries, doNotCall, nowMs }: DiallingPolicy,
 ): Promise<DiallingVerdict> {
   if (!E164.test(toNumber)) {
-    return refused('not_e164', 'a number with its country, such as +14155550100');
+    return refused('not_e164', 'must be a number with its country, such as +14155550100');
   }
   // The library's numbering plans take 70 ms and 10 MB, which only a server that places calls needs.
   const { default: parse } = await import('libphonenumber-js/max');

@@ -21,11 +21,16 @@ const storable = (mostChars: number) =>
     .max(mostChars)
     .refine(isStorable, { message: 'must hold no NUL and no half characters' });
 
+const BAD_NAME = 'the name must have letters, digits and _ alone, up to 64';
+
 const record = (valueChars: number) =>
   z
     .record(
-      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be a name of letters, digits and _'),
-      z.union([storable(valueChars), z.number(), z.boolean()]),
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/),
+      z.union([storable(valueChars), z.number(), z.boolean()], {
+        error: 'must be a text, a number, true or false',
+      }),
+      { error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined) },
     )
     .refine((given) => Object.keys(given).length <= BOUNDS.entries, {
       message: `must have at most ${BOUNDS.entries} members`,

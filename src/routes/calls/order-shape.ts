@@ -26,7 +26,12 @@ export const CALL_ORDER_SHAPE = {
   report: z.boolean().default(false),
   /** Judge of the call after its end: rules for free, or the model of the call at its price. Asks for a report as well. */
   analysis: z
-    .union([z.enum(['rules', 'model']), z.strictObject({ schema: z.record(z.string(), z.any()) })])
+    .union(
+      [z.enum(['rules', 'model']), z.strictObject({ schema: z.record(z.string(), z.any()) })],
+      {
+        error: 'must be "rules", "model" or {"schema": {…}}',
+      },
+    )
     .optional(),
   /** As `record`, which it replaces where both are named. */
   recording: z.boolean().optional(),

@@ -36,7 +36,8 @@ async function requireTarget(
   { accountId }: Call,
   to: string,
 ): Promise<void> {
-  if (!E164.test(to)) throw phoneErrors.invalidTransfer('a number such as +14155550100');
+  if (!E164.test(to))
+    throw phoneErrors.invalidTransfer('must be a number with its country, such as +14155550100');
   const refusal = await deps.refusalOf(to, accountId);
   if (refusal !== undefined) throw phoneErrors.invalidTransfer(refusal.message);
 }
@@ -48,7 +49,7 @@ async function obeyCommands(
 ): Promise<void> {
   for (const { callId, command } of await takeCommands(sql, callIds)) {
     try {
-      live.get(callId)?.command(command);
+      live.get(callId)?.commands.obey(command);
     } catch (err) {
       log.error({ err, callId, command: command.kind }, 'a command of a call failed');
     }

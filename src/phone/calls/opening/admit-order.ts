@@ -40,7 +40,9 @@ export function spendOf(
   const leastRaw = minuteRaw(rateCard, line, order.isRecorded);
   const ceilingRaw = PHONE_LIMITS.call.ceilingRaw;
   const maxSpendRaw = minRaw(order.maxSpendRaw ?? ceilingRaw, ceilingRaw);
-  if (maxSpendRaw < leastRaw) throw phoneErrors.maxSpendTooLow(leastRaw.toString());
+  if (maxSpendRaw < leastRaw) {
+    throw phoneErrors.maxSpendTooLow(`${maxSpendRaw}`, `${leastRaw}`);
+  }
   return { leastRaw, maxSpendRaw };
 }
 
