@@ -87,6 +87,19 @@ describe.concurrent('a call', () => {
     expect(await checkInvariants(world.sql)).toEqual([]);
   }, 120_000);
 
+  it('a phone call whose hold covers less than the longest answer hears the caller and answers', async () => {
+    const agent = await caller('frugal');
+    callees.set(agent.number, new AskingCallee(await phoneSpeech('What is my balance?')));
+    const { body } = await agent.place({ maxSpendRaw: '100000', report: true });
+    const callId = String(body.callId);
+    await agent.until(callId, { status: 'completed', endReason: 'call_ended' });
+    const report = await ask(`${world.url}/v1/calls/${callId}/report`, { headers: agent.headers });
+    const { transcript } = report.body as { transcript: { role: string }[] };
+    expect(transcript.map(({ role }) => role)).toEqual(
+      expect.arrayContaining(['user', 'assistant']),
+    );
+  }, 120_000);
+
   it('a phone call ends when its agent hangs up, and a second hang-up finds it ended', async () => {
     const agent = await caller('hanger');
     const { callId } = (await agent.place()).body as { callId: string };

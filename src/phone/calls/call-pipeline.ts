@@ -149,7 +149,10 @@ class BesideOperator implements CascadeHolds {
   }
 
   /** Extends the models' reserves alone. The cascade knows nothing of the line, whose part stays in the main hold. */
-  makeWhole(reserves: Reserves, isQuiet?: boolean): Promise<Extension> {
-    return this.#holds.makeWhole(ofModels(reserves), isQuiet);
+  async makeWhole(reserves: Reserves, isQuiet?: boolean): Promise<Extension> {
+    const verdict = await this.#holds.makeWhole(ofModels(reserves), isQuiet);
+    if (verdict.kind !== 'refused' || verdict.fits === undefined) return verdict;
+    const { fits } = verdict;
+    return { ...verdict, fits: (fewer) => fits(ofModels(fewer)) };
   }
 }
