@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
+import type { AnswerRequest } from '../../voice/session/answer-request.ts';
 import { writtenMessage } from '../../voice/session/conversation.ts';
 import { scriptedAnswer } from '../../voice/session/scripted-llm.ts';
 import type { SessionConfig } from '../../voice/session/session-config.ts';
@@ -30,7 +31,7 @@ import { StreamHandover } from '../voice/stream-handover.ts';
 import { bargeInRules } from '../voice/tuning/turn-settings.ts';
 import { LiveActions } from './actions/live-actions.ts';
 import { AfterAnswer } from './after-answer.ts';
-import { type LiveCommand, obey } from './commands/live-command.ts';
+import { CommandQueue } from './commands/command-queue.ts';
 import { playOut } from './last-words.ts';
 import type { ActionOfCall, LiveCallOptions } from './live-call-options.ts';
 import { NamedTimers } from './named-timers.ts';
@@ -60,6 +61,7 @@ export class LiveCall {
   readonly #announcement: Announcement;
   readonly #after: AfterAnswer;
   readonly tools: ToolTurns;
+  readonly commands = new CommandQueue(this);
   readonly #timers: NamedTimers;
   readonly #handover: StreamHandover;
   /** Monotonic time, in milliseconds, of the peer's last sound or of the opening of the present stream. */
@@ -203,11 +205,6 @@ export class LiveCall {
     this.#remember({ role: 'user', content });
   }
 
-  /** Carries out a command of the developer. A muted call ignores it. */
-  command(command: LiveCommand): void {
-    if (!this.actions.isMuted) obey(this, command);
-  }
-
   /** Adds a system message, which the model reads with its next answer. */
   instruct(text: string): void {
     this.#remember({ role: 'system', content: text });
@@ -217,17 +214,14 @@ export class LiveCall {
     this.#options.events.act(action);
   }
 
-  /** Speaks a text without a model. */
-  say(text: string): void {
-    if (this.actions.isMuted) return;
-    this.#session.respond(scriptedAnswer(this.#session.config, text));
+  /** Speaks a text without a model. False: another answer is in progress, or the call is muted. */
+  say(text: string): boolean {
+    return this.#begin(scriptedAnswer(this.#session.config, text));
   }
 
-  /** Begins an answer of the responder that no turn of the caller prompted. */
-  respond(): void {
-    if (this.actions.isMuted) return;
-    const { config } = this.#session;
-    this.#session.respond({ config, metadata: {}, isInConversation: true });
+  /** Begins an answer of the responder that no turn of the caller prompted. False: as for `say`. */
+  respond(): boolean {
+    return this.#begin({ config: this.config, metadata: {}, isInConversation: true });
   }
 
   /**
@@ -335,6 +329,10 @@ export class LiveCall {
     });
   }
 
+  #begin(request: AnswerRequest): boolean {
+    return !this.actions.isMuted && this.#session.respond(request) === undefined;
+  }
+
   #greet(): void {
     const { beginMessage } = this.#options;
     if (beginMessage !== undefined) this.say(beginMessage);
@@ -361,6 +359,7 @@ export class LiveCall {
     // After an interruption the caller's next words or keys request the next answer.
     if (cause?.kind !== 'cancelled') this.#options.events.answered?.();
     queueMicrotask(() => this.tools.answered());
+    queueMicrotask(() => this.commands.answered());
   }
 
   #pressed(digit: string): void {

@@ -19,7 +19,7 @@ describe('a live call that a developer follows and commands', () => {
 
   it('the model reads a system message with its next answer, also after another process has taken the call over', async () => {
     const before = await phoneCall({ change: { injected: ['The caller is Ann.'] } });
-    before.call.command({ kind: 'inject', text: 'Offer a refund.', respond: false });
+    before.call.commands.obey({ kind: 'inject', text: 'Offer a refund.', respond: false });
     before.answers('Fine thanks.');
     await before.says('how are you');
     await before.passes(600);
@@ -31,7 +31,7 @@ describe('a live call that a developer follows and commands', () => {
     answers('One two three four. Five six seven eight.');
     await says('count');
     await passes(300);
-    call.command({ kind: 'say', text: 'Stop there.', interrupt: true });
+    call.commands.obey({ kind: 'say', text: 'Stop there.', interrupt: true });
     await passes(600);
     expect(turns.at(-1)).toBe('assistant: Stop there.');
   });
@@ -39,8 +39,32 @@ describe('a live call that a developer follows and commands', () => {
   it('a live call that waits for an answering machine ignores say commands', async () => {
     const { call, passes, turns } = await phoneCall();
     call.actions.mute();
-    call.command({ kind: 'say', text: 'Hello.', interrupt: false });
+    call.commands.obey({ kind: 'say', text: 'Hello.', interrupt: false });
     await passes(400);
     expect(turns).toEqual([]);
+  });
+
+  it('commands of a live call that come during an answer are carried out after it, in their order', async () => {
+    const { answers, call, passes, prompt, turns } = await phoneCall();
+    answers('Gladly.');
+    call.commands.obey({ kind: 'say', text: 'One moment.', interrupt: false });
+    call.commands.obey({ kind: 'say', text: 'We close at six.', interrupt: false });
+    call.commands.obey({ kind: 'inject', text: 'Offer a refund.', respond: true });
+    await passes(4_000);
+    expect(turns).toEqual([
+      'assistant: One moment.',
+      'assistant: We close at six.',
+      'assistant: Gladly.',
+    ]);
+    expect(prompt()).toContain('Offer a refund.');
+  });
+
+  it('a say command that interrupts goes before the commands that wait', async () => {
+    const { call, passes, turns } = await phoneCall();
+    call.commands.obey({ kind: 'say', text: 'One two three four five six.', interrupt: false });
+    call.commands.obey({ kind: 'say', text: 'We close at six.', interrupt: false });
+    call.commands.obey({ kind: 'say', text: 'Stop there.', interrupt: true });
+    await passes(4_000);
+    expect(turns.slice(-2)).toEqual(['assistant: Stop there.', 'assistant: We close at six.']);
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type LiveCommand, obey } from '../../../../../src/phone/calls/commands/live-command.ts';
+import { CommandQueue } from '../../../../../src/phone/calls/commands/command-queue.ts';
+import type { LiveCommand } from '../../../../../src/phone/calls/commands/live-command.ts';
 
 function done(command: LiveCommand): string[] {
   const steps: string[] = [];
-  obey(
-    {
-      say: (text) => void steps.push(`say ${text}`),
-      cutShort: () => void steps.push('cut'),
-      instruct: (text) => void steps.push(`instruct ${text}`),
-      respond: () => void steps.push('respond'),
-      act: (action) => void steps.push(JSON.stringify(action)),
-    },
-    command,
-  );
+  const begins = (step: string) => steps.push(step) > 0;
+  new CommandQueue({
+    actions: { isMuted: false },
+    say: (text) => begins(`say ${text}`),
+    cutShort: () => void steps.push('cut'),
+    instruct: (text) => void steps.push(`instruct ${text}`),
+    respond: () => begins('respond'),
+    act: (action) => void steps.push(JSON.stringify(action)),
+  }).obey(command);
   return steps;
 }
 
