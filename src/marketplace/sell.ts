@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Random } from '../kernel/random.ts';
-import { type ChargeRow, type EventRow, latencyOf } from '../ledger/rules/companion.ts';
+import { type ChargeRow, chargeRow, type EventRow } from '../ledger/rules/companion.ts';
 import type { HoldVerdict, Ledger, SettleVerdict } from '../ledger/rules/ledger.ts';
 import type { Hold, HoldRefusal, Spender } from '../ledger/rules/requests.ts';
 import { VendorGaveUp } from '../models/providers/vendors/vendor-api.ts';
@@ -216,25 +216,17 @@ const rowOf =
     },
   ): Row =>
   (costRaw) => [
-    {
-      agentId: spender.agentId,
-      keyId: spender.keyId ?? null,
+    chargeRow(spender, {
       targetUrl: url,
       targetHost: host,
       method: 'POST',
       status: made.status,
       costRaw,
-      model: null,
       rail: 'marketplace',
       usage: made.status === 'success' ? usage : {},
-      taskId: spender.taskId ?? null,
-      actionId: spender.actionId ?? null,
-      customerId: spender.customerId ?? null,
-      sessionId: null,
-      payee: null,
       responseStatusCode: made.code,
-      latencyMs: latencyOf(made.latencyMs),
-      overheadMs: latencyOf(made.latencyMs - made.upstreamMs),
-      upstreamMs: latencyOf(made.upstreamMs),
-    },
+      latencyMs: made.latencyMs,
+      overheadMs: made.latencyMs - made.upstreamMs,
+      upstreamMs: made.upstreamMs,
+    }),
   ];

@@ -81,7 +81,7 @@ async function readMessage(text: string): Promise<AskedResponse> {
   if (bytes.length > JSON_LIMITS.bytesPerTurn) await turnForLongWork();
   const { max_price, models, provider, usage, ...body } = shaped;
   const tellsCost = usage?.include === true;
-  return { body, tellsCost, wishes: readPreferences({ max_price, models, provider }) };
+  return { body, tellsCost, preferences: readPreferences({ max_price, models, provider }) };
 }
 
 /** Returns the members that a message has in common with an HTTP request. Throws the refusal of members that are not served. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
-import { type ChargeRow, latencyOf } from '../rules/companion.ts';
+import { type ChargeRow, chargeRow } from '../rules/companion.ts';
 import { makerOf } from '../rules/destination.ts';
 import type { Ledger } from '../rules/ledger.ts';
 import type { Node } from '../rules/node.ts';
@@ -132,31 +132,20 @@ export function createSettleOrphans(deps: {
   };
 }
 
-function chargeOf(
+const chargeOf = (
   session: OrphanSession,
-  journal: Journal,
-  chargedRaw: bigint,
-  ageMs: number,
-): ChargeRow {
-  return {
-    agentId: session.agentId,
-    keyId: session.keyId,
+  { usage }: Journal,
+  costRaw: bigint,
+  latencyMs: number,
+): ChargeRow =>
+  chargeRow(session, {
     targetUrl: session.target,
     targetHost: makerOf(session.model),
     method: 'GET',
     status: 'failed',
-    costRaw: chargedRaw,
+    costRaw,
     model: session.model,
-    rail: null,
-    usage: journal.usage,
-    taskId: session.taskId,
-    actionId: session.actionId,
-    customerId: session.customerId,
+    usage,
     sessionId: session.sessionId,
-    payee: null,
-    responseStatusCode: null,
-    latencyMs: latencyOf(ageMs),
-    overheadMs: null,
-    upstreamMs: null,
-  };
-}
+    latencyMs,
+  });

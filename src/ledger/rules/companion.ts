@@ -26,7 +26,47 @@ export type ChargeRow = {
   readonly upstreamMs: number | null;
 };
 
-/** Returns milliseconds for a charge row: whole and within the column's range, which a session of weeks exceeds. */
+/** Spender of a charge, and the tags of its request. */
+type ChargedTo = Pick<ChargeRow, 'agentId'> & {
+  readonly [K in 'keyId' | 'taskId' | 'actionId' | 'customerId']?: ChargeRow[K] | undefined;
+};
+
+/** Facts of a charge. An absent fact is unknown, or does not apply to the kind of charge. */
+type ChargeFacts = Pick<ChargeRow, 'targetUrl' | 'targetHost' | 'method' | 'status' | 'costRaw'> &
+  Partial<ChargeRow>;
+
+/** Builds the charge row of a purchase, of every kind. Milliseconds may be fractions. */
+export const chargeRow = (
+  { actionId = null, agentId, customerId = null, keyId = null, taskId = null }: ChargedTo,
+  facts: ChargeFacts,
+): ChargeRow => ({
+  agentId,
+  keyId,
+  targetUrl: facts.targetUrl,
+  targetHost: facts.targetHost,
+  method: facts.method,
+  status: facts.status,
+  costRaw: facts.costRaw,
+  model: facts.model ?? null,
+  rail: facts.rail ?? null,
+  usage: facts.usage ?? NO_USAGE,
+  taskId,
+  actionId,
+  customerId,
+  sessionId: facts.sessionId ?? null,
+  payee: facts.payee ?? null,
+  responseStatusCode: facts.responseStatusCode ?? null,
+  latencyMs: columnMs(facts.latencyMs),
+  overheadMs: columnMs(facts.overheadMs),
+  upstreamMs: columnMs(facts.upstreamMs),
+});
+
+const NO_USAGE = {};
+
+const columnMs = (ms: number | null | undefined): number | null =>
+  ms === null || ms === undefined ? null : latencyOf(ms);
+
+/** Returns milliseconds for a column: whole and within its range, which a session of weeks exceeds. */
 export const latencyOf = (ms: number): number =>
   Math.min(Math.max(0, Math.round(ms)), 2_147_483_647);
 

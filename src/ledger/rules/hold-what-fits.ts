@@ -28,21 +28,35 @@ export type Fitted<W, V> = {
   readonly short: HoldRefusal | undefined;
 };
 
+type Sizes<W, V> = {
+  readonly most: W;
+  readonly least: (() => W) | undefined;
+  readonly hold: (wanted: W, isQuiet: boolean) => Promise<V>;
+  readonly less: (wanted: W, room: Room, refused: V & Refused) => W | undefined;
+};
+
 /**
  * Holds as much as the balance and every cap allow: first `most`, then the smaller sizes that `less` derives from each refusal,
  * up to `HOLD_TRIES` attempts. These attempts are quiet: no cap suspends the agent. When none fits because of a cap,
  * `least` (if given) is held without quiet, so only that amount can suspend the agent.
  */
-export async function holdWhatFits<W, V extends Refused | { readonly kind: string }>(options: {
-  readonly most: W;
-  readonly least: (() => W) | undefined;
-  readonly hold: (wanted: W, isQuiet: boolean) => Promise<V>;
-  readonly less: (wanted: W, room: Room, refused: V & Refused) => W | undefined;
-}): Promise<Fitted<W, V>> {
-  const { hold, least, less } = options;
+export async function holdWhatFits<W, V extends Refused | { readonly kind: string }>(
+  sizes: Sizes<W, V>,
+): Promise<Fitted<W, V>> {
+  const verdict = await sizes.hold(sizes.most, true);
+  return isRefused(verdict)
+    ? holdLess(verdict, sizes)
+    : { wanted: sizes.most, verdict, short: undefined };
+}
+
+/** Goes on as `holdWhatFits` after the refusal of `most`. */
+export async function holdLess<W, V extends Refused | { readonly kind: string }>(
+  refused: V & Refused,
+  { hold, least, less, most }: Sizes<W, V>,
+): Promise<Fitted<W, V>> {
   let short: HoldRefusal | undefined;
-  let wanted = options.most;
-  let verdict = await hold(wanted, true);
+  let wanted = most;
+  let verdict: V = refused;
   for (let tries = 1; isRefused(verdict) && tries < HOLD_TRIES; tries++) {
     const room = roomOf(verdict.refusal);
     const smaller = room && less(wanted, room, verdict);

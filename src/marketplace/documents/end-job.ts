@@ -1,4 +1,9 @@
-import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/companion.ts';
+import {
+  type ChargeRow,
+  chargeRow,
+  type EventRow,
+  latencyOf,
+} from '../../ledger/rules/companion.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import { jobCompleted, marketplaceSold } from '../../webhooks/payment-event.ts';
@@ -147,27 +152,23 @@ const chargeOf = (
   { ageMs, agentId, asked }: ClaimedJob,
   { pages, status }: JobVerdict,
   costRaw: bigint,
-): ChargeRow => ({
-  agentId,
-  keyId: asked.spender.keyId ?? null,
-  targetUrl: asked.url,
-  targetHost: asked.host,
-  method: 'POST',
-  status: status === 'completed' ? 'success' : 'failed',
-  costRaw,
-  model: null,
-  rail: 'marketplace',
-  usage: status === 'completed' ? { page: pages.delivered } : {},
-  taskId: asked.spender.taskId ?? null,
-  actionId: asked.spender.actionId ?? null,
-  customerId: asked.spender.customerId ?? null,
-  sessionId: null,
-  payee: null,
-  responseStatusCode: status === 'completed' ? 200 : null,
-  latencyMs: latencyOf(ageMs),
-  overheadMs: null,
-  upstreamMs: null,
-});
+): ChargeRow => {
+  const isCompleted = status === 'completed';
+  return chargeRow(
+    { ...asked.spender, agentId },
+    {
+      targetUrl: asked.url,
+      targetHost: asked.host,
+      method: 'POST',
+      status: isCompleted ? 'success' : 'failed',
+      costRaw,
+      rail: 'marketplace',
+      usage: isCompleted ? { page: pages.delivered } : {},
+      responseStatusCode: isCompleted ? 200 : null,
+      latencyMs: ageMs,
+    },
+  );
+};
 
 const lineOf = ({ ageMs, agentId, asked }: ClaimedJob, chargedRaw: bigint) => ({
   agentId,

@@ -1,6 +1,6 @@
 import { formatUsdc } from '../../kernel/amount.ts';
 import { priceRaw, type Unit, type Usage } from '../../kernel/price.ts';
-import { chatRates } from '../chat/chat-usage.ts';
+import { chatRates } from '../chat/chat-price.ts';
 import { gatewayErrors } from '../errors.ts';
 import { billedUnits, isByTheCall } from './billed-units.ts';
 import type { Catalogue, Model, Source } from './catalogue.ts';

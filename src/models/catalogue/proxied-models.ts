@@ -1,4 +1,4 @@
-import type { ChatDeps } from '../chat/chat-purchase.ts';
+import type { ChatDeps } from '../chat/chat-product.ts';
 import { type ChatCompletions, createChatCompletions } from '../chat/complete-chat.ts';
 import { createEmbeddings, type Embeddings } from '../embeddings/buy-embeddings.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';

@@ -4,10 +4,10 @@ import { largestFitting, type Room } from '../../ledger/rules/hold-what-fits.ts'
 import type { Model, Source } from '../catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../limits.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
-import type { CapReason } from '../purchase/receipt.ts';
+import type { CapReason } from '../purchase/product.ts';
 import { readPart } from './chat-part.ts';
+import { chatPriceRaw } from './chat-price.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { chatPriceRaw } from './chat-usage.ts';
 import { estimatePrompt } from './estimate-chat.ts';
 
 /** Upper bound of the tokens of a request, and the cap that keeps its answer within the bound. */

@@ -4,26 +4,19 @@ import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts'
 import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
-import { type StoreDelivered, storeBeforeCharge } from '../purchase/store-before-charge.ts';
+import type { StoreDelivered } from '../purchase/store-before-charge.ts';
 import type { RoutingPreferences } from '../routing/routing-preferences.ts';
-import { requirePriced } from '../routing/unpriced-features.ts';
-import { withCap } from './bound-chat.ts';
-import {
-  type ChatDeps,
-  chatCall,
-  chatPurchases,
-  type DialectChat,
-  reportedOf,
-  withModel,
-} from './chat-purchase.ts';
+import { type ChatDeps, chatProduct } from './chat-product.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { PriceInChatStream, withUsage } from './price-in-chat-stream.ts';
+import { PromptBeginnings } from './prompt-beginnings.ts';
+import { COMPLETIONS } from './send-chat.ts';
 
 type ChatPurchase = {
   readonly buyer: Buyer;
   readonly body: ChatRequest;
   /** Routing preferences of the buyer: other models, and providers. Undefined: none. */
-  readonly wishes?: RoutingPreferences | undefined;
+  readonly preferences?: RoutingPreferences | undefined;
   /** True when the answer's `usage` also gets the price, as `cost_raw`. */
   readonly tellsCost?: boolean;
   /** Stores an answer before it is charged. Only for answers that are not streamed. */
@@ -40,16 +33,16 @@ export interface ChatCompletions {
 
 /**
  * Creates the purchase of chat completions: holds the upper bound of the cost, requests the cheapest source, and settles the
- * actual usage.
+ * actual usage. `chat-price.ts` has the price.
  */
 export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions {
+  const product = chatProduct(deps, COMPLETIONS);
   return {
-    async complete({ body, buyer, keep, tellsCost = false, wishes }) {
-      const asked = tellsCost ? withUsage(body) : body;
-      const ofModel = (model: string) => questionOf(withModel(asked, model), keep);
-      const wanted = chatPurchases(deps, ofModel, buyer, { model: body.model, wishes });
-      const bought = await buy(deps, buyer, wanted);
-      if (bought.kind === 'unsold') return bought.answer;
+    async complete({ body: given, buyer, keep, preferences, tellsCost = false }) {
+      const measured = tellsCost ? withUsage(given) : given;
+      const body = { measured, beginnings: new PromptBeginnings(measured), keep };
+      const bought = await buy(deps, product, buyer, { model: given.model, body, preferences });
+      if (bought.kind === 'not_delivered') return bought.answer;
       const { outcome } = bought;
       if ('stream' in outcome) {
         const events = tellsCost ? new PriceInChatStream(outcome.stream) : outcome.stream;
@@ -59,22 +52,3 @@ export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions
     },
   };
 }
-
-const questionOf = (
-  body: ChatRequest,
-  keep: StoreDelivered<ChatCompletion> | undefined,
-): DialectChat => ({
-  measured: body,
-  reported: reportedOf,
-  needsMarks: ({ messages }) => messages !== undefined,
-  requirePriced: () => requirePriced(body),
-  ask(rail, asked, outputCap, signal) {
-    const call = chatCall(asked, {
-      body: outputCap === undefined ? body : withCap(body, outputCap),
-      servedAs: asked.servedAs,
-    });
-    return body.stream === true
-      ? rail.stream(call, signal)
-      : storeBeforeCharge(rail.complete(call, signal), keep);
-  },
-});

@@ -24,15 +24,15 @@ export type PromptCachePlan = {
  */
 export function planPromptCaching(
   holders: PromptHolders,
-  { model, sellers }: ModelSources,
+  { model, sources }: ModelSources,
   { accountId, promptCaching }: Pick<Buyer, 'accountId' | 'promptCaching'>,
   beginnings: PromptBeginnings,
   needsMarks: (source: Source) => boolean,
 ): PromptCachePlan {
   // With one source there is no choice of a source to remember.
-  const isChosen = sellers.length > 1;
+  const isChosen = sources.length > 1;
   const marks = promptCaching === 'auto';
-  const leasts = sellers.flatMap(({ source }) =>
+  const leasts = sources.flatMap(({ source }) =>
     marks && needsMarks(source) ? [leastTokensOf(source)] : [],
   );
   return {

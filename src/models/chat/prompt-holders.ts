@@ -4,7 +4,7 @@ import type { Source } from '../catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../limits.ts';
 import type { TokenUsage } from '../providers/chat-rail.ts';
 import type { Offers } from '../routing/plan-offers.ts';
-import { chatPriceRaw } from './chat-usage.ts';
+import { chatPriceRaw } from './chat-price.ts';
 import type { Beginning } from './prompt-beginnings.ts';
 
 /** Source that got a prompt recently, with the usage of that request. */

@@ -1,6 +1,6 @@
 import { copyDigits } from '../../kernel/json/digits.ts';
 import type { ChatRail } from '../providers/chat-rail.ts';
-import type { ChatCallOptions } from './chat-purchase.ts';
+import type { ChatCallOptions } from './chat-product.ts';
 import type { ChatRequest } from './chat-request.ts';
 
 /** Facts of a source about thinking: its acceptance of thoughts in earlier messages, and the model's `thinking` switch. */

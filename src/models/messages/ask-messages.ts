@@ -1,16 +1,17 @@
 import { writeWhole } from '../../kernel/json/write-json.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
+import { meterTokens } from '../chat/chat-price.ts';
 import {
-  type ChatAnswer,
   type ChatCallOptions,
+  type ChatDialect,
   chatCall,
-  type DialectChat,
-} from '../chat/chat-purchase.ts';
+  type MeasuredBody,
+} from '../chat/chat-product.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
-import { meterTokens } from '../chat/chat-usage.ts';
 import { estimatePrompt } from '../chat/estimate-chat.ts';
 import { withOwnCallIds } from '../chat/own-call-ids.ts';
+import { type ChatAnswer, reportedOf } from '../chat/send-chat.ts';
 import { forThinker, mustShowThoughts, type ThinkingPreference } from '../chat/thoughts.ts';
 import { readChat } from '../dialects/chat-reader.ts';
 import { MessageWriter } from '../dialects/message-writer.ts';
@@ -27,32 +28,50 @@ import { inStrictOrder } from '../providers/fit/strict-order.ts';
 import { type Completed, failed, type Outcome } from '../providers/outcome.ts';
 import type { ResponsesRail } from '../providers/responses/responses-rail.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
+import { withMessagesCap } from './cap-messages.ts';
+import { inMessagesWords } from './declined-words.ts';
 import { withoutForeignThoughts } from './foreign-thoughts.ts';
 import { type CompletionReading, messageOfCompletion } from './from-chat/message-of-completion.ts';
 import type { MessagesRequest } from './messages-request.ts';
 import { withOwnToolIds } from './own-tool-ids.ts';
+import { requirePricedMessages } from './require-priced.ts';
 import { completionOfResponse } from './responses/completion-of-response.ts';
 import { fitsResponses, translateToResponses } from './responses/translate-chat.ts';
 import { cutNames } from './to-chat/cut-names.ts';
 import { translateToChat } from './to-chat/translate-request.ts';
 
+/** Body of a purchase of a message. */
+type MessagesBody = MeasuredBody &
+  Pick<MessagesCall, 'headers'> &
+  Pick<CompletionReading, 'spareId'> & { readonly request: MessagesRequest };
+
 /** Request for a message, as rails of every kind take it. */
-export type AskedMessages = Pick<MessagesCall, 'headers'> &
-  Pick<CompletionReading, 'spareId'> &
-  Pick<DialectChat, 'measured'> & {
-    readonly asked: MessagesRequest;
-    readonly call: ChatCallOptions;
-  };
+type AskedMessages = Pick<MessagesBody, 'headers' | 'measured' | 'spareId'> & {
+  readonly asked: MessagesRequest;
+  readonly call: ChatCallOptions;
+};
 
 /** Returns the chat rail of the same source. */
-export const chatRailOf = (rail: AnyRail): ChatRail =>
-  rail.speaks === 'chat' ? rail.rail : rail.chat;
+const chatRailOf = (rail: AnyRail): ChatRail => (rail.speaks === 'chat' ? rail.rail : rail.chat);
+
+/** Dialect of Anthropic's Messages API. */
+export const MESSAGES: ChatDialect<MessagesBody, AnyRail, ChatAnswer> = {
+  reported: reportedOf,
+  needsMarks: (rail) => chatRailOf(rail).messages !== undefined,
+  requirePriced: ({ request }) => requirePricedMessages(request),
+  async send(rail, { headers, measured, request, spareId }, call, signal) {
+    const { outputCap } = call;
+    const asked = outputCap === undefined ? request : withMessagesCap(request, outputCap);
+    const question = { asked, call, headers, measured, spareId };
+    return inMessagesWords(await askForMessage(rail, question, signal));
+  },
+};
 
 /**
  * Requests a message from one rail: unchanged from an upstream that speaks the Messages dialect, else as a response if the rail
  * and the request allow that, else as a chat.
  */
-export function askForMessage(
+function askForMessage(
   rail: AnyRail,
   question: AskedMessages,
   signal: StopSignal,

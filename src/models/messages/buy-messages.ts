@@ -1,11 +1,6 @@
 import { newId } from '../../kernel/ids.ts';
-import {
-  type ChatDeps,
-  chatPurchases,
-  type DialectChat,
-  reportedOf,
-  withModel,
-} from '../chat/chat-purchase.ts';
+import { type ChatDeps, chatProduct, withModel } from '../chat/chat-product.ts';
+import { PromptBeginnings } from '../chat/prompt-beginnings.ts';
 import { answerWhole, type Relayed } from '../purchase/answer.ts';
 import { answerEvents, type StreamedAnswer } from '../purchase/answer-events.ts';
 import { buy } from '../purchase/buy.ts';
@@ -13,16 +8,13 @@ import type { Buyer } from '../purchase/buyer.ts';
 import { priceInBody } from '../purchase/price-in-usage.ts';
 import type { AnyRail } from '../responses/responses-rails.ts';
 import type { RoutingPreferences } from '../routing/routing-preferences.ts';
-import { askForMessage, chatRailOf } from './ask-messages.ts';
-import { leastAnswerOf, withMessagesCap } from './cap-messages.ts';
-import { inMessagesWords } from './declined-words.ts';
-import type { CompletionReading } from './from-chat/message-of-completion.ts';
+import { MESSAGES } from './ask-messages.ts';
+import { leastAnswerOf } from './cap-messages.ts';
 import { knownName } from './known-name.ts';
 import { measureMessages } from './measure-messages.ts';
 import { MESSAGES_ENDING } from './messages-ending.ts';
 import type { MessagesRequest } from './messages-request.ts';
 import { PriceInMessageStream } from './price-in-message-stream.ts';
-import { requirePricedMessages } from './require-priced.ts';
 
 type MessagesPurchase = {
   readonly buyer: Buyer;
@@ -30,7 +22,7 @@ type MessagesPurchase = {
   /** Headers of the caller that name the protocol's version and features, for an upstream of the same dialect. */
   readonly protocol: Readonly<Record<string, string>>;
   /** Routing preferences of the buyer: other models, and providers. Undefined: none. */
-  readonly wishes?: RoutingPreferences | undefined;
+  readonly preferences?: RoutingPreferences | undefined;
   /** True when the `usage` of the answer, or of its last `message_delta`, also gets the price. */
   readonly tellsCost?: boolean;
 };
@@ -45,50 +37,33 @@ export interface MessagesGateway {
 
 /** Creates the gateway that buys messages, with the same steps as for chat completions. */
 export function createMessagesGateway(deps: ChatDeps<AnyRail>): MessagesGateway {
+  const product = chatProduct(deps, MESSAGES);
+  const known = (name: string): string => knownName(deps.catalogue, name);
   return {
-    async create({ body: given, buyer, protocol, tellsCost = false, wishes }) {
-      const body = withModel(given, knownName(deps.catalogue, given.model));
-      const asked = {
-        protocol,
-        measured: measureMessages(body),
+    async create({ body: given, buyer, preferences, protocol, tellsCost = false }) {
+      const model = known(given.model);
+      const request = withModel(given, model);
+      const measured = measureMessages(request);
+      const body = {
+        request,
+        headers: protocol,
+        measured,
+        beginnings: new PromptBeginnings(measured),
+        leastOutputTokens: leastAnswerOf(request),
         spareId: newId(deps.random, ''),
       };
-      const ofModel = (model: string) =>
-        questionOf(withModel(body, knownName(deps.catalogue, model)), asked);
-      const wanted = chatPurchases(deps, ofModel, buyer, { model: body.model, wishes });
-      const bought = await buy(deps, buyer, wanted);
-      if (bought.kind === 'unsold') return bought.answer;
+      const bought = await buy(deps, product, buyer, {
+        model,
+        body,
+        preferences: preferences && { ...preferences, models: preferences.models.map(known) },
+      });
+      if (bought.kind === 'not_delivered') return bought.answer;
       const { outcome } = bought;
       if ('stream' in outcome) {
         const events = tellsCost ? new PriceInMessageStream(outcome.stream) : outcome.stream;
         return answerEvents(deps, bought, events, MESSAGES_ENDING);
       }
       return answerWhole(bought, outcome, tellsCost ? priceInBody : undefined);
-    },
-  };
-}
-
-function questionOf(
-  body: MessagesRequest,
-  {
-    measured: ofAny,
-    protocol,
-    spareId,
-  }: Pick<MessagesPurchase, 'protocol'> &
-    Pick<CompletionReading, 'spareId'> &
-    Pick<DialectChat, 'measured'>,
-): DialectChat<AnyRail> {
-  const measured = withModel(ofAny, body.model);
-  return {
-    measured,
-    leastOutputTokens: leastAnswerOf(body),
-    reported: reportedOf,
-    needsMarks: (rail) => chatRailOf(rail).messages !== undefined,
-    requirePriced: () => requirePricedMessages(body),
-    async ask(rail, call, outputCap, signal) {
-      const asked = outputCap === undefined ? body : withMessagesCap(body, outputCap);
-      const question = { asked, call, headers: protocol, measured, spareId };
-      return inMessagesWords(await askForMessage(rail, question, signal));
     },
   };
 }

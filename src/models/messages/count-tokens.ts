@@ -52,8 +52,8 @@ export function createMessageTokens(deps: CountDeps): MessageTokens {
   return {
     async count({ body: given, buyer, protocol }) {
       const body = { ...given, model: knownName(deps.catalogue, given.model) };
-      const sellers = await sellersFor(deps, body, buyer);
-      const door = doorOf(deps, sellers);
+      const choice = await chooseSources(deps, body, buyer);
+      const door = doorOf(deps, choice);
       if (door !== undefined) {
         const asked = await askUpstream(deps, door, { body, buyer, protocol });
         if (asked.kind === 'completed') {
@@ -67,7 +67,7 @@ export function createMessageTokens(deps: CountDeps): MessageTokens {
           'a prompt is counted here',
         );
       }
-      const isClaude = makerOf(sellers.model.id) === 'anthropic';
+      const isClaude = makerOf(choice.model.id) === 'anthropic';
       const percent = isClaude ? MODEL_LIMITS.count.claudePercent : 100;
       const counted = await countHere(deps.tokens, body, buyer.spender.agentId);
       return { kind: 'counted', inputTokens: Math.ceil((counted * percent) / 100), by: 'estimate' };
@@ -79,13 +79,13 @@ export function createMessageTokens(deps: CountDeps): MessageTokens {
  * Returns the sources that would serve the answer. A prompt that only a provider key of the buyer may send is not sent through
  * the pool.
  */
-async function sellersFor(
+async function chooseSources(
   { catalogue, providerKeys, rails }: CountDeps,
   body: CountRequest,
   buyer: Buyer,
 ): Promise<ModelSources> {
   const own = await findOwnSources({ catalogue, providerKeys }, body.model, buyer);
-  const canServe = own?.sellers.some(({ source }) => rails.railOf(source) !== undefined);
+  const canServe = own?.sources.some(({ source }) => rails.railOf(source) !== undefined);
   if (own?.model.modality === 'text' && canServe === true) return own;
   const model = requireModel(catalogue, body.model, 'text');
   await buyer.admitPooled();
@@ -93,10 +93,10 @@ async function sellersFor(
   return pooledSources(model);
 }
 
-function doorOf({ rails }: CountDeps, { sellers }: ModelSources): Door | undefined {
-  for (const seller of sellers) {
-    const rail = rails.railOf(seller.source)?.messages;
-    if (rail !== undefined) return { ...seller, rail };
+function doorOf({ rails }: CountDeps, { sources }: ModelSources): Door | undefined {
+  for (const keyed of sources) {
+    const rail = rails.railOf(keyed.source)?.messages;
+    if (rail !== undefined) return { ...keyed, rail };
   }
   return undefined;
 }

@@ -2,9 +2,9 @@ import type { Log } from '../../kernel/log.ts';
 import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
 import type { ChatStream } from '../providers/chat-rail.ts';
 import { breakTypeOf } from '../routing/attempt-span.ts';
-import type { HeldPurchase } from './answer.ts';
 import { type Price, streamHeaders } from './receipt.ts';
 import { relayStream } from './relay-stream.ts';
+import type { HeldPurchase } from './settle.ts';
 import { OPENAI_ENDING, type StreamEnding } from './stream-end.ts';
 
 /** Streamed answer. Its headers have the facts about the price that are known before the stream begins. */

@@ -1,21 +1,5 @@
-import type { BudgetLeft } from '../../spend/awareness/budget-left.ts';
-import type { Source } from '../catalogue/catalogue.ts';
-import type { Completed } from '../providers/outcome.ts';
-import { type Price, receiptHeaders, type Served } from './receipt.ts';
-import type { Settled } from './settle.ts';
-
-/** Answer that an upstream has begun to deliver. Its hold stays open until `settle` is called, once. */
-export type HeldPurchase<T> = {
-  readonly kind: 'bought';
-  readonly outcome: Completed<T>;
-  readonly served: Served;
-  readonly source: Source;
-  readonly upstreamMs: number;
-  /** Amount that the agent may still spend, before this purchase is settled. */
-  budget(): Promise<BudgetLeft>;
-  /** Charges the usage up to now. `error` is the class of the failure that broke the answer off, for its trace. */
-  settle(error?: string): Promise<Settled>;
-};
+import { type Price, receiptHeaders } from './receipt.ts';
+import type { HeldPurchase } from './settle.ts';
 
 /** Answer of an upstream, with the receipt in its headers. */
 export type Relayed = {

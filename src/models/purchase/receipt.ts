@@ -3,6 +3,8 @@ import { BRAND } from '../../kernel/ids.ts';
 import { BUDGET_ADVISORY_HEADER } from '../../spend/awareness/budget-left.ts';
 import type { Retirement } from '../catalogue/retirement.ts';
 import { RATE_LIMIT_ADVISORY_HEADER } from '../routing/rate-limit-advisory.ts';
+import type { Attempts } from './attempt.ts';
+import type { AnswerCap, Quote } from './product.ts';
 
 /** Names of the headers, concatenated once: doing that for every answer costs more time than computing its price. */
 const HEADER = {
@@ -18,12 +20,6 @@ const HEADER = {
   maxTokens: `${BRAND.headerPrefix}max-tokens-applied`,
   remaining: `${BRAND.headerPrefix}budget-remaining-usdc`,
 } as const;
-
-/** Reason of an answer's cap. `default`: the catalogue knows no limit of the model. */
-export type CapReason = 'model' | 'balance' | 'cap' | 'default';
-
-/** Upper bound of an answer's tokens, when it is lower than the caller's own cap or the caller set none. */
-export type AnswerCap = { readonly tokens: number; readonly reason: CapReason };
 
 /** Model and source that answered, and facts about the answer. */
 export type Served = {
@@ -46,6 +42,21 @@ export type Routing = {
   /** Models that were attempted or quoted before the delivering one, each with the reason of its failure. */
   readonly fallbacks: readonly (readonly [modelId: string, why: string])[];
 };
+
+/** Returns the facts of the receipt about the model and the source that answered. */
+export const servedBy = (
+  { answerCap, model }: Quote<unknown, unknown>,
+  { attempts, source }: Attempts,
+  { rateLimits, routing }: Pick<Served, 'rateLimits' | 'routing'>,
+): Served => ({
+  model: model.id,
+  retirement: model.retirement,
+  rail: source.rail,
+  attempts,
+  rateLimits,
+  answerCap,
+  routing,
+});
 
 /** Price of an answer, in raw USDC. */
 export type Price = {

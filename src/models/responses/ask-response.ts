@@ -2,9 +2,14 @@ import { copyDigits } from '../../kernel/json/digits.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { withCap } from '../chat/bound-chat.ts';
-import { type ChatCallOptions, chatCall } from '../chat/chat-purchase.ts';
+import { meterTokens } from '../chat/chat-price.ts';
+import {
+  type ChatCallOptions,
+  type ChatDialect,
+  chatCall,
+  type MeasuredBody,
+} from '../chat/chat-product.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
-import { meterTokens } from '../chat/chat-usage.ts';
 import { withOwnCallIds, withOwnId } from '../chat/own-call-ids.ts';
 import { mayCarry } from '../chat/signed-call.ts';
 import { forThinker } from '../chat/thoughts.ts';
@@ -19,6 +24,7 @@ import type {
   WholeResponse,
 } from '../providers/responses/responses-rail.ts';
 import { isUnsealed, type ResponseConversation, sentItem } from './input-items.ts';
+import { requirePricedResponse } from './priced-here.ts';
 import type { AnyRail } from './responses-rails.ts';
 import type { InputItem, ResponsesRequest } from './responses-request.ts';
 import { withTakenMembers, withTakenSampling } from './translate/request-members.ts';
@@ -32,37 +38,34 @@ import {
 export type ResponseAnswer = WholeResponse | { readonly stream: ResponseEvents };
 
 /** One request in the forms for both kinds of rails. */
-export type RailRequest = {
+export type RailRequest = MeasuredBody & {
   readonly request: ResponsesRequest;
   readonly conversation: ResponseConversation;
   readonly translated: TranslatedRequest;
   readonly translation: Omit<Translation, 'estimate' | 'model'>;
 };
 
-/** Call of a rail for the request, with the cap of its answer. */
-type RailOrder = {
-  readonly call: ChatCallOptions;
-  /** Cap of the answer's tokens. Undefined: the caller's own cap applies. */
-  readonly outputCap: number | undefined;
-};
+/** Options of a call, with the cap of its answer's tokens. Undefined: the caller's own cap applies. */
+type CappedCall = ChatCallOptions & { readonly outputCap: number | undefined };
 
-/** Requests a response from a rail: with the caller's request when the upstream speaks the dialect, otherwise as a chat. */
-export const askRail = (
-  { rail, speaks }: AnyRail,
-  asked: RailRequest,
-  order: RailOrder,
-  signal: StopSignal,
-): Promise<Outcome<ResponseAnswer>> =>
-  speaks === 'responses'
-    ? askInItsWords(rail, asked, order, signal)
-    : askForChat(rail, asked, order, signal);
+/** Dialect of OpenAI's Responses API. An upstream that speaks it gets the caller's request, any other upstream a chat. */
+export const RESPONSES: ChatDialect<RailRequest, AnyRail, ResponseAnswer> = {
+  needsMarks: ({ rail, speaks }) => speaks === 'chat' && rail.messages !== undefined,
+  reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
+  requirePriced: ({ conversation: { before, own }, request }) =>
+    requirePricedResponse(request, [...before, ...own]),
+  send: ({ rail, speaks }, asked, call, signal) =>
+    speaks === 'responses'
+      ? askInItsWords(rail, asked, call, signal)
+      : askForChat(rail, asked, call, signal),
+};
 
 const THOUGHTS = 'reasoning.encrypted_content';
 
 function askInItsWords(
   rail: ResponsesRail,
   { conversation, request, translation: { head } }: RailRequest,
-  { call: { model, paymentMethod, servedAs }, outputCap }: RailOrder,
+  { model, outputCap, paymentMethod, servedAs }: CappedCall,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   const { previous_response_id: previous = null, stream } = request;
@@ -131,7 +134,7 @@ async function askForChat(
     request: { reasoning, stream },
     translation: { head, names, newItemId },
   }: RailRequest,
-  { call: asked, outputCap }: RailOrder,
+  asked: CappedCall,
   signal: StopSignal,
 ): Promise<Outcome<ResponseAnswer>> {
   if (misfit !== undefined) return { kind: 'unfit', ...misfit };
@@ -139,9 +142,9 @@ async function askForChat(
   const { chatMembers, signsCalls = false } = rail;
   const own = withOwnCallIds(withTakenMembers(chat, chatMembers), signsCalls);
   const taken = fitToVendor(own, rail, asked);
+  const { outputCap, thinkingSwitch } = asked;
   const capped = outputCap === undefined ? taken : withCap(taken, outputCap);
   const wish = reasoning?.effort === 'none' ? 'off' : undefined;
-  const { thinkingSwitch } = asked;
   const body = forThinker(capped, wish, { thoughts: rail.thoughts, thinkingSwitch });
   const call = chatCall(asked, { body, servedAs: undefined });
   const model = asked.servedAs ?? asked.model;

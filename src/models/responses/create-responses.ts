@@ -1,11 +1,7 @@
 import { nowSeconds } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import {
-  type ChatDeps,
-  chatPurchases,
-  type DialectChat,
-  withModel,
-} from '../chat/chat-purchase.ts';
+import { type ChatDeps, chatProduct } from '../chat/chat-product.ts';
+import { PromptBeginnings } from '../chat/prompt-beginnings.ts';
 import { gatewayErrors } from '../errors.ts';
 import type { Relayed } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
@@ -13,13 +9,12 @@ import { buy } from '../purchase/buy.ts';
 import type { Buyer } from '../purchase/buyer.ts';
 import type { RoutingPreferences } from '../routing/routing-preferences.ts';
 import { answerResponse, answerResponseEvents, type Keeping } from './answer-response.ts';
-import { askRail, type RailRequest, type ResponseAnswer } from './ask-response.ts';
+import { type RailRequest, RESPONSES } from './ask-response.ts';
 import type { ConnectionMemory } from './connection/connection-memory.ts';
 import { readConversation } from './input-items.ts';
 import { keepIn, rememberIn } from './keep-response.ts';
 import type { KeptResponses } from './kept/kept-responses.ts';
 import type { LiveResponses } from './live-responses.ts';
-import { requirePricedResponse } from './priced-here.ts';
 import { headOf } from './response-head.ts';
 import type { AnyRail } from './responses-rails.ts';
 import type { ResponsesRequest } from './responses-request.ts';
@@ -29,7 +24,7 @@ type ResponsePurchase = {
   readonly buyer: Buyer;
   readonly body: ResponsesRequest;
   /** Routing preferences of the buyer: other models, and providers. Undefined: none. */
-  readonly wishes?: RoutingPreferences | undefined;
+  readonly preferences?: RoutingPreferences | undefined;
   /** Memory of the connection that the request came over. Undefined: the request came over HTTP. */
   readonly memory?: ConnectionMemory | undefined;
   /** True when the `usage` of the response also gets the price. */
@@ -48,29 +43,20 @@ type Deps = ChatDeps<AnyRail> & {
  * Creates the purchase of responses: with the bound, price and sources of the equivalent chat. A source that speaks the
  * Responses dialect gets the request in that dialect.
  */
-export const createBuyResponse =
-  (deps: Deps): BuyResponse =>
-  async ({ body, buyer, memory, tellsCost = false, wishes }) => {
-    requireForeground(body);
-    const { asked, keeping } = await plan(deps, body, buyer, { memory, tellsCost });
-    const { conversation } = asked;
-    const { weighed } = asked.translated;
-    const ofModel = (model: string): DialectChat<AnyRail, ResponseAnswer> => ({
-      measured: withModel(weighed, model),
-      needsMarks: ({ rail, speaks }) => speaks === 'chat' && rail.messages !== undefined,
-      reported: (answer) => ('stream' in answer ? answer.stream.metered() : answer),
-      requirePriced: () =>
-        requirePricedResponse(body, [...conversation.before, ...conversation.own]),
-      ask: (rail, call, outputCap, signal) => askRail(rail, asked, { call, outputCap }, signal),
-    });
-    const wanted = chatPurchases(deps, ofModel, buyer, { model: weighed.model, wishes });
-    const bought = await buy(deps, buyer, wanted);
-    if (bought.kind === 'unsold') return bought.answer;
+export function createBuyResponse(deps: Deps): BuyResponse {
+  const product = chatProduct(deps, RESPONSES);
+  return async ({ body: request, buyer, memory, preferences, tellsCost = false }) => {
+    requireForeground(request);
+    const { body, keeping } = await plan(deps, request, buyer, { memory, tellsCost });
+    const { model } = body.measured;
+    const bought = await buy(deps, product, buyer, { model, body, preferences });
+    if (bought.kind === 'not_delivered') return bought.answer;
     const { outcome } = bought;
     return 'stream' in outcome
       ? answerResponseEvents(deps, bought, outcome.stream, keeping)
       : answerResponse(deps, bought, outcome, keeping);
   };
+}
 
 /** Throws the refusal of a response in the background or of a stored conversation, which this server does not have. */
 function requireForeground({ background, conversation }: ResponsesRequest): void {
@@ -93,7 +79,7 @@ async function plan(
   request: ResponsesRequest,
   { spender: { agentId } }: Buyer,
   { memory, tellsCost }: Pick<ResponsePurchase, 'memory'> & Pick<Keeping, 'tellsCost'>,
-): Promise<{ readonly asked: RailRequest; readonly keeping: Keeping }> {
+): Promise<{ readonly body: RailRequest; readonly keeping: Keeping }> {
   const id = newId(random, 'resp_');
   const isKept = kept.isOpen && request.store !== false;
   const head = headOf(request, { createdSec: nowSeconds(clock), id, isKept });
@@ -105,7 +91,9 @@ async function plan(
   }
   const newItemId = (prefix: string) => newId(random, prefix);
   return {
-    asked: {
+    body: {
+      measured: translated.weighed,
+      beginnings: new PromptBeginnings(translated.weighed),
       request,
       conversation,
       translated,

@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/json.ts';
-import type { ChatDeps } from '../chat/chat-purchase.ts';
+import type { ChatDeps } from '../chat/chat-product.ts';
 import { type BuyResponse, createBuyResponse } from './create-responses.ts';
 import { responseErrors } from './errors.ts';
 import type { Kept, KeptResponses } from './kept/kept-responses.ts';

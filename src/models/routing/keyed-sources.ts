@@ -16,18 +16,18 @@ export type KeyedSource = {
 /** Model with the sources that may serve it. */
 export type ModelSources = {
   readonly model: Model;
-  readonly sellers: readonly KeyedSource[];
+  readonly sources: readonly KeyedSource[];
 };
 
 /** Returns every source of a model, paid from the pool. */
 export const pooledSources = (model: Model): ModelSources => ({
   model,
-  sellers: model.sources.map((source) => ({ source, ownKey: undefined })),
+  sources: model.sources.map((source) => ({ source, ownKey: undefined })),
 });
 
 /** Returns true when the buyer pays the providers with keys of its own. */
-export const arePaidByBuyer = ({ sellers }: ModelSources): boolean =>
-  sellers[0]?.ownKey !== undefined;
+export const arePaidByBuyer = ({ sources }: ModelSources): boolean =>
+  sources[0]?.ownKey !== undefined;
 
 /** Provider keys that the developer has stored. */
 export type StoredKeys = Pick<ProviderKeys, 'find' | 'noteUse'>;
@@ -48,14 +48,14 @@ export async function findOwnSources(
   const model = deps.catalogue.findKeyed(modelId);
   if (model === undefined) return undefined;
   if (providerKey !== undefined) {
-    return { model, sellers: [{ source: requireImplied(model), ownKey: providerKey }] };
+    return { model, sources: [{ source: requireImplied(model), ownKey: providerKey }] };
   }
-  const sellers: KeyedSource[] = [];
+  const sources: KeyedSource[] = [];
   for (const source of model.sources) {
     const ownKey = await deps.providerKeys.find(accountId, source.provider);
-    if (ownKey !== undefined) sellers.push({ source, ownKey });
+    if (ownKey !== undefined) sources.push({ source, ownKey });
   }
-  return sellers.length === 0 ? undefined : { model, sellers };
+  return sources.length === 0 ? undefined : { model, sources };
 }
 
 /** Returns the source whose provider the request's key belongs to. Throws the refusal when that is ambiguous. */

@@ -19,14 +19,14 @@ export type Offers<R> = readonly [Offer<R>, ...Offer<R>[]];
  * rail of a source that can serve.
  */
 export function planOffers<R>(
-  { sellers }: ModelSources,
+  { sources }: ModelSources,
   boundRaw: (source: Source) => bigint,
   railOf: (source: Source) => R | undefined,
 ): Offer<R>[] {
   const offers: Offer<R>[] = [];
-  for (const seller of sellers) {
-    const rail = railOf(seller.source);
-    if (rail !== undefined) offers.push(offerOf(seller, rail, boundRaw));
+  for (const keyed of sources) {
+    const rail = railOf(keyed.source);
+    if (rail !== undefined) offers.push(offerOf(keyed, rail, boundRaw));
   }
   return offers.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || compareRaw(a.priceRaw, b.priceRaw));
 }

@@ -1,13 +1,13 @@
 import { type Clock, isoTime } from '../../kernel/clock.ts';
 import { BRAND } from '../../kernel/ids.ts';
 import { tightestCap, type UpstreamCap, usedShareBps } from '../providers/upstream-caps.ts';
-import type { AttemptsResult } from './attempt-offers.ts';
+import type { Attempted } from '../purchase/attempt.ts';
 
 export const RATE_LIMIT_ADVISORY_HEADER = `${BRAND.headerPrefix}ratelimit-advisory`;
 
 /** Returns the value of the header. Undefined when the upstreams reported no limits. */
 export type RateLimitAdvisory = (
-  tried: Pick<AttemptsResult<unknown>, 'outcome' | 'source' | 'limited'>,
+  attempted: Pick<Attempted<unknown>, 'outcome' | 'source' | 'limited'>,
 ) => string | undefined;
 
 /**
@@ -21,8 +21,9 @@ export function createRateLimitAdvisory(deps: {
 }): RateLimitAdvisory | undefined {
   const { clock, enabled, nearLimitBps } = deps;
   if (!enabled) return undefined;
-  return (tried) => {
-    const { outcome, source } = tried.outcome.kind === 'failed' ? (tried.limited ?? tried) : tried;
+  return (attempted) => {
+    const { outcome, source } =
+      attempted.outcome.kind === 'failed' ? (attempted.limited ?? attempted) : attempted;
     if (!('headers' in outcome) || outcome.headers === undefined) return undefined;
     const cap = tightestCap(outcome.headers, clock.now());
     const isLimited = outcome.kind === 'failed' && outcome.failure === 'rate_limited';

@@ -5,9 +5,9 @@ import { MODEL_LIMITS } from '../limits.ts';
 import type { Failed, Headed, RailFailure } from '../providers/outcome.ts';
 import { waitOf } from '../providers/reset-time.ts';
 import type { Relayed } from '../purchase/answer.ts';
+import type { AttemptDeps, Attempts, Undelivered } from '../purchase/attempt.ts';
 import { limitsOf, passthroughHeaders, type Served } from '../purchase/receipt.ts';
 import { refuseHold } from '../purchase/refuse-hold.ts';
-import type { AttemptDeps, Attempts, Undelivered } from './attempt-offers.ts';
 
 /**
  * Answers a caller when no source delivered: relays a refusal of the upstream, which has cost nothing, and throws every other
@@ -15,11 +15,11 @@ import type { AttemptDeps, Attempts, Undelivered } from './attempt-offers.ts';
  */
 export function answerUndelivered(
   { clock, log }: Pick<AttemptDeps, 'clock' | 'log'>,
-  tried: Undelivered,
+  attempted: Undelivered,
   served: Served,
 ): Relayed {
-  const { outcome, source, upstreamMs } = tried;
-  if (outcome.kind !== 'declined') throw refuseOutcome(outcome, tried, served);
+  const { outcome, source, upstreamMs } = attempted;
+  if (outcome.kind !== 'declined') throw refuseOutcome(outcome, attempted, served);
   const { body, contentType, status } = outcome;
   if (source.rail !== 'byok' && (status === 401 || status === 403)) {
     // The refusal is relayed like every other 4xx, but it is about the operator's credential.
@@ -41,7 +41,7 @@ type Refused = Exclude<Undelivered['outcome'], { kind: 'declined' }>;
 /** Returns the error for a request that no source delivered, with advice when the caller may try again. */
 export function refuseOutcome(
   outcome: Refused,
-  tried: Attempts,
+  attempted: Attempts,
   served: Pick<Served, 'rateLimits'>,
 ): ApiError {
   switch (outcome.kind) {
@@ -56,7 +56,7 @@ export function refuseOutcome(
     case 'resting':
       return gatewayErrors.sourcesRest(Math.max(1, Math.ceil(outcome.restMs / 1_000)));
     case 'failed':
-      return refuseFailed(outcome, tried, limitsOf(served));
+      return refuseFailed(outcome, attempted, limitsOf(served));
   }
 }
 

@@ -46,7 +46,7 @@ export const ROUTING_PREFERENCES = {
 /** Schema of the preference to have the price in the answer's `usage`. */
 export const USAGE_PREFERENCE = z.strictObject({ include: z.boolean() }).nullish();
 
-const Wishes = z.object(ROUTING_PREFERENCES);
+const PreferenceMembers = z.object(ROUTING_PREFERENCES);
 
 export type RoutingPreferences = {
   /** Ids of the models to try in turn after the first model. */
@@ -66,7 +66,9 @@ const MILLION = 1_000_000n;
  * Reads the routing preferences of a request. Undefined when it has none. Throws the refusal of preferences that contradict
  * each other.
  */
-export function readPreferences(asked: z.output<typeof Wishes>): RoutingPreferences | undefined {
+export function readPreferences(
+  asked: z.output<typeof PreferenceMembers>,
+): RoutingPreferences | undefined {
   const { max_price: ownPrice, models, provider } = asked;
   if (models == null && provider == null && ownPrice == null) return undefined;
   const { allow_fallbacks: allowsOthers, ignore, only, order } = provider ?? {};
@@ -106,17 +108,17 @@ const isCheapEnough = ({ most }: RoutingPreferences, rates: Rates, marginBps: nu
 
 /** Returns the sources that the caller's preferences allow, with their ranks. The list may be empty. */
 export function preferredSources(
-  sellers: ModelSources,
-  wishes: RoutingPreferences | undefined,
+  choice: ModelSources,
+  preferences: RoutingPreferences | undefined,
 ): ModelSources {
-  if (wishes === undefined) return sellers;
-  const { order } = wishes;
-  const wished = sellers.sellers.filter(({ source }) => isNamed(wishes, source));
+  if (preferences === undefined) return choice;
+  const { order } = preferences;
+  const allowed = choice.sources.filter(({ source }) => isNamed(preferences, source));
   const rankOf = ({ source }: KeyedSource) => {
     const place = order.indexOf(source.provider);
     return place === -1 ? order.length : place;
   };
-  return { ...sellers, sellers: wished.map((seller) => ({ ...seller, rank: rankOf(seller) })) };
+  return { ...choice, sources: allowed.map((keyed) => ({ ...keyed, rank: rankOf(keyed) })) };
 }
 
 /**
@@ -124,12 +126,12 @@ export function preferredSources(
  * of the model.
  */
 export function requirePreferred(
-  sellers: ModelSources,
-  wishes: RoutingPreferences | undefined,
+  choice: ModelSources,
+  preferences: RoutingPreferences | undefined,
 ): ModelSources {
-  const wished = preferredSources(sellers, wishes);
-  if (wished.sellers.length > 0 || sellers.sellers.length === 0) return wished;
-  const { id, sources } = sellers.model;
+  const allowed = preferredSources(choice, preferences);
+  if (allowed.sources.length > 0 || choice.sources.length === 0) return allowed;
+  const { id, sources } = choice.model;
   const hosts = [...new Set(sources.map(({ provider }) => provider))].join(', ');
   const message = `provider leaves no source of "${id}", which is served by ${hosts}.`;
   throw gatewayErrors.invalidRequest(message, 'provider');
@@ -140,16 +142,16 @@ export function requirePreferred(
  * have no price here and stay. Throws the refusal when none is left.
  */
 export function requireCheap(
-  sellers: ModelSources,
-  wishes: RoutingPreferences | undefined,
+  choice: ModelSources,
+  preferences: RoutingPreferences | undefined,
   ratesAt: (source: Source) => Rates,
 ): ModelSources {
-  if (wishes === undefined) return sellers;
-  const kept = sellers.sellers.filter(
+  if (preferences === undefined) return choice;
+  const kept = choice.sources.filter(
     ({ ownKey, source }) =>
-      ownKey !== undefined || isCheapEnough(wishes, ratesAt(source), source.marginBps),
+      ownKey !== undefined || isCheapEnough(preferences, ratesAt(source), source.marginBps),
   );
-  if (kept.length > 0) return { ...sellers, sellers: kept };
-  const message = `No source of "${sellers.model.id}" is within max_price; GET /v1/models has its rates.`;
+  if (kept.length > 0) return { ...choice, sources: kept };
+  const message = `No source of "${choice.model.id}" is within max_price; GET /v1/models has its rates.`;
   throw gatewayErrors.invalidRequest(message, 'max_price');
 }

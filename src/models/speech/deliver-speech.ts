@@ -3,10 +3,10 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import { SendFailed } from '../../platform/egress/send-failed.ts';
 import type { Source } from '../catalogue/catalogue.ts';
 import type { Speech, SpeechSound } from '../providers/speech-rail.ts';
-import type { HeldPurchase } from '../purchase/answer.ts';
 import type { StreamedAnswer } from '../purchase/answer-events.ts';
 import { type Price, receiptHeaders, streamHeaders } from '../purchase/receipt.ts';
 import { relayStream } from '../purchase/relay-stream.ts';
+import type { HeldPurchase } from '../purchase/settle.ts';
 import { brokenEnd, priceComments } from '../purchase/stream-end.ts';
 import { breakTypeOf } from '../routing/attempt-span.ts';
 import type { SpeechRequest } from './speech-request.ts';
@@ -17,7 +17,6 @@ type Deps = {
   /** Fires when the client leaves. */
   readonly signal: StopSignal;
 };
-type Bargain = HeldPurchase<Speech>;
 
 const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
@@ -31,7 +30,7 @@ const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 export async function deliverSpeech(
   deps: Deps,
   request: SpeechRequest,
-  bought: Bargain,
+  bought: HeldPurchase<Speech>,
 ): Promise<StreamedAnswer> {
   const { outcome, served, source, upstreamMs } = bought;
   const { contentType, sound } = outcome;
@@ -58,7 +57,7 @@ export async function deliverSpeech(
  * Returns the bytes of the file as they come. Throws in the middle of a file that breaks, so that a client never takes it for a
  * whole file.
  */
-const fileOf = (deps: Deps, { outcome, source }: Bargain): AsyncIterable<Uint8Array> =>
+const fileOf = (deps: Deps, { outcome, source }: HeldPurchase<Speech>): AsyncIterable<Uint8Array> =>
   relayStream(outcome.sound, {
     piece: (sound) => sound,
     end: async () => undefined,
@@ -72,7 +71,7 @@ const fileOf = (deps: Deps, { outcome, source }: Bargain): AsyncIterable<Uint8Ar
 function eventsOf(
   deps: Deps,
   request: SpeechRequest,
-  bought: Bargain,
+  bought: HeldPurchase<Speech>,
   isOpen: boolean,
 ): AsyncIterable<Uint8Array> {
   const { outcome, source } = bought;

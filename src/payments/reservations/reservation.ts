@@ -1,6 +1,6 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
 import { isoTime } from '../../kernel/clock.ts';
-import type { ChargeRow } from '../../ledger/rules/companion.ts';
+import { type ChargeRow, chargeRow } from '../../ledger/rules/companion.ts';
 import type { Hold } from '../../ledger/rules/requests.ts';
 
 /** Row of one signed payment to a vendor. */
@@ -51,27 +51,11 @@ export const holdOf = (row: Reservation): Hold => ({
 /** Returns a function that builds the charge row for the agent's history, from the cost of an ended reservation. */
 export const chargeOf =
   (row: Reservation, status: ChargeRow['status']) =>
-  (costRaw: bigint): ChargeRow => ({
-    agentId: row.agentId,
-    keyId: row.keyId,
-    targetUrl: row.targetUrl,
-    targetHost: row.targetHost,
-    method: row.method,
-    status,
-    costRaw,
-    model: null,
-    rail: 'x402',
-    usage: {},
-    taskId: row.taskId,
-    actionId: row.actionId,
-    customerId: row.customerId,
-    sessionId: null,
-    payee: row.payee,
-    responseStatusCode: row.responseStatusCode,
-    latencyMs: row.latencyMs,
-    overheadMs: null,
-    upstreamMs: null,
-  });
+  (costRaw: bigint): ChargeRow => {
+    const { latencyMs, method, payee, responseStatusCode, targetHost, targetUrl } = row;
+    const call = { latencyMs, method, payee, responseStatusCode, targetHost, targetUrl };
+    return chargeRow(row, { ...call, status, costRaw, rail: 'x402' });
+  };
 
 /** Returns the state that callers know: a payment that was never sent counts as expired. */
 export const wireState = (state: ReservationState): Exclude<ReservationState, 'released'> =>

@@ -1,7 +1,7 @@
 import type { SessionEndReason } from '../../../machines/call.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { type ChargeRow, latencyOf } from '../../ledger/rules/companion.ts';
+import { type ChargeRow, chargeRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender, TakenSession } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
@@ -64,26 +64,16 @@ export function chargesOf(
   ];
   return lines
     .filter(({ costRaw }) => costRaw > 0n)
-    .map((line) => ({
-      ...line,
-      agentId: call.agentId,
-      keyId: call.keyId,
-      targetHost: PHONE_DESTINATION.host,
-      method: 'CALL',
-      status,
-      model: null,
-      rail: null,
-      usage: {},
-      taskId: call.taskId,
-      actionId: call.actionId,
-      customerId: call.customerId,
-      sessionId: call.callId,
-      payee: null,
-      responseStatusCode: null,
-      latencyMs: latencyOf(ageMs),
-      overheadMs: null,
-      upstreamMs: null,
-    }));
+    .map((line) =>
+      chargeRow(call, {
+        ...line,
+        targetHost: PHONE_DESTINATION.host,
+        method: 'CALL',
+        status,
+        sessionId: call.callId,
+        latencyMs: ageMs,
+      }),
+    );
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ChargeRow } from '../../ledger/rules/companion.ts';
+import { type ChargeRow, chargeRow } from '../../ledger/rules/companion.ts';
 import type { Destination, SettleRequest } from '../../ledger/rules/requests.ts';
 import { type PhoneNumber, type PurchaseTags, targetOf } from './number.ts';
 
@@ -20,27 +20,18 @@ export const rentalOf = (
 });
 
 const rentalCharge = (
-  number: PhoneNumber,
-  { actionId, customerId, keyId, taskId }: PurchaseTags,
-  chargedRaw: bigint,
-): ChargeRow => ({
-  agentId: number.agentId,
-  keyId,
-  targetUrl: `${targetOf(number.phoneNumber)}rental`,
-  targetHost: 'phone',
-  method: 'POST',
-  status: 'success',
-  costRaw: chargedRaw,
-  model: null,
-  rail: null,
-  usage: { month: 1 },
-  taskId,
-  actionId,
-  customerId,
-  sessionId: null,
-  payee: null,
-  responseStatusCode: null,
-  latencyMs: null,
-  overheadMs: null,
-  upstreamMs: null,
-});
+  { agentId, phoneNumber }: PhoneNumber,
+  tags: PurchaseTags,
+  costRaw: bigint,
+): ChargeRow =>
+  chargeRow(
+    { ...tags, agentId },
+    {
+      targetUrl: `${targetOf(phoneNumber)}rental`,
+      targetHost: 'phone',
+      method: 'POST',
+      status: 'success',
+      costRaw,
+      usage: { month: 1 },
+    },
+  );

@@ -35,7 +35,7 @@ export const chatCompletions = route<{ chat: ChatCompletions }>()({
     return context.services.chat.complete({
       buyer: readBuyer(context),
       body: copyDigits(context.body, body),
-      wishes: readPreferences({ max_price, models, provider }),
+      preferences: readPreferences({ max_price, models, provider }),
       tellsCost: usage?.include === true,
     });
   },

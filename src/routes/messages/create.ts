@@ -30,11 +30,11 @@ export const createMessage = route<{ messages: MessagesGateway }>()({
   async handle(context) {
     const protocol = readProtocol(context.headers);
     const { max_price, models, provider, usage, ...body } = context.body;
-    const wishes = readPreferences({ max_price, models, provider });
+    const preferences = readPreferences({ max_price, models, provider });
     const answer = await context.services.messages.create({
       body: copyDigits(context.body, body),
       protocol,
-      wishes,
+      preferences,
       buyer: readBuyer(context),
       tellsCost: usage?.include === true,
     });

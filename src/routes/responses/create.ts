@@ -26,10 +26,10 @@ export const createResponse = route<{ responses: Responses }>()({
 
   handle(context) {
     const { max_price, models, provider, usage, ...body } = context.body;
-    const wishes = readPreferences({ max_price, models, provider });
+    const preferences = readPreferences({ max_price, models, provider });
     const tellsCost = usage?.include === true;
     const buyer = readBuyer(context);
     const request = copyDigits(context.body, body);
-    return context.services.responses.create({ buyer, body: request, wishes, tellsCost });
+    return context.services.responses.create({ buyer, body: request, preferences, tellsCost });
   },
 });

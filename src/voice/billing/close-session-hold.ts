@@ -2,7 +2,7 @@ import { minRaw } from '../../kernel/amount.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { SpendAccount } from '../../ledger/rules/accounts.ts';
-import { type ChargeRow, type EventRow, latencyOf } from '../../ledger/rules/companion.ts';
+import { type ChargeRow, chargeRow, type EventRow } from '../../ledger/rules/companion.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import type { Destination, SessionClaim, Spender } from '../../ledger/rules/requests.ts';
@@ -78,9 +78,9 @@ export async function closeClaim(
   owner: HeldFor,
   { charged, claim, spentRaw, beyondRaw, usage, openedAtMs, reason, status, summary }: Closing,
 ): Promise<void> {
-  const latencyMs = latencyOf(clock.monotonicMs() - openedAtMs);
+  const latencyMs = clock.monotonicMs() - openedAtMs;
   const { booking } = owner;
-  const line = (costRaw: bigint) => [chargeRow(owner, { costRaw, usage, status, latencyMs })];
+  const line = (costRaw: bigint) => [sessionCharge(owner, { costRaw, usage, status, latencyMs })];
   const charges = booking ? (raw: bigint) => booking.charges(raw, status) : line;
   await booking?.ending(reason, claim);
   const verdict = await ledger.closeSession({
@@ -103,27 +103,17 @@ export async function closeClaim(
   }
 }
 
-function chargeRow(
-  owner: HeldFor,
+const sessionCharge = (
+  { model, partOf, sessionId, source, spender }: HeldFor,
   line: Pick<ChargeRow, 'costRaw' | 'usage' | 'status' | 'latencyMs'>,
-): ChargeRow {
-  const { spender, source } = owner;
-  return {
-    agentId: spender.agentId,
-    keyId: spender.keyId ?? null,
+): ChargeRow =>
+  chargeRow(spender, {
     targetUrl: gatewayTarget(source),
-    targetHost: makerOf(owner.model),
+    targetHost: makerOf(model),
     method: 'GET',
-    model: owner.model,
+    model,
     rail: source.rail,
-    taskId: spender.taskId ?? null,
-    actionId: spender.actionId ?? null,
-    customerId: spender.customerId ?? null,
-    sessionId: owner.partOf ?? owner.sessionId,
-    payee: null,
+    sessionId: partOf ?? sessionId,
     responseStatusCode: 101,
-    overheadMs: null,
-    upstreamMs: null,
     ...line,
-  };
-}
+  });

@@ -12,7 +12,7 @@ import type {
 } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
-import { distrust } from '../../models/routing/attempt-offers.ts';
+import { distrust } from '../../models/purchase/attempt.ts';
 import {
   accountOf,
   closeClaim,

@@ -5,19 +5,19 @@ import { isObject } from '../../kernel/json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
-import { paymentHoldId } from '../../ledger/rules/payment.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Source } from '../../models/catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../../models/providers/circuit-breaker.ts';
 import { type Completed, failed, type Outcome } from '../../models/providers/outcome.ts';
 import type { PaymentMethod } from '../../models/providers/payment-method.ts';
-import { askOffers } from '../../models/purchase/ask-offers.ts';
 import {
+  attemptOffers,
   hasDelivered,
   isPassedOver,
   joinStages,
+  paymentFor,
   type Undelivered,
-} from '../../models/routing/attempt-offers.ts';
+} from '../../models/purchase/attempt.ts';
 import {
   holdForRaw,
   isPaidByItself,
@@ -104,33 +104,38 @@ export async function askSources<R, T>(
     let isBought = false;
     try {
       if (signal.aborted) return undefined;
-      const asked = await askOffers<R, T>(
-        deps,
-        {
-          model,
-          offers,
-          spender: deps.spender,
-          ask: (offer, method) => judge(deps.log, offer, question.ask(offer, method)),
-          noteUse: (source) => ownKeys.noteUse(source),
-          paymentId: () => paymentHoldId(newId(deps.random, 'buy_')),
-          span: deps.trace?.span,
-        },
-        last,
-      );
-      const tried = joinStages(last, asked);
-      if (hasDelivered(tried)) {
+      const span = deps.trace?.span;
+      const asked = await attemptOffers<R, T>(deps, {
+        offers,
+        before: last,
+        traced: span && { span, model, agentId: deps.spender.agentId },
+        ask: (offer) => askOffer(deps, question, offer),
+      });
+      const attempted = joinStages(last, asked);
+      if (hasDelivered(attempted)) {
         isBought = true;
-        const { outcome, source, span } = tried;
+        const { outcome, source, span } = attempted;
         return { outcome, source, share, span, tab, hold };
       }
-      if (tried.outcome.kind === 'aborted') return undefined;
-      last = tried;
+      if (attempted.outcome.kind === 'aborted') return undefined;
+      last = attempted;
     } finally {
       if (!isBought) share.drop();
     }
   }
-  assert(last !== undefined, 'a bound model has sellers');
+  assert(last !== undefined, 'a bound model has sources');
   throw failureOf(last);
+}
+
+async function askOffer<R, T>(
+  { log, random, spender }: AskSourcesDeps,
+  { ask, part }: StageRequest<R, T>,
+  offer: Offer<R>,
+): Promise<Outcome<T>> {
+  if (offer.ownKey !== undefined) await part.ownKeys.noteUse(offer.source);
+  const workId = isPaidByItself(offer) ? newId(random, 'buy_') : '';
+  const method = paymentFor(offer, part.model, spender, workId);
+  return judge(log, offer, ask(offer, method));
 }
 
 /** Returns the upper bound of the amount that one purchase adds. A fee that is already on the tab counts once. */
@@ -154,15 +159,15 @@ async function judge<T>(
   return failed('broken', `status ${status}`, status);
 }
 
-function failureOf(tried: Undelivered): StageFailed {
-  const { outcome } = tried;
+function failureOf(attempted: Undelivered): StageFailed {
+  const { outcome } = attempted;
   if (outcome.kind === 'declined') {
     return new StageFailed(
       'upstream_declined',
       `The upstream refused the request with status ${outcome.status}.`,
     );
   }
-  const { error, fields } = refuseOutcome(outcome, tried, { rateLimits: undefined });
+  const { error, fields } = refuseOutcome(outcome, attempted, { rateLimits: undefined });
   const why = fields.message ?? fields.detail ?? error;
   const { reservation } = fields;
   // Names the reservation, by which the developer can look up a payment that may have been made without a result.

@@ -3,7 +3,7 @@ import type { Model } from '../../models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../models/limits.ts';
 import type { TokenUsage } from '../../models/providers/chat-rail.ts';
 import type { SpeechRail } from '../../models/providers/speech-rail.ts';
-import { distrust } from '../../models/routing/attempt-offers.ts';
+import { distrust } from '../../models/purchase/attempt.ts';
 import { usageAttributes } from '../../models/routing/attempt-span.ts';
 import { longestSpeechRaw } from '../../models/speech/speech-usage.ts';
 import { holdTurn } from '../billing/hold-turn.ts';

@@ -50,8 +50,8 @@ export function bindModel<R>(options: {
     (source): KeyedSource => ({ source, ownKey: undefined }),
   );
 
-  function groupsOf(sellers: readonly KeyedSource[], priceRaw: PriceRaw): OfferGroup<R>[] {
-    const [first, ...rest] = planOffers({ model, sellers }, priceRaw, railOf);
+  function groupsOf(sources: readonly KeyedSource[], priceRaw: PriceRaw): OfferGroup<R>[] {
+    const [first, ...rest] = planOffers({ model, sources }, priceRaw, railOf);
     if (first === undefined) return [];
     return byPayment([first, ...rest]).map((offers) => {
       const sessionHold = holdNameOf(model, offers[0].source);
@@ -63,7 +63,7 @@ export function bindModel<R>(options: {
     model,
     ownKeys,
     stages(priceRaw) {
-      const own = groupsOf(ownKeys.sellersOf(model.id), priceRaw);
+      const own = groupsOf(ownKeys.sourcesOf(model.id), priceRaw);
       const [first, ...rest] = [...own, ...groupsOf(pooled, priceRaw)];
       if (first === undefined) throw refuseUnsold(model);
       return [first, ...rest];

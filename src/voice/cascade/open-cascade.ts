@@ -3,7 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { makerOf } from '../../ledger/rules/destination.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Model, Source } from '../../models/catalogue/catalogue.ts';
-import { chatPriceRaw } from '../../models/chat/chat-usage.ts';
+import { chatPriceRaw } from '../../models/chat/chat-price.ts';
 import { openTurn } from '../billing/hold-turn.ts';
 import { openSessionHold, type SessionHoldOwner } from '../billing/session-hold.ts';
 import { MAIN_HOLD, SessionHolds } from '../billing/session-holds.ts';

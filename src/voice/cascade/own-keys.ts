@@ -13,7 +13,7 @@ import {
 /** The caller's own provider keys in one session. */
 export interface OwnKeys {
   /** Returns the sources of a model that the keys give access to, as of the last `lookUp`. */
-  sellersOf(modelId: string): readonly KeyedSource[];
+  sourcesOf(modelId: string): readonly KeyedSource[];
   /** Looks the keys for a model up again, since a developer may change keys during a session. */
   lookUp(modelId: string): Promise<void>;
   /** Records that a call to a source used its key. */
@@ -39,7 +39,7 @@ export async function openOwnKeys(
   const keys = createOwnKeys(deps, owner, requireOneHolder(deps, parts, owner));
   await Promise.all(parts.map(({ id }) => keys.lookUp(id)));
   for (const { id } of parts) {
-    if (deps.catalogue.find(id) === undefined && keys.sellersOf(id).length === 0) {
+    if (deps.catalogue.find(id) === undefined && keys.sourcesOf(id).length === 0) {
       throw gatewayErrors.modelNotFound(id, deps.catalogue.suggest(id));
     }
   }
@@ -61,7 +61,7 @@ function createOwnKeys(
   }
 
   return {
-    sellersOf: (modelId) => known.get(modelId) ?? [],
+    sourcesOf: (modelId) => known.get(modelId) ?? [],
     async lookUp(modelId) {
       if (providerKey !== undefined) {
         known.set(modelId, broughtFor(catalogue.findKeyed(modelId), providerKey));
@@ -69,7 +69,7 @@ function createOwnKeys(
       }
       const buyer = { accountId, providerKey: undefined };
       const own = await findOwnSources({ catalogue, providerKeys }, modelId, buyer);
-      known.set(modelId, own?.sellers ?? []);
+      known.set(modelId, own?.sources ?? []);
     },
     async noteUse({ provider }) {
       if (providerKey === undefined) await providerKeys.noteUse(accountId, provider);

@@ -31,7 +31,7 @@ export function createTranscriberStage(
 
   function openByKey(id: string): Model | undefined {
     const model = catalogue.findKeyed(id);
-    if (model === undefined || ownKeys.sellersOf(model.id).length === 0) return undefined;
+    if (model === undefined || ownKeys.sourcesOf(model.id).length === 0) return undefined;
     opened.set(id, model);
     return model;
   }

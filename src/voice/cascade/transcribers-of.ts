@@ -95,7 +95,7 @@ function wholeStage(deps: Buying, model: Model): Stage | undefined {
 
 /** Returns true when the pool or a key of the caller's own offers the model on these rails. */
 function isSold({ ownKeys }: Buying, model: Model, rails: CanRail<unknown>): boolean {
-  const own = ownKeys.sellersOf(model.id).map(({ source }) => source);
+  const own = ownKeys.sourcesOf(model.id).map(({ source }) => source);
   const pool = model.sources.filter(({ rail }) => rail !== 'byok');
   return [...own, ...pool].some((source) => rails.railOf(source) !== undefined);
 }

@@ -13,12 +13,8 @@ import type {
   RealtimeRail,
   UpstreamSocket,
 } from '../../models/providers/realtime/realtime-rail.ts';
+import { type Attempted, attemptOffers, isPassedOver } from '../../models/purchase/attempt.ts';
 import type { Buyer } from '../../models/purchase/buyer.ts';
-import {
-  type AttemptsResult,
-  attemptOffers,
-  isPassedOver,
-} from '../../models/routing/attempt-offers.ts';
 import {
   findOwnSources,
   type KeyedSource,
@@ -59,7 +55,7 @@ export type RelayKind<R> = {
   ) => Promise<OpenedSessionHold>;
   readonly connect: (
     rail: R,
-    seller: KeyedSource & { readonly agentId: number },
+    keyed: KeyedSource & { readonly agentId: number },
     signal: StopSignal,
   ) => Promise<Outcome<{ readonly socket: UpstreamSocket }>>;
 };
@@ -103,13 +99,13 @@ export async function planRelay<R>(
 
 function stageOf<R>(
   { rails }: Relays<R>,
-  sellers: ModelSources | undefined,
+  choice: ModelSources | undefined,
   { modality, reserveRaw }: RelayKind<R>,
 ): RelayStage<R>[] {
-  if (sellers?.model.modality !== modality) return [];
-  const { model } = sellers;
+  if (choice?.model.modality !== modality) return [];
+  const { model } = choice;
   const boundRaw = (source: Source) => reserveRaw(model, source) ?? 0n;
-  const [first, ...rest] = planOffers(sellers, boundRaw, (source) =>
+  const [first, ...rest] = planOffers(choice, boundRaw, (source) =>
     reserveRaw(model, source) === undefined ? undefined : rails.railOf(source),
   );
   return first === undefined ? [] : [{ model, offers: [first, ...rest] }];
@@ -136,24 +132,24 @@ export async function connectRelay<R>(
   buyer: RelayBuyer,
   wanted: RelayKind<R>,
 ): Promise<ConnectedRelay> {
-  let before: Pick<AttemptsResult<never>, 'attempts' | 'upstreamMs'> = {
+  let before: Pick<Attempted<never>, 'attempts' | 'upstreamMs'> = {
     attempts: 0,
     upstreamMs: 0,
   };
   for (const [at, { model, offers }] of plan.entries()) {
     const ask = (offer: Offer<R>) => openAt(deps, { model, offer }, buyer, wanted);
-    const tried = await attemptOffers<R, { readonly relay: ConnectedRelay }>(
+    const attempted = await attemptOffers<R, { readonly relay: ConnectedRelay }>(
       { ...deps, breaker: deps.relays.breaker },
       { offers, ask, before },
     );
-    const { outcome, source } = tried;
+    const { outcome, source } = attempted;
     if (outcome.kind === 'completed') return outcome.relay;
     if (isPassedOver(outcome, source) && at + 1 < plan.length) {
-      before = tried;
+      before = attempted;
       continue;
     }
     if (outcome.kind === 'declined') throw gatewayErrors.upstreamDeclined(outcome.status);
-    throw refuseOutcome(outcome, tried, { rateLimits: undefined });
+    throw refuseOutcome(outcome, attempted, { rateLimits: undefined });
   }
   throw gatewayErrors.allSourcesFailed(before.attempts);
 }

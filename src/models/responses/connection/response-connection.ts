@@ -21,7 +21,7 @@ type ConnectionSocket = PacedSocket & { close(code: number, reason?: string): vo
 /** Content of a `response.create` message. */
 export type AskedResponse = {
   readonly body: ResponsesRequest;
-  readonly wishes: RoutingPreferences | undefined;
+  readonly preferences: RoutingPreferences | undefined;
   readonly tellsCost: boolean;
 };
 

@@ -43,7 +43,7 @@ const refused = async () => {
 const UNPAID: Pick<CascadeDeps, 'holdNameOf' | 'ownKeys' | 'sessionHolds' | 'spender'> = {
   spender: { agentId: 0 },
   holdNameOf: () => MAIN_HOLD,
-  ownKeys: { sellersOf: () => [], lookUp: async () => {}, noteUse: async () => {} },
+  ownKeys: { sourcesOf: () => [], lookUp: async () => {}, noteUse: async () => {} },
   sessionHolds: {
     heldRaw: 0n,
     spentRaw: 0n,

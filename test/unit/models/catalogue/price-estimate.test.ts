@@ -6,7 +6,7 @@ import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue
 import type { SourceEntry } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Modality } from '../../../../src/models/catalogue/catalogue.ts';
 import { estimatePrice } from '../../../../src/models/catalogue/price-estimate.ts';
-import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
+import { chatPriceRaw } from '../../../../src/models/chat/chat-price.ts';
 import { SPEND_LIMITS } from '../../../../src/spend/limits.ts';
 
 const source = (rates: SourceEntry['rates'], more: Partial<SourceEntry> = {}): SourceEntry => ({

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { boundChat, shrinkBound, withCap } from '../../../../src/models/chat/bound-chat.ts';
+import { chatPriceRaw } from '../../../../src/models/chat/chat-price.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
-import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
 
 const source = (input: bigint, output: bigint): Source => ({

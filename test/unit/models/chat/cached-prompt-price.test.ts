@@ -7,8 +7,8 @@ import { BUILTIN_PROVIDERS } from '../../../../src/models/catalogue/builtin/prov
 import { byokSource } from '../../../../src/models/catalogue/byok-source.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { boundChat } from '../../../../src/models/chat/bound-chat.ts';
+import { chatPriceRaw, meterChat } from '../../../../src/models/chat/chat-price.ts';
 import { ChatRequest } from '../../../../src/models/chat/chat-request.ts';
-import { chatPriceRaw, meterChat } from '../../../../src/models/chat/chat-usage.ts';
 import { readMessageUsage } from '../../../../src/models/providers/anthropic/message-usage.ts';
 import type { TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
 import { readUsage } from '../../../../src/models/providers/openai/read-completion.ts';

@@ -202,9 +202,9 @@ describe('the source that holds a prompt', () => {
       },
     });
     const { holders } = holdersAt();
-    const sellers = [CHEAP, DEAR].map((source) => ({ source }));
+    const sources = [CHEAP, DEAR].map((source) => ({ source }));
     const cachings = ['a/b', 'a/c'].map((id) => {
-      const of = { model: { id }, sellers } as unknown as ModelSources;
+      const of = { model: { id }, sources } as unknown as ModelSources;
       return planPromptCaching(
         holders,
         of,

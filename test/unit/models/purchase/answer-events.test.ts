@@ -2,8 +2,8 @@ import { describe, expect, it, test } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { ReportedError } from '../../../../src/models/providers/reported-error.ts';
-import type { HeldPurchase } from '../../../../src/models/purchase/answer.ts';
 import { answerEvents, budgetOf } from '../../../../src/models/purchase/answer-events.ts';
+import type { HeldPurchase } from '../../../../src/models/purchase/settle.ts';
 
 test('an upstream stops being read when the remaining budget cannot be looked up', async () => {
   let stops = 0;

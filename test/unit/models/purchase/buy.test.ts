@@ -7,7 +7,7 @@ import { requireOffers } from '../../../../src/models/catalogue/require-model.ts
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { buy } from '../../../../src/models/purchase/buy.ts';
-import type { PurchaseRequest } from '../../../../src/models/purchase/order.ts';
+import type { Product } from '../../../../src/models/purchase/product.ts';
 import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
 import { aBuyer, noStoredKeys } from '../../../support/a-buyer.ts';
 import { createFakeLedger } from '../../../support/fake-ledger.ts';
@@ -42,26 +42,22 @@ async function world() {
   };
   const plays: Record<string, Outcome<object>> = {};
   const asked: string[] = [];
-  const wanted: PurchaseRequest<string, object> = {
-    modelId: model.id,
+  const rails = { railOf: () => 'a way' };
+  const product: Product<string, undefined, string, object> = {
     modality: 'text',
-    orderOf: (sellers) => ({
-      model,
-      offers: requireOffers(
-        model,
-        planOffers(
-          sellers,
-          ({ rates }) => rates.request ?? 0n,
-          () => 'a way',
-        ),
-      ),
-      async ask({ source: { provider } }) {
-        asked.push(provider);
-        return plays[provider] ?? SERVED;
-      },
-      meter: () => ({ usage: {}, estimated: false }),
-    }),
+    rails,
+    quote(_, sources) {
+      const rateOf = ({ rates }: Source) => rates.request ?? 0n;
+      const offers = planOffers(sources, rateOf, rails.railOf);
+      return { model, bound: undefined, offers: requireOffers(model, offers) };
+    },
+    async attempt(_, { source: { provider } }) {
+      asked.push(provider);
+      return plays[provider] ?? SERVED;
+    },
+    meter: () => ({ usage: {}, estimated: false }),
   };
+  const request = { model: model.id, body: 'hello' };
   const deps = {
     catalogue: {
       models: [model],
@@ -79,13 +75,15 @@ async function world() {
     breaker: createSourceRests({ clock }),
     budgets: plainBudgets(),
     providerKeys: noStoredKeys,
-    rails: { railOf: () => 'a way' },
+    rails,
   };
   /** Buys once. Tells who delivered, or what was thrown. */
   const buyOnce = async (outcomes: Readonly<Record<string, Outcome<object>>>) => {
     Object.assign(plays, { router: SERVED, account: SERVED }, outcomes);
     asked.length = 0;
-    const bought = await buy(deps, aBuyer({ agentId: AGENT }), wanted).catch((error) => error);
+    const bought = await buy(deps, product, aBuyer({ agentId: AGENT }), request).catch(
+      (error) => error,
+    );
     if (bought instanceof ApiError) return bought;
     await bought.settle();
     expect(ledger.openHolds()).toBe(0);
@@ -95,8 +93,8 @@ async function world() {
     for (let i = 0; i < 3; i++) expect(await buyOnce({ router: BROKEN })).toBe('account');
   };
   const buyTraced = async (span: RecordedSpan) => {
-    const bought = await buy(deps, aBuyer({ agentId: AGENT }, { span }), wanted);
-    if (bought.kind === 'unsold') throw new Error('nobody has sold it');
+    const bought = await buy(deps, product, aBuyer({ agentId: AGENT }, { span }), request);
+    if (bought.kind === 'not_delivered') throw new Error('no source delivered');
     return bought;
   };
   return { asked, buyOnce, buyTraced, ledger, restRouter };

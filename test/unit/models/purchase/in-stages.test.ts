@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Rail, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { requireOffers } from '../../../../src/models/catalogue/require-model.ts';
-import { inStages } from '../../../../src/models/purchase/open-hold.ts';
-import type { Order } from '../../../../src/models/purchase/order.ts';
+import { inStages } from '../../../../src/models/purchase/hold.ts';
+import type { Quote } from '../../../../src/models/purchase/product.ts';
 import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
 import { planOffers } from '../../../../src/models/routing/plan-offers.ts';
 import {
@@ -18,30 +18,29 @@ const source = (provider: string, rail: Rail, price: bigint): Source => ({
   rates: { request: price * 1_000_000n },
 });
 
-const orderOf = (...sources: Source[]) => wishedOrder([], ...sources);
+const quoteOf = (...sources: Source[]) => preferredQuote([], ...sources);
 
-/** The same for a buyer who wishes that these providers be asked first. */
-function wishedOrder(order: readonly string[], ...sources: Source[]): Order<string, object> {
+/** Returns a quote for a buyer who prefers the providers `order`, the first one most. */
+function preferredQuote(order: readonly string[], ...sources: Source[]): Quote<undefined, string> {
   const model = { id: 'acme/m', modality: 'text' as const, contextWindow: null, sources };
-  const sellers = preferredSources(
+  const choice = preferredSources(
     pooledSources({ ...model, maxOutputTokens: null }),
     readPreferences({ provider: { order: [...order] } }),
   );
   const bound = ({ rates, marginBps }: Source) =>
     ((rates.request ?? 0n) * BigInt(10_000 + marginBps)) / 10_000_000_000n;
-  const offers = planOffers(sellers, bound, () => 'a way');
+  const offers = planOffers(choice, bound, () => 'a way');
   return {
-    model: sellers.model,
-    offers: requireOffers(sellers.model, offers),
-    ask: async () => ({ kind: 'aborted' }),
-    meter: () => ({ usage: {}, estimated: false }),
+    model: choice.model,
+    offers: requireOffers(choice.model, offers),
+    bound: undefined,
   };
 }
 
 /** The providers of each stage, in turn. */
-function stages(order: Order<string, object>, hasOneHold = false): string[][] {
+function stages(quote: Quote<undefined, string>, hasOneHold = false): string[][] {
   const found: string[][] = [];
-  for (let at: typeof order | undefined = inStages(order, hasOneHold); at; at = at.rest) {
+  for (let at: typeof quote | undefined = inStages(quote, hasOneHold); at; at = at.rest) {
     found.push(at.offers.map((offer) => offer.source.provider));
   }
   return found;
@@ -54,48 +53,48 @@ const host = source('host', 'self-host', 40n);
 
 describe('sources that are paid by themselves and such that are not', () => {
   it('x402 sources and account sources are called in separate stages, the cheapest kind first', () => {
-    expect(stages(orderOf(host, router2, account, router))).toEqual([
+    expect(stages(quoteOf(host, router2, account, router))).toEqual([
       ['router', 'router 2'],
       ['account', 'host'],
     ]);
-    expect(stages(orderOf(router2, account))).toEqual([['account'], ['router 2']]);
+    expect(stages(quoteOf(router2, account))).toEqual([['account'], ['router 2']]);
   });
 
   it('stages keep the caller’s order of sources and group kinds only within one rank', () => {
-    expect(stages(wishedOrder(['host', 'router'], router, account, host))).toEqual([
+    expect(stages(preferredQuote(['host', 'router'], router, account, host))).toEqual([
       ['host'],
       ['router'],
       ['account'],
     ]);
-    expect(stages(wishedOrder(['account', 'host'], router, account, host))).toEqual([
+    expect(stages(preferredQuote(['account', 'host'], router, account, host))).toEqual([
       ['account', 'host'],
       ['router'],
     ]);
-    expect(stages(wishedOrder(['host'], router2, router, account))).toEqual([
+    expect(stages(preferredQuote(['host'], router2, router, account))).toEqual([
       ['router', 'router 2'],
       ['account'],
     ]);
     const dear = source('dear', 'direct-account', 50n);
-    expect(stages(wishedOrder(['dear'], router2, router, account, host, dear))).toEqual([
+    expect(stages(preferredQuote(['dear'], router2, router, account, host, dear))).toEqual([
       ['dear'],
       ['router', 'router 2'],
       ['account', 'host'],
     ]);
-    expect(stages(wishedOrder(['dear'], router2, account, host, dear))).toEqual([
+    expect(stages(preferredQuote(['dear'], router2, account, host, dear))).toEqual([
       ['dear', 'account', 'host'],
       ['router 2'],
     ]);
-    expect(stages(wishedOrder(['host', 'router'], router, account, host), true)).toEqual([
+    expect(stages(preferredQuote(['host', 'router'], router, account, host), true)).toEqual([
       ['host', 'account'],
     ]);
   });
 
   it('sources of a single kind stay in one stage', () => {
-    expect(stages(orderOf(host, account))).toEqual([['account', 'host']]);
-    expect(stages(orderOf(router), true)).toEqual([['router']]);
+    expect(stages(quoteOf(host, account))).toEqual([['account', 'host']]);
+    expect(stages(quoteOf(router), true)).toEqual([['router']]);
   });
 
   it('a request with a single hold uses only the stage of account sources', () => {
-    expect(stages(orderOf(router, account), true)).toEqual([['account']]);
+    expect(stages(quoteOf(router, account), true)).toEqual([['account']]);
   });
 });

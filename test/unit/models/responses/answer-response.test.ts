@@ -5,8 +5,7 @@ import { silentLog } from '../../../../src/kernel/log.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import { ReportedError } from '../../../../src/models/providers/reported-error.ts';
 import type { ResponseEvents } from '../../../../src/models/providers/responses/responses-rail.ts';
-import type { HeldPurchase } from '../../../../src/models/purchase/answer.ts';
-import type { Settled } from '../../../../src/models/purchase/settle.ts';
+import type { HeldPurchase, Settled } from '../../../../src/models/purchase/settle.ts';
 import {
   answerResponse,
   answerResponseEvents,

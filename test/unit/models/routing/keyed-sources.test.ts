@@ -36,7 +36,7 @@ describe('who serves a model for the buyer’s own keys', () => {
 
   it('a model’s own-key sources are the providers with a stored key, in the catalogue’s order', async () => {
     const own = await find(model('x/y', 'a', 'b', 'c'), undefined, ['c', 'a']);
-    expect(own?.sellers.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
+    expect(own?.sources.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
       ['a', 'acct_1 at a'],
       ['c', 'acct_1 at c'],
     ]);
@@ -47,7 +47,7 @@ describe('who serves a model for the buyer’s own keys', () => {
     for (const providers of [['host'], ['host', 'x']]) {
       const own = await find(model('x/y', ...providers), 'sk-own', ['host', 'x']);
       const provider = providers.at(-1);
-      expect(own?.sellers).toMatchObject([{ ownKey: 'sk-own', source: { provider } }]);
+      expect(own?.sources).toMatchObject([{ ownKey: 'sk-own', source: { provider } }]);
     }
     expect(impliedSource(model('x/y', 'a', 'b'))).toBeUndefined();
     await expect(find(model('x/y', 'a', 'b'), 'sk-own')).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe('who serves a model for the buyer’s own keys', () => {
 
 it('the pooled sources of a model are all its sources, paid from the operator’s accounts', () => {
   const pool = pooledSources(model('x/y', 'a', 'b'));
-  expect(pool.sellers.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
+  expect(pool.sources.map(({ source, ownKey }) => [source.provider, ownKey])).toEqual([
     ['a', undefined],
     ['b', undefined],
   ]);

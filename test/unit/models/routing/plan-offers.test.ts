@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
-import { chatPriceRaw } from '../../../../src/models/chat/chat-usage.ts';
+import { chatPriceRaw } from '../../../../src/models/chat/chat-price.ts';
 import type { TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
 import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
 import { holdForRaw, planOffers } from '../../../../src/models/routing/plan-offers.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkHeader } from '../../../../src/http/pipeline/output-headers.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { failed } from '../../../../src/models/providers/outcome.ts';
-import type { Attempts, AttemptsResult } from '../../../../src/models/routing/attempt-offers.ts';
+import type { Attempted, Attempts } from '../../../../src/models/purchase/attempt.ts';
 import {
   createRateLimitAdvisory,
   type RateLimitAdvisory,
@@ -21,7 +21,7 @@ const source = (provider: string, rail: Source['rail'] = 'direct-account'): Sour
   rates: {},
   marginBps: 0,
 });
-const tried = (outcome: AttemptsResult<unknown>['outcome'], more: Partial<Attempts> = {}) => ({
+const tried = (outcome: Attempted<unknown>['outcome'], more: Partial<Attempts> = {}) => ({
   outcome,
   source: source('acme'),
   attempts: 1,
@@ -29,7 +29,7 @@ const tried = (outcome: AttemptsResult<unknown>['outcome'], more: Partial<Attemp
   ...more,
 });
 const answered = (headers: Headers) =>
-  tried({ kind: 'completed', status: 200, headers } as AttemptsResult<unknown>['outcome']);
+  tried({ kind: 'completed', status: 200, headers } as Attempted<unknown>['outcome']);
 
 function told(
   what: Parameters<RateLimitAdvisory>[0],

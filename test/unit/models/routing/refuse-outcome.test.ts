@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Failed, failed, type RailFailure } from '../../../../src/models/providers/outcome.ts';
-import type { Attempts } from '../../../../src/models/routing/attempt-offers.ts';
+import type { Attempts } from '../../../../src/models/purchase/attempt.ts';
 import { refuseOutcome, retryHeaders } from '../../../../src/models/routing/refuse-outcome.ts';
 
 const sourceOf = (provider: string) => ({ provider }) as Attempts['source'];

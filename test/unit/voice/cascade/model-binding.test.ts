@@ -25,7 +25,7 @@ function groups(sources: readonly Source[], own: readonly Source[] = []) {
     rails: { railOf: () => 'a way' },
     ownKeys: {
       ...NO_OWN_KEYS,
-      sellersOf: () => own.map((source) => ({ source, ownKey: 'sk-own' })),
+      sourcesOf: () => own.map((source) => ({ source, ownKey: 'sk-own' })),
     },
     holdNameOf: (_, { rail }) => (rail === 'byok' ? 'own' : 'pool'),
   });

@@ -63,7 +63,7 @@ function connected(pieces: number, more: Partial<ConnectionDeps> = {}) {
       responses: {
         create: async () => ({ status: 200, headers: {}, upstreamMs: 0, body: answer() }),
       },
-      read: async (text) => ({ body: { model: text }, tellsCost: false, wishes: undefined }),
+      read: async (text) => ({ body: { model: text }, tellsCost: false, preferences: undefined }),
       refusedEvent: (thrown) => `refused ${(thrown as { error?: string }).error}`,
       declinedEvent: () => 'declined',
       ...more,

@@ -29,7 +29,7 @@ import { createVoiceWorld } from '../../../../support/voice-world.ts';
 
 const CEILING_RAW = PHONE_LIMITS.call.ceilingRaw;
 const DEFAULT_MODEL = 'openai/gpt-5.4-mini';
-const NO_OWN_KEYS = { sellersOf: () => [], lookUp: async () => {}, noteUse: async () => {} };
+const NO_OWN_KEYS = { sourcesOf: () => [], lookUp: async () => {}, noteUse: async () => {} };
 
 let world: Awaited<ReturnType<typeof open>>;
 beforeAll(async () => {

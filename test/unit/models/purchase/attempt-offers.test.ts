@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
+import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { traceHeadersNow } from '../../../../src/models/providers/upstream-trace.ts';
-import { attemptOffers } from '../../../../src/models/routing/attempt-offers.ts';
+import { attemptOffers } from '../../../../src/models/purchase/attempt.ts';
 import type { Offers } from '../../../../src/models/routing/plan-offers.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
@@ -32,7 +32,6 @@ function world() {
       { breaker, clock, log: silentLog },
       {
         offers: offers as unknown as Offers<Outcome<object>>,
-        before: { attempts: 0, upstreamMs: 0 },
         async ask({ rail, source }) {
           asked.push(source.provider);
           clock.advance(1_000);
@@ -92,18 +91,17 @@ describe('the sources of a purchase', () => {
 describe('the attempts of a purchase', () => {
   const tracedBy = async (reachesUpstreams: boolean, outcome: Outcome<object> | Error) => {
     const parent = new RecordedSpan('request');
+    const child = parent.child.bind(parent);
+    parent.child = (name, start) =>
+      Object.assign(child(name, start), {
+        upstreamHeaders: reachesUpstreams ? { a: 'b' } : undefined,
+      });
     const added: unknown[] = [];
     const tried = attemptOffers<undefined, object>(
       { breaker: createSourceRests({ clock }), clock, log: silentLog },
       {
         offers: [{ source: sourceOf('up'), rail: undefined, priceRaw: 0n }] as never,
-        before: { attempts: 0, upstreamMs: 0 },
-        trace: (source, attempt) => {
-          const span = parent.child(`${source.provider} ${attempt}`);
-          return Object.assign(span, {
-            upstreamHeaders: reachesUpstreams ? { a: 'b' } : undefined,
-          });
-        },
+        traced: { span: parent, model: { id: 'acme/m', modality: 'text' } as Model, agentId: 1 },
         async ask() {
           added.push(traceHeadersNow());
           await Promise.resolve();

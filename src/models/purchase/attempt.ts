@@ -1,12 +1,23 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
+import { makerOf } from '../../ledger/rules/destination.ts';
+import { paymentHoldId } from '../../ledger/rules/payment.ts';
+import type { Spender } from '../../ledger/rules/requests.ts';
 import type { Span } from '../../platform/tracing/span.ts';
-import type { Source } from '../catalogue/catalogue.ts';
+import type { Model, Source } from '../catalogue/catalogue.ts';
 import type { CircuitBreaker } from '../providers/circuit-breaker.ts';
 import type { Completed, Failed, Outcome, RailFailure, Unfit } from '../providers/outcome.ts';
+import type { PaymentMethod } from '../providers/payment-method.ts';
 import { withTraceHeaders } from '../providers/upstream-trace.ts';
-import { endUndelivered, noteFirstChunk } from './attempt-span.ts';
-import type { Offer, Offers } from './plan-offers.ts';
+import {
+  type AttemptFacts,
+  beginAttempt,
+  endUndelivered,
+  noteFirstChunk,
+} from '../routing/attempt-span.ts';
+import type { StoredKeys } from '../routing/keyed-sources.ts';
+import type { Offer, Offers } from '../routing/plan-offers.ts';
+import type { HeldRequest, Product } from './product.ts';
 
 export type AttemptDeps = {
   readonly breaker: CircuitBreaker;
@@ -23,19 +34,24 @@ export type Attempts = {
   readonly limited?: { readonly outcome: Failed; readonly source: Source } | undefined;
 };
 
+/** Earlier attempts at the same purchase. */
+export type EarlierAttempts = Omit<Attempts, 'source'>;
+
+const NO_ATTEMPTS: EarlierAttempts = { attempts: 0, upstreamMs: 0 };
+
 export type Delivered<T> = Attempts & {
   readonly outcome: Completed<T>;
   /** Span of the attempt that delivers, which ends with the answer. Undefined: the attempt is not traced. */
   readonly span?: Span | undefined;
 };
 export type Undelivered = Attempts & { readonly outcome: Outcome<never> | Resting };
-export type AttemptsResult<T> = Delivered<T> | Undelivered;
+export type Attempted<T> = Delivered<T> | Undelivered;
 
-export const hasDelivered = <T>(tried: AttemptsResult<T>): tried is Delivered<T> =>
-  tried.outcome.kind === 'completed';
+export const hasDelivered = <T>(attempted: Attempted<T>): attempted is Delivered<T> =>
+  attempted.outcome.kind === 'completed';
 
 /**
- * Outcome without an attempt, because all sources failed recently. `restMs` is the time until the first source may be tried
+ * Outcome without an attempt, because all sources failed recently. `restMs` is the time until the first source may be attempted
  * again, in milliseconds.
  */
 type Resting = { readonly kind: 'resting'; readonly restMs: number };
@@ -54,14 +70,11 @@ const PROVES_NOTHING: ReadonlySet<RailFailure> = new Set([
 ]);
 
 /**
- * Returns true when another source should be tried: the source failed, is backing off, cannot serve the request, or refused a
+ * Returns true when another source should be attempted: the source failed, is backing off, cannot serve the request, or refused a
  * buyer's own key. When the wallet lacks money, sources with an account of this server remain; a spend control refuses all
  * sources.
  */
-export function isPassedOver(
-  outcome: AttemptsResult<unknown>['outcome'],
-  { rail }: Source,
-): boolean {
+export function isPassedOver(outcome: Attempted<unknown>['outcome'], { rail }: Source): boolean {
   switch (outcome.kind) {
     case 'failed':
     case 'resting':
@@ -76,6 +89,58 @@ export function isPassedOver(
   }
 }
 
+type KeyedAttemptDeps = AttemptDeps & { readonly providerKeys: Pick<StoredKeys, 'noteUse'> };
+
+/** Attempts the offers of a held request in their order until one delivers. */
+export function attempt<Q, B, R, T>(
+  deps: KeyedAttemptDeps,
+  product: Product<Q, B, R, T>,
+  request: HeldRequest<Q, B, R>,
+  before: EarlierAttempts | undefined,
+): Promise<Attempted<T>> {
+  const { buyer, held, quote } = request;
+  const { model, offers } = quote;
+  const { span, spender } = buyer;
+  const { holdId } = held.hold;
+  return attemptOffers(deps, {
+    offers,
+    before,
+    traced: span && { span, model, holdId, agentId: spender.agentId },
+    ask(offer) {
+      const noted = noteKeyUse(deps, request, offer);
+      const method = paymentFor(offer, model, spender, holdId);
+      return noted === undefined
+        ? product.attempt(request, offer, method)
+        : noted.then(() => product.attempt(request, offer, method));
+    },
+  });
+}
+
+/** Records that an attempt uses a stored key of the buyer. A key that came with the request is not stored. */
+const noteKeyUse = (
+  { providerKeys }: KeyedAttemptDeps,
+  { buyer }: Pick<HeldRequest<unknown, unknown, unknown>, 'buyer'>,
+  { ownKey, source }: Offer<unknown>,
+): Promise<void> | undefined =>
+  ownKey === undefined || buyer.providerKey !== undefined
+    ? undefined
+    : providerKeys.noteUse(buyer.accountId, source.provider);
+
+/**
+ * Returns the payment of an attempt: the buyer's own key at the provider, or a hold of its own, whose id begins with `workId`.
+ * Undefined when this server's account at the provider pays.
+ */
+export function paymentFor(
+  { mostPaidRaw: mostRaw, ownKey }: Offer<unknown>,
+  model: Model,
+  spender: Spender,
+  workId: string,
+): PaymentMethod | undefined {
+  if (ownKey !== undefined) return { ownKey };
+  if (mostRaw === undefined) return undefined;
+  return { budget: { spender, maker: makerOf(model.id), mostRaw, holdId: paymentHoldId(workId) } };
+}
+
 /**
  * Buys from the first offer that answers. Passes over sources that fail, and skips sources that failed repeatedly, except at a
  * buyer's own account, whose failures say nothing about other accounts. A source that cannot take the request is passed over
@@ -86,22 +151,22 @@ export async function attemptOffers<R, T>(
   request: {
     readonly offers: Offers<R>;
     readonly ask: (offer: Offer<R>) => Promise<Outcome<T>>;
-    /** Begins the span of an attempt. */
-    readonly trace?: ((source: Source, attempt: number) => Span | undefined) | undefined;
-    /** Earlier attempts at the same purchase. */
-    readonly before: Omit<Attempts, 'source'>;
+    /** Facts for the spans of the attempts. Undefined: the attempts are not traced. */
+    readonly traced?: AttemptFacts | undefined;
+    readonly before?: EarlierAttempts | undefined;
   },
-): Promise<AttemptsResult<T>> {
+): Promise<Attempted<T>> {
   const { breaker, clock, log } = deps;
+  const { before = NO_ATTEMPTS, offers, traced } = request;
   let last: Undelivered = {
     outcome: { kind: 'resting', restMs: 0 },
-    source: request.offers[0].source,
-    ...request.before,
+    source: offers[0].source,
+    ...before,
   };
   let unfit: Unfit | undefined;
   let restMs: number | undefined;
-  let { limited } = request.before;
-  for (const offer of request.offers) {
+  let { limited } = before;
+  for (const offer of offers) {
     const { source } = offer;
     const key = restKeyOf(source);
     if (key !== undefined && !breaker.admits(key)) {
@@ -111,7 +176,7 @@ export async function attemptOffers<R, T>(
 
     const startedMs = clock.monotonicMs();
     const attempts = last.attempts + 1;
-    const span = request.trace?.(source, attempts);
+    const span = traced && beginAttempt(traced, source, attempts);
     let outcome: Outcome<T> | undefined;
     try {
       outcome = await askUnder(span, () => request.ask(offer));
@@ -147,15 +212,15 @@ export async function attemptOffers<R, T>(
  */
 export function joinStages<T>(
   before: Undelivered | undefined,
-  tried: AttemptsResult<T>,
-): AttemptsResult<T> {
-  if (before === undefined || before.source.rail === 'byok') return tried;
+  attempted: Attempted<T>,
+): Attempted<T> {
+  if (before === undefined || before.source.rail === 'byok') return attempted;
   const first = before.outcome;
-  const { outcome } = tried;
+  const { outcome } = attempted;
   if (outcome.kind === 'unfit') return before;
-  if (outcome.kind !== 'resting' || first.kind === 'unfit') return tried;
+  if (outcome.kind !== 'resting' || first.kind === 'unfit') return attempted;
   if (first.kind !== 'resting') return before;
-  return first.restMs <= outcome.restMs ? before : tried;
+  return first.restMs <= outcome.restMs ? before : attempted;
 }
 
 /** Sends the request with the headers of the trace, when the operator has upstreams continue traces. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
-import { chatPriceRaw, chatUsage, meterChat } from '../../../../src/models/chat/chat-usage.ts';
+import { chatPriceRaw, chatUsage, meterChat } from '../../../../src/models/chat/chat-price.ts';
 
 const source = (rates: Source['rates']): Source => ({
   rail: 'direct-account',

@@ -1,11 +1,48 @@
 import { requireOffers } from '../catalogue/require-model.ts';
 import { gatewayErrors } from '../errors.ts';
-import { SPEECH_FORMATS, type SpeechFormat, type SpeechRail } from '../providers/speech-rail.ts';
+import {
+  SPEECH_FORMATS,
+  type Speech,
+  type SpeechFormat,
+  type SpeechRail,
+} from '../providers/speech-rail.ts';
+import type { BuyDeps } from '../purchase/buy.ts';
+import type { Product } from '../purchase/product.ts';
 import type { ModelSources } from '../routing/keyed-sources.ts';
 import type { Rails } from '../routing/open-rails.ts';
 import { type Offers, planOffers } from '../routing/plan-offers.ts';
 import type { SpeechRequest } from './speech-request.ts';
-import { speechBoundRaw } from './speech-usage.ts';
+import { billsTokens, meterSpeech, speechBoundRaw } from './speech-usage.ts';
+
+/** Creates the product of speech, from the sources that make the format: bounded and metered by the text. */
+export const speechProduct = ({
+  rails,
+}: Pick<BuyDeps<SpeechRail>, 'rails'>): Product<
+  SpeechRequest,
+  SpeechFormat,
+  SpeechRail,
+  Speech
+> => ({
+  modality: 'tts',
+  rails,
+  quote({ body }, choice) {
+    const { format, offers } = planSpeech(rails, choice, body);
+    return { model: choice.model, bound: format, offers };
+  },
+  attempt({ body, buyer, quote }, { rail, source }, paymentMethod) {
+    const call = {
+      agentId: buyer.spender.agentId,
+      model: source.upstreamModel,
+      body,
+      input: body.input,
+      format: quote.bound,
+      wantsUsage: body.stream_format === 'sse' && billsTokens(source),
+      paymentMethod,
+    };
+    return rail.speak(call, buyer.signal);
+  },
+  meter: ({ body }, { sound }, source) => meterSpeech(body, sound.usage(), source),
+});
 
 /** Formats to try, in this order, when the caller names none: OpenAI's default, then a format without an encoder. */
 const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
@@ -16,13 +53,13 @@ const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
  */
 export function planSpeech(
   rails: Pick<Rails<SpeechRail>, 'railOf'>,
-  sellers: ModelSources,
+  choice: ModelSources,
   request: SpeechRequest,
 ): { readonly format: SpeechFormat; readonly offers: Offers<SpeechRail> } {
-  const { model } = sellers;
+  const { model } = choice;
   const asked = request.response_format ?? undefined;
   const open = planOffers(
-    sellers,
+    choice,
     (source) => speechBoundRaw(request, source),
     (source) => rails.railOf(source),
   );

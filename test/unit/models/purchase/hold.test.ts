@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { factsOf } from '../../../../src/ledger/rules/operation.ts';
 import type { HoldRequest } from '../../../../src/ledger/rules/requests.ts';
-import { openHold } from '../../../../src/models/purchase/open-hold.ts';
-import type { Order } from '../../../../src/models/purchase/order.ts';
+import { hold } from '../../../../src/models/purchase/hold.ts';
+import type { Product, Quote } from '../../../../src/models/purchase/product.ts';
 import type { Offer, Offers } from '../../../../src/models/routing/plan-offers.ts';
+import { aBuyer } from '../../../support/a-buyer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { policyOf } from '../../../support/spending.ts';
 
@@ -25,19 +26,24 @@ const offerOf = (heldRaw: bigint): Offer<string> => ({
   heldRaw,
   mostPaidRaw: undefined,
 });
-const orderOf = (...prices: [bigint, ...bigint[]]): Order<string, never> => ({
+const quoteOf = (...prices: [bigint, ...bigint[]]): Quote<string, string> => ({
   model,
+  bound: 'bound',
   offers: prices.map(offerOf) as unknown as Offers<string>,
-  ask: () => Promise.reject(new Error('no source is asked here')),
-  meter: () => ({ usage: {}, estimated: false }),
 });
 
-const BUYER = { spender: { agentId: 1 }, workId: undefined };
+type Sizes = Pick<Product<string, string, string, never>, 'least' | 'lessen'>;
+
+const holdOf = (
+  deps: Parameters<typeof hold>[0],
+  quote: Quote<string, string>,
+  product: Sizes = {},
+) => hold(deps, { product, buyer: aBuyer({ agentId: 1 }), body: 'hello', quote });
 
 /** A ledger with a cap of so much. */
 function capped(capRaw: bigint) {
   const asked: string[] = [];
-  const hold = async (request: HoldRequest) => {
+  const holdOnce = async (request: HoldRequest) => {
     const { amountRaw, holdId, isQuiet = false } = request;
     asked.push(`${amountRaw}${isQuiet ? '' : '!'}`);
     const breach = { policy: policyOf(), requiredRaw: amountRaw, spentRaw: 0n, capRaw };
@@ -49,20 +55,20 @@ function capped(capRaw: bigint) {
     return { kind: 'held', hold: opened, funds: { spendableRaw: 0n, heldRaw: 0n } } as const;
   };
   const random = { bytes: (length: number) => Buffer.alloc(length) };
-  return { asked, deps: { ledger: { hold }, clock: new ManualClock(), random } };
+  return { asked, deps: { ledger: { hold: holdOnce }, clock: new ManualClock(), random } };
 }
 
-describe('the hold of an order', () => {
+describe('the hold of a request', () => {
   it('a request’s hold covers its most expensive source', async () => {
     const { asked, deps } = capped(100n);
-    const { held, order } = await openHold(deps, BUYER, orderOf(10n, 90n));
-    expect([held.hold.amountRaw, order.offers.length, asked]).toEqual([90n, 2, ['90']]);
+    const { held, quote } = await holdOf(deps, quoteOf(10n, 90n));
+    expect([held.hold.amountRaw, quote.offers.length, asked]).toEqual([90n, 2, ['90']]);
   });
 
   it('a request’s hold leaves out the sources that a cap does not cover', async () => {
     const { asked, deps } = capped(50n);
-    const { order } = await openHold(deps, BUYER, orderOf(10n, 40n, 90n));
-    expect([order.offers.map(({ heldRaw }) => heldRaw), asked]).toEqual([
+    const { quote } = await holdOf(deps, quoteOf(10n, 40n, 90n));
+    expect([quote.offers.map(({ heldRaw }) => heldRaw), asked]).toEqual([
       [10n, 40n],
       ['90', '40'],
     ]);
@@ -70,13 +76,13 @@ describe('the hold of an order', () => {
 
   it('a request’s hold is reduced to a shorter answer when the balance allows no more', async () => {
     const { deps } = capped(50n);
-    const asked = { ...orderOf(90n), forLess: () => orderOf(49n), atLeast: () => orderOf(5n) };
-    expect((await openHold(deps, BUYER, asked)).held.hold.amountRaw).toBe(49n);
+    const sizes = { lessen: () => quoteOf(49n), least: () => quoteOf(5n) };
+    expect((await holdOf(deps, quoteOf(90n), sizes)).held.hold.amountRaw).toBe(49n);
   });
 
   it('a request’s hold may suspend the agent only when the cheapest source alone is not covered', async () => {
     const { asked, deps } = capped(5n);
-    await expect(openHold(deps, BUYER, orderOf(10n, 90n))).rejects.toMatchObject({ status: 402 });
+    await expect(holdOf(deps, quoteOf(10n, 90n))).rejects.toMatchObject({ status: 402 });
     expect(asked).toEqual(['90', '10!']);
   });
 });
