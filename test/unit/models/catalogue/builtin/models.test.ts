@@ -36,7 +36,7 @@ const EXAMPLES = [
   '.env.example',
   'package.json',
   'src/models/catalogue/catalogue-file.ts',
-  ...['docs', 'src/app/commands', 'src/routes', 'src/sockets'].flatMap((folder) =>
+  ...['docs', 'src/app/commands', 'src/routes', 'src/sockets', 'src/protocols'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(md|ts)$/.test(name))
       .map((name) => join(folder, name)),
