@@ -49,7 +49,7 @@ describe('a batch with recipients that cannot be called is refused whole, and it
       fields: {
         refused: 5,
         message: expect.stringMatching(
-          /^5 of the recipients .* at index 0: to: a number .*\. Nobody/,
+          /^5 of the recipients .* at index 0: to: must be a number .*\. Nobody/,
         ),
         recipients: [
           { index: 0, to: '911', error: 'invalid_to_number' },
