@@ -39,12 +39,11 @@ class ChatReader implements AnswerSource {
       this.#content.end(tell);
       return false;
     }
-    for (const event of this.#events.push(
-      Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength),
-    )) {
-      const text = this.#alike.textOf(event);
-      if (text === undefined) this.#look(event, await readData(event), tell);
-      else this.#content.say('text', text, tell);
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    // Most pieces are one event that has nothing but text.
+    if (this.#tellText(bytes, tell)) return true;
+    for (const event of this.#events.push(bytes)) {
+      if (!this.#tellText(event, tell)) this.#look(event, await readData(event), tell);
     }
     if (isLongJson(piece)) await turnForLongWork();
     return true;
@@ -56,6 +55,13 @@ class ChatReader implements AnswerSource {
 
   stop(): void {
     this.#chat.stop();
+  }
+
+  /** Tells the text of an event without parsing it. Returns false when the event must be parsed. */
+  #tellText(event: Buffer, tell: Tell): boolean {
+    const text = this.#alike.textOf(event);
+    if (text !== undefined) this.#content.say('text', text, tell);
+    return text !== undefined;
   }
 
   #look(event: Buffer, chunk: unknown, tell: Tell): void {

@@ -108,7 +108,7 @@ async function completionOf(
   const note = readNote(completion);
   if (isLongJson(body)) await turnForLongWork();
   const named = renameModel(toBytes(completion), servedAs);
-  const answer = { body: named, contentType: 'application/json' };
+  const answer = { body: named, json: completion, contentType: 'application/json' };
   return { kind: 'completed', status, ...answer, usage, answerChars, note: () => note };
 }
 
