@@ -18,7 +18,7 @@ export type AnswerEvent =
   | { readonly kind: 'end'; readonly reason: string }
   /** Error with which the upstream ended its own answer. */
   | { readonly kind: 'error'; readonly error: Json }
-  /** Sign of the upstream that it still works. */
+  /** Comment or ping with which the upstream keeps the connection alive. */
   | { readonly kind: 'alive' };
 
 export type Tell = (event: AnswerEvent) => void;
@@ -41,6 +41,6 @@ export interface AnswerWriter {
   finish(reported: Reported): void;
   /** Removes and returns the text of the next events; empty when no event waits. */
   take(): string;
-  /** True while events wait to be taken: `take` returns only as many as take some milliseconds to write. */
+  /** True while events wait to be taken: one `take` returns about `LIMITS.jsonBytesPerTurn` bytes. Undefined: never. */
   readonly hasMore?: boolean;
 }

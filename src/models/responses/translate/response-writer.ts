@@ -32,9 +32,8 @@ type WrittenEvent = Parameters<typeof writeEvent>[0];
 const { outputParts } = RESPONSES_LIMITS.answer;
 
 /**
- * Writes a response and its events, in the order of the answer. Thoughts, words, refusals and calls become items,
- * each of which ends before the next begins. Only a call with incomplete arguments stays open, since some upstreams interleave
- * calls.
+ * Writes a response and its events, in the order of the answer. Thoughts, text, refusals and calls become items, each of which
+ * ends before the next begins. Only a call with incomplete arguments stays open, since upstreams may interleave calls.
  */
 export class ResponseWriter implements AnswerWriter {
   /** JSON of the response's members that repeat its request, without braces. */
