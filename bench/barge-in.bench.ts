@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { rms } from '../media/pcm.ts';
 import { createLocalEngines } from '../src/engines/local-engines.ts';
 import { loadSpeechGates } from '../src/engines/vad/fvad-gate.ts';
 import { systemClock } from '../src/kernel/clock.ts';
@@ -12,6 +11,7 @@ import {
   SILENT_AFTER_MS,
 } from '../test/support/barge-ins.ts';
 import { phoneCallOn } from '../test/support/phone-line.ts';
+import { rms } from '../test/support/rms.ts';
 import { LIBRIVOX, loadRecording, overTelephone } from '../test/support/speech.ts';
 import { createFakeEngines } from '../test/support/voice-fakes.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';

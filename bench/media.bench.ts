@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeAlaw, encodeAlaw } from '../media/alaw.ts';
 import { HEARING_FRAME, HEARING_WINDOW } from '../media/hearing.ts';
-import { JitterBuffer } from '../media/jitter-buffer.ts';
-import { decodeMulaw, encodeMulaw, MULAW_SILENCE } from '../media/mulaw.ts';
-import { Pacer } from '../media/pacer.ts';
+import { decodeMulaw, encodeMulaw } from '../media/mulaw.ts';
 import { PcmByteReader, writePcmBytes } from '../media/pcm.ts';
 import { Resampler } from '../media/resample.ts';
 import { TurnDetector } from '../media/vad.ts';
@@ -85,44 +83,6 @@ function resamplers(sound: Int16Array): Stage[] {
       run: () => resampler.push(pcm, target),
     };
   });
-}
-
-function buffers(sound: Int16Array): Stage[] {
-  const pcm = sound.slice(16_000, 16_160);
-  const frame = new Int16Array(160);
-  const jitter = new JitterBuffer({ frameSamples: 160, capacityFrames: 16, depthFrames: 2 });
-  const codes = new Uint8Array(160);
-  const sent = new Uint8Array(160);
-  const pacer = new Pacer({
-    frameBytes: 160,
-    frameMs: 20,
-    leadMs: 200,
-    capacityMs: 5_000,
-    silence: MULAW_SILENCE,
-  });
-  let place = 0;
-  let nowMs = 0;
-  return [
-    {
-      what: 'jitter buffer in and out',
-      limitNs: 1_000,
-      runs: 40_000,
-      run: () => {
-        jitter.push(place++, pcm);
-        jitter.pull(frame);
-      },
-    },
-    {
-      what: 'pacer in and out',
-      limitNs: 1_500,
-      runs: 40_000,
-      run: () => {
-        pacer.push(codes);
-        nowMs += 20;
-        pacer.pull(nowMs, sent);
-      },
-    },
-  ];
 }
 
 async function voice(sound: Int16Array): Promise<Stage[]> {
@@ -208,7 +168,6 @@ export async function benchMedia(): Promise<BenchRow[]> {
   const stages = [
     ...codecs(sound),
     ...resamplers(sound),
-    ...buffers(sound),
     ...(await voice(sound)),
     ...(await cleaning(sound)),
   ];

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { encodeMulaw } from '../media/mulaw.ts';
-import { rms } from '../media/pcm.ts';
 import { Resampler } from '../media/resample.ts';
 import { parseWav, wavSamples } from '../media/wav.ts';
 import type { LocalEngines } from '../src/engines/engine.ts';
+import { rms } from '../test/support/rms.ts';
 import { loadRecording } from '../test/support/speech.ts';
 
 const RATE = 8_000;

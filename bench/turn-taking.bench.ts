@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeMulaw, encodeMulaw } from '../media/mulaw.ts';
-import { rms } from '../media/pcm.ts';
 import { Resampler } from '../media/resample.ts';
+import { rms } from '../test/support/rms.ts';
 import { loadRecording, RECORDINGS } from '../test/support/speech.ts';
 import { withDatabase } from './bench-database.ts';
 import { type BenchRow, benchRow, verdict } from './bench-row.ts';

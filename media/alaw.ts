@@ -7,9 +7,6 @@ import { decoderOf } from './g711.ts';
 /** Bits that A-law inverts in transmission, every other one, so that silence is not a constant signal. */
 const TOGGLE = 0x55;
 
-/** The byte that encodes silence. */
-export const ALAW_SILENCE = 0xd5;
-
 const CODES = Uint8Array.from({ length: 65_536 }, (_, bits) => compress((bits << 16) >> 16));
 
 function expand(code: number): number {

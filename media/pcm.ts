@@ -79,9 +79,6 @@ export function energy(samples: Int16Array): number {
   return sum / Math.max(1, samples.length);
 }
 
-/** Returns the root mean square in sample units: 0 is silence, 32,768 is full scale. */
-export const rms = (samples: Int16Array): number => Math.sqrt(energy(samples));
-
 /** Writes samples as floats from -1 to 1, the recognisers' input, into the front of `target`. */
 export function writeFloats(samples: Int16Array, target: Float32Array): number {
   if (target.length < samples.length) throw new RangeError('writeFloats: target is too short');

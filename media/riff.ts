@@ -5,11 +5,11 @@ type RiffChunk = { readonly name: string; readonly start: number; readonly size:
 const MAX_CHUNKS = 64;
 const EXTENSIBLE = 0xfffe;
 
-export const isRiffWave = (bytes: Uint8Array): boolean =>
+const isRiffWave = (bytes: Uint8Array): boolean =>
   bytes.length >= 12 && fourLetters(bytes, 0) === 'RIFF' && fourLetters(bytes, 8) === 'WAVE';
 
 /** Yields the chunks of a file in their order. A chunk's `size` may exceed the bytes that the file has. */
-export function* riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
+function* riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 12;
   for (let chunks = 0; chunks < MAX_CHUNKS && at + 8 <= bytes.length; chunks++) {

@@ -106,7 +106,7 @@ const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** Returns the checksum that ends a frame's header. */
-export function crc8(bytes: Uint8Array, from: number, to: number): number {
+function crc8(bytes: Uint8Array, from: number, to: number): number {
   let crc = 0;
   for (let i = from; i < to; i++) crc = CRC8[crc ^ (bytes[i] as number)] as number;
   return crc;

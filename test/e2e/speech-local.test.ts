@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PcmByteReader, rms } from '../../media/pcm.ts';
+import { PcmByteReader } from '../../media/pcm.ts';
 import { parseWav, wavSamples } from '../../media/wav.ts';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
 import { decodeSound } from '../support/decode-sound.ts';
+import { rms } from '../support/rms.ts';
 import { moneyOf, startWorld, type WholeWorld } from '../support/whole-world.ts';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog, and nobody minds.';

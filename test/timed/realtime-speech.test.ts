@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rms } from '../../media/pcm.ts';
 import { Resampler } from '../../media/resample.ts';
 import type { CallerFacts } from '../../src/engines/engine.ts';
 import { createLocalEngines } from '../../src/engines/local-engines.ts';
@@ -12,6 +11,7 @@ import { createTranscriptionSocket } from '../../src/protocols/transcript-events
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { bearer, type Edge, KEYS, startEdge } from '../support/edge.ts';
 import { RealtimeClient } from '../support/realtime-client.ts';
+import { rms } from '../support/rms.ts';
 import { LIBRIVOX, loadRecording, wordCount, wordErrors } from '../support/speech.ts';
 import { bytesOf, silence } from '../support/voice-fakes.ts';
 import { createVoiceWorld } from '../support/voice-world.ts';

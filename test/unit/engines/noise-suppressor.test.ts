@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rms } from '../../../media/pcm.ts';
 import { loadNoiseSuppressors, type RnnoiseModule } from '../../../src/engines/noise-suppressor.ts';
+import { rms } from '../../support/rms.ts';
 import { loadRecording, overTelephone } from '../../support/speech.ts';
 
 const FRAME = 160;

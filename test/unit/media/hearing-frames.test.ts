@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HearingFrames } from '../../../media/hearing-frames.ts';
-import { rms } from '../../../media/pcm.ts';
+import { rms } from '../../support/rms.ts';
 
 const tone = (rateHz: number) =>
   Int16Array.from({ length: rateHz }, (_, i) => 10_000 * Math.sin((600 * Math.PI * i) / rateHz));

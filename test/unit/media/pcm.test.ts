@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clampSample, PcmByteReader, rms, writeFloats, writePcmBytes } from '../../../media/pcm.ts';
+import {
+  clampSample,
+  energy,
+  PcmByteReader,
+  writeFloats,
+  writePcmBytes,
+} from '../../../media/pcm.ts';
 
 describe('PCM bytes', () => {
   it('PCM bytes become the same samples however they were cut, at odd places too', () => {
@@ -54,10 +60,10 @@ describe('PCM samples', () => {
     ]);
   });
 
-  it('PCM samples have a loudness of 0 for silence, and of the amplitude for a square wave', () => {
-    expect(rms(new Int16Array(0))).toBe(0);
-    expect(rms(new Int16Array(160))).toBe(0);
-    expect(rms(Int16Array.from({ length: 160 }, (_, i) => (i % 2 ? 500 : -500)))).toBe(500);
+  it('PCM samples have an energy of 0 for silence, and of the amplitude’s square for a square wave', () => {
+    expect(energy(new Int16Array(0))).toBe(0);
+    expect(energy(new Int16Array(160))).toBe(0);
+    expect(energy(Int16Array.from({ length: 160 }, (_, i) => (i % 2 ? 500 : -500)))).toBe(250_000);
   });
 
   it('PCM samples become floats between -1 and 1', () => {

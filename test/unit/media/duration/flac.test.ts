@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { crc8, flacDuration, readFlacFrame } from '../../../../media/duration/flac.ts';
-import { flacFile, flacFrame } from '../../../support/sound-files.ts';
+import { flacDuration, readFlacFrame } from '../../../../media/duration/flac.ts';
+import { flacFile, flacFrame, flacFrameOf } from '../../../support/sound-files.ts';
 
-/** A frame's header with its checksum. */
-const header = (hex: string) => {
-  const head = Buffer.from(hex, 'hex');
-  return Buffer.concat([head, Buffer.from([crc8(head, 0, head.length)]), Buffer.alloc(20)]);
-};
+/** A frame whose header these hex digits are. */
+const header = (hex: string) => flacFrameOf(Buffer.from(hex, 'hex'));
 
 describe('the duration of a FLAC file', () => {
   it('the duration of a FLAC file is that of its actual frames, whatever STREAMINFO claims', async () => {

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { decodeAlaw } from '../../../../media/alaw.ts';
 import { bytesPerMs, type SoundFormat } from '../../../../media/coding.ts';
 import { decodeMulaw } from '../../../../media/mulaw.ts';
-import { PcmByteReader, rms } from '../../../../media/pcm.ts';
+import { PcmByteReader } from '../../../../media/pcm.ts';
 import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 import { type SpeechDeltas, SpeechEncoder } from '../../../../src/voice/session/speech-encoder.ts';
+import { rms } from '../../../support/rms.ts';
 import { tone } from '../../../support/voice-fakes.ts';
 
 const PCM_24K = DEFAULT_CONFIG.outputFormat;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decodeMulaw, encodeMulaw } from '../../../../../media/mulaw.ts';
-import { rms } from '../../../../../media/pcm.ts';
 import { loadNoiseSuppressors } from '../../../../../src/engines/noise-suppressor.ts';
 import { LineCleaner } from '../../../../../src/phone/voice/noise/line-cleaner.ts';
 import { crowdOf } from '../../../../support/crowd.ts';
+import { rms } from '../../../../support/rms.ts';
 import { LIBRIVOX, loadRecording, overTelephone } from '../../../../support/speech.ts';
 
 const HZ = 8_000;
