@@ -128,7 +128,11 @@ export function createBreaker(deps: {
   };
 }
 
-/** Returns a feed's answer in dollars with all its decimals: `312055000000n` with 8 decimals reads `3120.55`. */
+/**
+ * Returns a feed's answer in dollars with all its decimals: `312055000000n` with 8 decimals reads `3120.55`.
+ *
+ * @internal Tests go through decimals and signs that no feed has.
+ */
 export function formatPrice(answer: bigint, decimals: number): string {
   const digits = (answer < 0n ? -answer : answer).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

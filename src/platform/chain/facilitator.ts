@@ -131,7 +131,7 @@ export function createFacilitator(deps: {
 }
 
 /** Returns the call data of a transfer: the authorization and its signature. */
-export function encodeTransfer(
+function encodeTransfer(
   { from, to, valueRaw, validAfter, validBefore, nonce }: Authorization,
   signature: string,
 ): `0x${string}` {

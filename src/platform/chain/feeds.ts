@@ -70,7 +70,11 @@ export async function readFeeds(
   return previous === undefined ? 'price' : { ...reading, previousAnswer: previous.answer };
 }
 
-/** Returns the round in an answer. Undefined when the words are no round, or a round without an answer. */
+/**
+ * Returns the round in an answer. Undefined when the words are no round, or a round without an answer.
+ *
+ * @internal Tests go through answers that are no round.
+ */
 export function decodeRound(answer: string | undefined): Round | undefined {
   const words = wordsOf(answer ?? '0x') ?? [];
   const [roundId, value, startedAt, updatedAt] = words;

@@ -5,7 +5,7 @@ import { type CallRpc, RpcReverted, RpcUnavailable } from './rpc.ts';
 import type { Block } from './rpc-answers.ts';
 
 /** Address of the multicall contract on nearly every chain: many calls in one, all on the same state. */
-export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
+const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 
 export type ContractCall = { readonly to: string; readonly data: `0x${string}` };
 
@@ -59,7 +59,7 @@ export async function askOne(
 }
 
 /** Encodes `aggregate3((address target, bool allowFailure, bytes callData)[])`, where each call may fail. */
-export function encodeCalls(questions: readonly ContractCall[]): `0x${string}` {
+function encodeCalls(questions: readonly ContractCall[]): `0x${string}` {
   const items = questions.map(({ to, data }) => {
     const bytes = data.slice(2);
     const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0');
@@ -76,7 +76,7 @@ export function encodeCalls(questions: readonly ContractCall[]): `0x${string}` {
 }
 
 /** Decodes `(bool success, bytes returnData)[]`. Undefined when the bytes hold no such list. */
-export function decodeAnswers(answer: string): readonly (string | undefined)[] | undefined {
+function decodeAnswers(answer: string): readonly (string | undefined)[] | undefined {
   const words = wordsOf(answer);
   if (words === undefined) return undefined;
   /**

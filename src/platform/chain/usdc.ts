@@ -7,7 +7,7 @@ import { RpcUnavailable } from './rpc.ts';
 import type { ChainLog } from './rpc-answers.ts';
 
 /** First topics of the logs of the token's events. */
-export const USDC_EVENTS = {
+const USDC_EVENTS = {
   used: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
   canceled: '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81',
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
@@ -36,7 +36,7 @@ export type UsdcEvent =
   | { readonly kind: 'transfer'; readonly event: Transfer };
 
 /** Reads one log of the token. Throws for a log that the token cannot write, since a half-read log would be money misread. */
-export function decodeLog(log: ChainLog): UsdcEvent {
+function decodeLog(log: ChainLog): UsdcEvent {
   const { txHash, blockNumber, blockHash, logIndex } = log;
   const place = { txHash, blockNumber, blockHash, logIndex };
   const [event, first, second, ...more] = log.topics;

@@ -15,8 +15,7 @@ export type WalletProof = {
 };
 
 /** Returns the exact two lines that a wallet signs. */
-export const signedText = (timestamp: string): string =>
-  `${BRAND.signedText}\nTimestamp: ${timestamp}`;
+const signedText = (timestamp: string): string => `${BRAND.signedText}\nTimestamp: ${timestamp}`;
 
 export type WalletSignatures = ReturnType<typeof createWalletSignatures>;
 

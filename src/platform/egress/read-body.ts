@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 import { BodyTooLarge } from './send-failed.ts';
 
 /** Thrown for a body whose coding is unknown or whose bytes do not follow the coding. */
-export class UndecodableBody extends Error {
+class UndecodableBody extends Error {
   override readonly name = 'UndecodableBody';
 }
 

@@ -34,6 +34,8 @@ function compile(require: NodeJS.Require, file: string, patch: string): unknown 
 /**
  * Applies the part of a unified diff that changes one file. Throws when a line does not stand where the diff has it, as with a
  * diff of another version, or when the diff does not name the file.
+ *
+ * @internal Tests apply the patch to other versions of the driver.
  */
 export function applyPatch(source: string, patch: string, name: string): string {
   const lines = source.split('\n');

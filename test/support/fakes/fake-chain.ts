@@ -1,11 +1,22 @@
-import { decodeFunctionData, encodeFunctionResult, multicall3Abi, parseAbi } from 'viem';
+import {
+  decodeFunctionData,
+  encodeFunctionResult,
+  multicall3Abi,
+  parseAbi,
+  toEventSelector,
+} from 'viem';
 import { topicOf } from '../../../src/platform/chain/abi.ts';
 import { isAskedFor, type LogQuery } from '../../../src/platform/chain/log-query.ts';
 import { type EthCall, type Rpc, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
 import type { Block, ChainLog } from '../../../src/platform/chain/rpc-answers.ts';
-import { USDC_EVENTS } from '../../../src/platform/chain/usdc.ts';
 import { word } from './json-rpc-node.ts';
 
+/** First topics of the logs of the token's events. */
+export const USDC_EVENTS = {
+  used: toEventSelector('AuthorizationUsed(address,bytes32)'),
+  canceled: toEventSelector('AuthorizationCanceled(address,bytes32)'),
+  transfer: toEventSelector('Transfer(address,address,uint256)'),
+};
 export const USDC = `0x${'11'.repeat(20)}`;
 const ABI = parseAbi([
   'function authorizationState(address,bytes32) view returns (bool)',

@@ -1,8 +1,9 @@
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from 'viem';
-import { MULTICALL3 } from '../../../src/platform/chain/multicall.ts';
 import { type EthCall, RpcReverted, RpcUnavailable } from '../../../src/platform/chain/rpc.ts';
 import { blockAnswer, word } from './json-rpc-node.ts';
 
+/** Address of the multicall contract on nearly every chain. */
+export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 export const FEEDS = { price: `0x${'aa'.repeat(20)}`, sequencer: `0x${'bb'.repeat(20)}` };
 export const CHAIN_ID = 8_453;
 

@@ -37,7 +37,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** Returns one row in COPY text form. Its values are already in the server's own text form. */
+/**
+ * Returns one row in COPY text form. Its values are already in the server's own text form.
+ *
+ * @internal Tests decode what it writes, for any values.
+ */
 export const encodeRow = (values: readonly (string | null)[]): string =>
   `${values.map(encodeValue).join('\t')}\n`;
 

@@ -47,6 +47,11 @@ export async function supervise(options: SupervisorOptions): Promise<AsyncDispos
   };
 }
 
+/**
+ * Returns the wait before the next restart, after this many failed restarts.
+ *
+ * @internal A test goes through its table.
+ */
 export const backoffMs = (failures: number): number =>
   failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, RETRY_MS * 2 ** failures);
 

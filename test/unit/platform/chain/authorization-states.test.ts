@@ -2,8 +2,8 @@ import { decodeFunctionData, encodeFunctionResult, multicall3Abi, parseAbi } fro
 import { describe, expect, it } from 'vitest';
 import { authorizationStates } from '../../../../src/platform/chain/authorization-states.ts';
 import { CHAIN_LIMITS } from '../../../../src/platform/chain/limits.ts';
-import { MULTICALL3 } from '../../../../src/platform/chain/multicall.ts';
 import { type EthCall, RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
+import { MULTICALL3 } from '../../../support/fakes/feeds-chain.ts';
 import { word } from '../../../support/fakes/json-rpc-node.ts';
 
 const USDC = `0x${'11'.repeat(20)}`;

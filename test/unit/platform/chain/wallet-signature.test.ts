@@ -1,11 +1,9 @@
 import fc from 'fast-check';
+import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { RpcReverted, RpcUnavailable } from '../../../../src/platform/chain/rpc.ts';
-import {
-  createWalletSignatures,
-  signedText,
-} from '../../../../src/platform/chain/wallet-signature.ts';
+import { createWalletSignatures } from '../../../../src/platform/chain/wallet-signature.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testWallet } from '../../../support/wallet.ts';
 
@@ -32,8 +30,16 @@ const UNCHECKABLE = expect.objectContaining({ status: 503, error: 'signature_che
 const STALE = expect.objectContaining({ status: 401, error: 'Timestamp out of window' });
 
 describe('the signed text', () => {
-  it('the text that a wallet signs is the two lines that every client builds, byte for byte', () => {
-    expect(signedText('1790000000')).toBe('Svc Credit API\nTimestamp: 1790000000');
+  it('the text that a wallet signs is the two lines that every client builds, byte for byte', async () => {
+    const { check } = signatures();
+    const timestamp = String(Math.floor(clock.now() / 1_000));
+    const proofOf = async (message: string) => {
+      const signature = await privateKeyToAccount(wallet.privateKey).signMessage({ message });
+      return { wallet: wallet.address, signature, timestamp };
+    };
+    const text = `Svc Credit API\nTimestamp: ${timestamp}`;
+    expect(await check(await proofOf(text))).toBe(wallet.address);
+    await expect(check(await proofOf(`${text}\n`))).rejects.toThrow();
   });
 });
 

@@ -1,10 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import {
-  decodeContent,
-  readBounded,
-  UndecodableBody,
-} from '../../../../src/platform/egress/read-body.ts';
+import { decodeContent, readBounded } from '../../../../src/platform/egress/read-body.ts';
 import { BodyTooLarge } from '../../../../src/platform/egress/send-failed.ts';
 
 const text = Buffer.from('{"x402Version":1,"accepts":[]}');
@@ -84,7 +80,9 @@ describe('a coded body', () => {
       ['zstd', text],
       ['gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(text)))],
     ] as const) {
-      expect(() => decodeContent(bytes, coding, 1_000), coding).toThrow(UndecodableBody);
+      expect(() => decodeContent(bytes, coding, 1_000), coding).toThrow(
+        expect.objectContaining({ name: 'UndecodableBody' }),
+      );
     }
   });
 });
