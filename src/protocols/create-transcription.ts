@@ -116,7 +116,7 @@ function stageHearing(
 }
 
 /** Builds a live transcription from its parts. */
-export function createTranscription(
+function createTranscription(
   deps: TranscriptionDeps,
   { heardBy, ...parts }: TranscriptionParts,
 ): TranscriptionStream {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { describeApi } from '../../src/http/server/api-description.ts';
+import { parse } from 'yaml';
+import { createApiDescription } from '../../src/http/server/api-description.ts';
 import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
 import { ROUTES } from '../../src/routes/index.ts';
 import { type AccountsWorld, ADMIN_KEY, accountsWorld } from './accounts.ts';
@@ -66,7 +67,10 @@ export async function accountsEdge(
       const { body: minted } = await ask('POST', `${path}/keys`, { headers });
       return { headers, agent, path, minted, key: bearer(minted.key) };
     },
-    description: () => describeApi({ routes, sockets: [] }).paths as object,
+    description: (): object => {
+      const yaml = createApiDescription({ routes, sockets: [] }).yaml();
+      return parse(Buffer.from(yaml).toString()).paths;
+    },
     [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose](),
   };
 }

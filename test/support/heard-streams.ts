@@ -2,7 +2,7 @@ import { assert } from '../../src/kernel/assert.ts';
 import type { Source } from '../../src/models/catalogue/catalogue.ts';
 import type { DialectChoice } from '../../src/protocols/create-transcription.ts';
 import {
-  createTranscription,
+  openTranscribed,
   type TranscriptionParts,
 } from '../../src/protocols/create-transcription.ts';
 import { takeRecogniser } from '../../src/protocols/take-engine.ts';
@@ -46,7 +46,7 @@ export async function openLocalStream({
   creditRaw = 1_000_000n,
   dialect = PLAIN,
   change = {},
-  open = createTranscription,
+  open = openTranscribed,
 }: Change = {}) {
   const clock = new ManualClock();
   const world = await createVoiceWorld({ clock, creditRaw, change });
@@ -88,7 +88,7 @@ export async function openUpstreamStream({
   creditRaw = 100_000n,
   dialect = PLAIN,
   change = {},
-  open = createTranscription,
+  open = openTranscribed,
   isOwnKey = false,
   upstream = new FakeUpstream(),
 }: Change & { readonly isOwnKey?: boolean; readonly upstream?: FakeUpstream } = {}) {

@@ -1,14 +1,14 @@
 import { assert } from '../../src/kernel/assert.ts';
 import type { Json } from '../../src/kernel/json.ts';
-import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import { LiveRelay, type LiveRelayInput } from '../../src/protocols/openai-live/live-relay.ts';
-import { LIVE_RELAY } from '../../src/protocols/openai-live/open-live.ts';
+import { openSecondsHold } from '../../src/protocols/openai-live/seconds-meter.ts';
 import type { SessionHoldOwner } from '../../src/voice/billing/session-hold.ts';
 import type { VoiceDeps } from '../../src/voice/live/voice-deps.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { ManualClock } from './manual-clock.ts';
+import { ratesOf } from './rates-of.ts';
 import { TIME_RATES } from './relay-world.ts';
 import { AGENT, createVoiceWorld, settleAll } from './voice-world.ts';
 
@@ -54,7 +54,7 @@ export async function startLiveRelay(
   };
   const distrusted: unknown[] = [];
   const breaker = { distrusted: (seller: unknown) => void distrusted.push(seller) };
-  const opened = await LIVE_RELAY.openHold({ ...world.deps, breaker }, owner, model);
+  const opened = await openSecondsHold({ ...world.deps, breaker }, owner);
   assert(opened.kind === 'opened', 'the reserve fits');
   const { sessionHold } = opened;
   const upstream = new FakeUpstream();

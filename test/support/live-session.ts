@@ -1,5 +1,5 @@
 import { assert } from '../../src/kernel/assert.ts';
-import { createLiveSession } from '../../src/protocols/openai-live/live-session.ts';
+import { openLive } from '../../src/protocols/openai-live/live-session.ts';
 import { type LiveStart, readStart } from '../../src/protocols/openai-live/read-start.ts';
 import type { SocketSession } from '../../src/protocols/socket-session.ts';
 import { liveTurnCap } from '../../src/voice/billing/turn-meter.ts';
@@ -18,7 +18,7 @@ export async function openLiveSession({
   creditRaw,
   change,
   open = (deps: VoiceDeps, input: VoiceSessionInput, start: LiveStart) =>
-    createLiveSession(deps, input, start),
+    openLive(deps, input, start),
   ...session
 }: {
   readonly creditRaw?: bigint;

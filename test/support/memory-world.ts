@@ -9,12 +9,8 @@ import { type Embedder, type Embedders, embeddersOf } from '../../src/memory/emb
 import { createFairTurns } from '../../src/memory/index/fair-turns.ts';
 import type { IndexContract } from '../../src/memory/index/index-worker.ts';
 import type { Steps } from '../../src/memory/index/space.ts';
-import { Spaces } from '../../src/memory/index/spaces.ts';
-import {
-  createVectorIndex,
-  spacesBounds,
-  type VectorIndex,
-} from '../../src/memory/index/vector-index.ts';
+import { Spaces, spacesBounds } from '../../src/memory/index/spaces.ts';
+import { createVectorIndex, type VectorIndex } from '../../src/memory/index/vector-index.ts';
 import { Indexer } from '../../src/memory/indexing/indexer.ts';
 import type { IndexingShop, IndexingStep } from '../../src/memory/indexing/indexing-deps.ts';
 import type { OnChunks } from '../../src/memory/indexing/indexing-store.ts';

@@ -4,7 +4,7 @@ import { silentLog } from '../../src/kernel/log.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../src/models/limits.ts';
 import { readSession } from '../../src/protocols/openai-realtime/read-session-config.ts';
-import { createRealtimeSession } from '../../src/protocols/openai-realtime/realtime-session.ts';
+import { openRealtime } from '../../src/protocols/openai-realtime/realtime-session.ts';
 import type { SocketSession } from '../../src/protocols/socket-session.ts';
 import { openTurn } from '../../src/voice/billing/hold-turn.ts';
 import { openSessionHold } from '../../src/voice/billing/session-hold.ts';
@@ -75,7 +75,7 @@ export async function openInputOn<C extends Clock>(
 /** A realtime session over fakes and a clock that stands still, with a client to speak for. */
 export async function openSession({
   log = silentLog,
-  open = (deps: VoiceDeps, input: VoiceSessionInput) => createRealtimeSession(deps, input),
+  open = (deps: VoiceDeps, input: VoiceSessionInput) => openRealtime(deps, input),
   ...rest
 }: World & {
   readonly log?: VoiceDeps['log'];

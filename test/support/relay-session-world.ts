@@ -1,5 +1,4 @@
 import { assert } from '../../src/kernel/assert.ts';
-import { ratesOf } from '../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Model, Source } from '../../src/models/catalogue/catalogue.ts';
 import type { Span } from '../../src/platform/tracing/span.ts';
@@ -12,6 +11,7 @@ import { SessionTrace } from '../../src/voice/live/session-trace.ts';
 import type { FakeLedger } from './fake-ledger.ts';
 import { FakeRelayClient, FakeUpstream } from './fake-upstream.ts';
 import { ManualClock } from './manual-clock.ts';
+import { ratesOf } from './rates-of.ts';
 import { TOKEN_RATES } from './relay-world.ts';
 import { AGENT, createVoiceWorld } from './voice-world.ts';
 

@@ -50,7 +50,7 @@ export function stageLive(
   return createLiveSession(staged.deps, staged.input, start);
 }
 
-export function createLiveSession(
+function createLiveSession(
   deps: VoiceSessionDeps,
   input: VoiceSessionInput,
   start: LiveStart,

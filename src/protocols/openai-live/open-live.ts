@@ -32,7 +32,7 @@ import { type LiveStart, readStart } from './read-start.ts';
 import { heldSecondsRaw, openSecondsHold } from './seconds-meter.ts';
 
 /** The kind of live sessions, billed by the seconds that the upstream reports. */
-export const LIVE_RELAY: RelayKind<RealtimeRail> = {
+const LIVE_RELAY: RelayKind<RealtimeRail> = {
   ...SPEECH_RELAY,
   reserveRaw: (_, source) => heldSecondsRaw(source),
   openHold: openSecondsHold,

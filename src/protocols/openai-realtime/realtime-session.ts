@@ -38,10 +38,7 @@ export function stageRealtime(
   return createRealtimeSession(staged.deps, staged.input);
 }
 
-export function createRealtimeSession(
-  deps: VoiceSessionDeps,
-  input: VoiceSessionInput,
-): SocketSession {
+function createRealtimeSession(deps: VoiceSessionDeps, input: VoiceSessionInput): SocketSession {
   const { clock, random } = deps;
   const allowance = new EventAllowance(clock.monotonicMs());
   const sender = new EventSender(random);

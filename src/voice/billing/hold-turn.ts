@@ -48,7 +48,11 @@ export async function openTurn(
   return outputTokens;
 }
 
-/** Holds the first amounts of a session. Throws the refusal; then nothing stays held. */
+/**
+ * Holds the first amounts of a session. Throws the refusal; then nothing stays held.
+ *
+ * @internal A test refuses one of several holds.
+ */
 export async function openSessionHolds(
   sessionHolds: SessionHolds,
   hold: () => Promise<Extension>,

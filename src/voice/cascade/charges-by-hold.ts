@@ -68,7 +68,7 @@ export function requireHeld(verdict: Extension): void {
 }
 
 /** Creates a function that tops up one hold. Calls run one after another, so that each counts the purchases before it. */
-export function createHolds(
+function createHolds(
   tab: UnbilledCharges,
   /** Holds `totalRaw` for unbilled charges, or throws StageFailed. */
   afford: (totalRaw: bigint, isQuiet: boolean) => Promise<void>,

@@ -128,12 +128,12 @@ function piecesOf({ text, toolCall }: Answer): LlmPiece[] {
 type Choosing = Pick<SessionConfig, 'tools' | 'toolChoice'>;
 
 /** Returns the tools that an answer may call. */
-export function offeredTools({ tools, toolChoice }: Choosing): SessionConfig['tools'] {
+function offeredTools({ tools, toolChoice }: Choosing): SessionConfig['tools'] {
   if (toolChoice === 'none') return [];
   if (typeof toolChoice === 'string') return tools;
   return tools.filter(({ name }) => name === toolChoice.name);
 }
 
 /** Returns true when the client requires a tool call and offers a tool that can be called. */
-export const mustCall = (config: Choosing): boolean =>
+const mustCall = (config: Choosing): boolean =>
   config.toolChoice !== 'auto' && offeredTools(config).length > 0;

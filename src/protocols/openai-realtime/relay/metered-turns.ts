@@ -133,7 +133,11 @@ export class MeteredTurns {
   }
 }
 
-/** The turns of a relayed session as the upstream reports them: turns in progress and turns that ended. */
+/**
+ * The turns of a relayed session as the upstream reports them: turns in progress and turns that ended.
+ *
+ * @internal Tests count turns of every kind of upstream.
+ */
 export class OpenTurns {
   readonly #open = new Set<string>();
   /** Number of turns in progress whose upstream sends no turn ids. */

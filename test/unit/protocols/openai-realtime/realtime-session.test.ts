@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRealtimeSession } from '../../../../src/protocols/openai-realtime/realtime-session.ts';
+import { openRealtime } from '../../../../src/protocols/openai-realtime/realtime-session.ts';
 import { openSession, RATE, response } from '../../../support/realtime-session.ts';
 import { silence, tone } from '../../../support/voice-fakes.ts';
 import { AGENT, type SentEvent, settleAll } from '../../../support/voice-world.ts';
@@ -50,7 +50,7 @@ describe('a realtime session', () => {
     const unknown = new Promise<void>(() => {});
     const { ledger, session, say } = await openSession({
       open: (deps, input) =>
-        createRealtimeSession(deps, {
+        openRealtime(deps, {
           ...input,
           pipeline: { ...input.pipeline, paymentsKnown: () => unknown },
         }),

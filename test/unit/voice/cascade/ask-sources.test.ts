@@ -6,9 +6,8 @@ import { createSourceRests } from '../../../../src/models/providers/circuit-brea
 import { failed, type Outcome } from '../../../../src/models/providers/outcome.ts';
 import { MAIN_HOLD } from '../../../../src/voice/billing/session-holds.ts';
 import { askSources } from '../../../../src/voice/cascade/ask-sources.ts';
-import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 
@@ -26,7 +25,8 @@ const sourceOf = (provider: string, rail: Rail, priceRaw: bigint): Source => ({
 /** A session that buys of a router, and behind it of an account that is dearer. */
 function session() {
   const clock = new ManualClock();
-  const tab = new UnbilledCharges();
+  const charges = chargesOn();
+  const { tab } = charges;
   const model: Model = {
     id: 'a/b',
     modality: 'text',
@@ -40,7 +40,7 @@ function session() {
     log: silentLog,
     random: systemRandom,
     spender: { agentId: 7 },
-    chargesOn: () => ({ tab, hold: createHolds(tab, async () => {}) }),
+    chargesOn: () => charges,
   };
   const part = bindModel({
     model,

@@ -11,10 +11,9 @@ import { takeBillFrom } from '../../../../src/voice/cascade/cascade-pipeline.ts'
 import { CatalogueReply } from '../../../../src/voice/cascade/catalogue-reply.ts';
 import { createCatalogueTranscriber } from '../../../../src/voice/cascade/catalogue-transcriber.ts';
 import { CatalogueTts } from '../../../../src/voice/cascade/catalogue-tts.ts';
-import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import type { SessionTrace } from '../../../../src/voice/live/session-trace.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { RecordedSpan } from '../../../support/recorded-span.ts';
@@ -33,7 +32,8 @@ const source: Source = {
 /** What a session buys of one rail, with its trace. */
 function session() {
   const clock = new ManualClock();
-  const tab = new UnbilledCharges();
+  const charges = chargesOn();
+  const { tab } = charges;
   const root = new RecordedSpan('voice turn');
   const breaker = createSourceRests({ clock });
   const deps = {
@@ -42,7 +42,7 @@ function session() {
     log: silentLog,
     random: systemRandom,
     spender: { agentId: 7 },
-    chargesOn: () => ({ tab, hold: createHolds(tab, async () => {}) }),
+    chargesOn: () => charges,
     trace: { span: root } as unknown as SessionTrace,
   };
   const bind = <R>(modality: Modality, rail: R) => {

@@ -7,9 +7,7 @@ import type { ChatCall, ChatRail } from '../../../../src/models/providers/chat-r
 import { createSourceRests } from '../../../../src/models/providers/circuit-breaker.ts';
 import { MAIN_HOLD } from '../../../../src/voice/billing/session-holds.ts';
 import { createCatalogueLlm } from '../../../../src/voice/cascade/catalogue-llm.ts';
-import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import type { ConversationItem } from '../../../../src/voice/session/conversation.ts';
 import { DEFAULT_CONFIG } from '../../../../src/voice/session/session-config.ts';
 import {
@@ -17,6 +15,7 @@ import {
   type LlmPiece,
   StageFailed,
 } from '../../../../src/voice/session/voice-pipeline.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { textEvent } from '../../../support/stream-upstream.ts';
@@ -64,8 +63,7 @@ function openLlm({
     },
   };
   const clock = new ManualClock();
-  const tab = new UnbilledCharges();
-  const hold = createHolds(tab, async (totalRaw, isQuiet) => {
+  const charges = chargesOn(async (totalRaw, isQuiet) => {
     afforded.push(totalRaw);
     await afford(totalRaw, isQuiet);
   });
@@ -76,7 +74,7 @@ function openLlm({
       breaker: createSourceRests({ clock }),
       random: systemRandom,
       spender: { agentId: 7 },
-      chargesOn: () => ({ tab, hold }),
+      chargesOn: () => charges,
     },
     part: bindModel({
       model: { ...model, sources: [{ ...source, rail: kind }] },
@@ -88,7 +86,7 @@ function openLlm({
     reserves: () => ({ [MAIN_HOLD]: RESERVE_RAW }),
     sessionHolds: { heldRaw: 0n, spentRaw: 0n },
   });
-  return { llm, asked, afforded, tab };
+  return { llm, asked, afforded, tab: charges.tab };
 }
 
 const said = (text: string): ConversationItem => ({

@@ -13,10 +13,9 @@ import {
   createCatalogueTranscriber,
   createLocalTranscriber,
 } from '../../../../src/voice/cascade/catalogue-transcriber.ts';
-import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import { StageFailed } from '../../../../src/voice/session/voice-pipeline.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { listening } from '../../../support/speech.ts';
@@ -63,7 +62,8 @@ async function openTranscriber(
     stream: async () => ({ kind: 'aborted' }),
   };
   const clock = new ManualClock();
-  const tab = new UnbilledCharges();
+  const charges = chargesOn(spending(balanceRaw));
+  const { tab } = charges;
   const heard = listening();
   const transcriber = createCatalogueTranscriber(
     {
@@ -72,7 +72,7 @@ async function openTranscriber(
       breaker: createSourceRests({ clock }),
       random: systemRandom,
       spender: { agentId: 7 },
-      chargesOn: () => ({ tab, hold: createHolds(tab, spending(balanceRaw)) }),
+      chargesOn: () => charges,
     },
     bindModel({
       model,
@@ -143,11 +143,11 @@ describe('a bought transcriber', () => {
 
 describe('a local transcriber', () => {
   it('a local transcriber is billed by the audio of finished utterances, and transcribes nothing that cannot be paid', async () => {
-    const tab = new UnbilledCharges();
+    const charges = chargesOn(spending(2n));
+    const { tab } = charges;
     const { listener, finals } = listening();
-    const hold = createHolds(tab, spending(2n));
     const recogniser = createFakeEngines().stt.pocketsphinx;
-    const transcriber = createLocalTranscriber(recogniser, { hold, tab }, source);
+    const transcriber = createLocalTranscriber(recogniser, charges, source);
     const stream = await transcriber.open({ sampleRateHz: RATE, listener });
     stream.push(tone(1_000, RATE));
     await stream.dropUtterance?.();

@@ -10,10 +10,9 @@ import type { SpeechCall, SpeechRail } from '../../../../src/models/providers/sp
 import { SPEECH_LIMITS } from '../../../../src/models/speech/limits.ts';
 import { MAIN_HOLD } from '../../../../src/voice/billing/session-holds.ts';
 import { CatalogueTts } from '../../../../src/voice/cascade/catalogue-tts.ts';
-import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { settleAll } from '../../../support/voice-world.ts';
@@ -31,7 +30,8 @@ const never = new Promise<never>(() => {});
 
 function voiceOf(plays: Readonly<Record<string, readonly Play[]>>) {
   const clock = new ManualClock();
-  const tab = new UnbilledCharges();
+  const charges = chargesOn();
+  const { tab } = charges;
   const asked: string[] = [];
   const left = new Map(Object.entries(plays).map(([name, list]) => [name, [...list]]));
   const sources = Object.keys(plays).map(
@@ -78,7 +78,7 @@ function voiceOf(plays: Readonly<Record<string, readonly Play[]>>) {
       log: silentLog,
       random: systemRandom,
       spender: { agentId: 7 },
-      chargesOn: () => ({ tab, hold: createHolds(tab, async () => {}) }),
+      chargesOn: () => charges,
       trace: undefined,
     },
     bindModel({

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createHolds } from '../../../../src/voice/cascade/charges-by-hold.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 
 describe('the holds of a session', () => {
   it('the holds of a session count each purchase in progress beside the next, however close together they are made', async () => {
     const totals: bigint[] = [];
-    const hold = createHolds(new UnbilledCharges(), async (totalRaw) => void totals.push(totalRaw));
+    const { hold } = chargesOn(async (totalRaw) => void totals.push(totalRaw));
     const [first] = await Promise.all([hold(5n), hold(7n), hold(1n, { floorRaw: 50n })]);
     first.drop();
     await hold(2n);
@@ -13,8 +12,7 @@ describe('the holds of a session', () => {
   });
 
   it('the holds of a session do not count a purchase that was refused, and accept the next one', async () => {
-    const tab = new UnbilledCharges();
-    const hold = createHolds(tab, async (totalRaw) => {
+    const { hold, tab } = chargesOn(async (totalRaw) => {
       if (totalRaw > 10n) throw new Error('refused');
     });
     const held = await Promise.allSettled([hold(6n), hold(6n), hold(4n)]);

@@ -11,12 +11,12 @@ import type {
   TurnSocket,
 } from '../../../../src/models/providers/turns/turn-rail.ts';
 import { MAIN_HOLD } from '../../../../src/voice/billing/session-holds.ts';
-import { createHolds, NotHeld } from '../../../../src/voice/cascade/charges-by-hold.ts';
+import { NotHeld } from '../../../../src/voice/cascade/charges-by-hold.ts';
 import { bindModel } from '../../../../src/voice/cascade/model-binding.ts';
 import { createTurnTranscriber } from '../../../../src/voice/cascade/turn-transcriber.ts';
-import { UnbilledCharges } from '../../../../src/voice/cascade/unbilled-charges.ts';
 import { VOICE_LIMITS } from '../../../../src/voice/limits.ts';
 import { createFallbackStt } from '../../../../src/voice/stt/fallback-stt.ts';
+import { chargesOn } from '../../../support/charges-on.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NO_OWN_KEYS } from '../../../support/own-keys.ts';
 import { tone } from '../../../support/voice-fakes.ts';
@@ -76,7 +76,6 @@ async function openTurns({
   balanceRaw = 1_000_000n,
 } = {}) {
   const clock = new ManualClock();
-  const tab = new UnbilledCharges();
   const sessions: Record<string, Session[]> = {};
   const asked: string[] = [];
   const railOf = ({ provider }: Source): TurnRail => ({
@@ -100,6 +99,8 @@ async function openTurns({
   const afford = async (totalRaw: bigint) => {
     if (totalRaw > balanceRaw) throw new NotHeld('budget_exhausted', 'no');
   };
+  const charges = chargesOn(afford);
+  const { tab } = charges;
   const engine = createTurnTranscriber(
     {
       clock,
@@ -107,7 +108,7 @@ async function openTurns({
       random: systemRandom,
       breaker: createSourceRests({ clock }),
       spender: { agentId: 7 },
-      chargesOn: () => ({ tab, hold: createHolds(tab, afford) }),
+      chargesOn: () => charges,
     },
     bindModel({ model, rails: { railOf }, ownKeys: NO_OWN_KEYS, holdNameOf: () => MAIN_HOLD }),
   );

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ratesOf } from '../../../../../src/models/catalogue/build-catalogue.ts';
 import { byokSource } from '../../../../../src/models/catalogue/byok-source.ts';
 import type { Model, Source } from '../../../../../src/models/catalogue/catalogue.ts';
 import { MODEL_LIMITS } from '../../../../../src/models/limits.ts';
@@ -8,6 +7,7 @@ import {
   relayTurnRaw,
   tokenUsage,
 } from '../../../../../src/protocols/openai-realtime/relay/turn-price.ts';
+import { ratesOf } from '../../../../support/rates-of.ts';
 import { TOKEN_RATES, TURN_RAW } from '../../../../support/relay-world.ts';
 
 const source = (rates: Record<string, string>): Source => ({
