@@ -19,7 +19,7 @@ const YARDSTICK: Usage = {
   request: 1_000,
 };
 
-export const ratesOf = (texts: RateTexts): Rates =>
+const ratesOf = (texts: RateTexts): Rates =>
   Object.fromEntries(
     Object.entries(texts).map(([unit, text]) => {
       const rate = parseRate(text);

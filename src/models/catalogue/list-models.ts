@@ -15,7 +15,7 @@ const BPS = 10_000n;
 const RATES_IN_USD = 1_000_000;
 
 /** Returns the entry of a model in the plain, OpenAI-compatible list. */
-export const describeModel = (model: Model) => ({
+const describeModel = (model: Model) => ({
   id: model.id,
   object: 'model',
   created: CREATED,
@@ -31,7 +31,7 @@ export const describeModel = (model: Model) => ({
  * Returns the entry of a model in the list, with the prices of a million tokens: bought from the pool, and with the caller's
  * own key.
  */
-export const describeModelWithPricing = (model: Model) => ({
+const describeModelWithPricing = (model: Model) => ({
   ...describeModel(model),
   pricing: {
     unit: 'per_1m_tokens',

@@ -9,7 +9,7 @@ import { estimatePrompt, tokensOf } from './estimate-chat.ts';
  * Converts tokens to the units that a source bills. Cached tokens are part of the prompt, and a source without a rate for them
  * bills them as other prompt tokens. Tokens written to a cache are billed as additional prompt tokens.
  */
-export function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: Source): Usage {
+function chatUsage(tokens: TokenUsage, { cacheWritePercent = 0, rates }: Source): Usage {
   const cached = rates.cached_input_token === undefined ? 0 : tokens.cachedTokens;
   const written = ((tokens.cacheWriteTokens ?? 0) * cacheWritePercent) / 100;
   const surcharge = tokens.cacheWriteSurcharge ?? written;

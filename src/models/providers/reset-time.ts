@@ -39,7 +39,7 @@ function timeOf(text: string, nowMs: number): number {
 /**
  * Returns the seconds of a `Retry-After` header, rounded up. Null when the header is missing, came twice, or is not credible.
  */
-export function retryAfterSeconds(
+function retryAfterSeconds(
   value: string | readonly string[] | undefined,
   nowMs: number,
 ): number | null {

@@ -72,6 +72,8 @@ const atCheapest = <B, R>(quote: Quote<B, R>): Quote<B, R> => ({
 /**
  * Splits a quote into stages with one kind of payment each; `rest` holds the later stages. Work under an Idempotency-Key has
  * one hold, so its quote keeps only the sources that need no other hold.
+ *
+ * @internal Tests give it quotes of every mixture of rails.
  */
 export function inStages<B, R>(quote: Quote<B, R>, hasOneHold: boolean): Quote<B, R> {
   const [offers, ...others] = byPayment(quote.offers);

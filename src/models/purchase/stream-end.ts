@@ -21,7 +21,7 @@ export type StreamEnding = {
 };
 
 /** Returns the last bytes of a whole stream: the price and the terminator. */
-export const wholeEnd = (price: Price): Buffer => Buffer.concat([priceComments(price), TERMINATOR]);
+const wholeEnd = (price: Price): Buffer => Buffer.concat([priceComments(price), TERMINATOR]);
 
 /** Returns the last event of a stream that broke, with the price unless the price was sent before. */
 export const brokenEnd = (price: Price | undefined): Buffer =>

@@ -94,7 +94,7 @@ const waitFor = ({ retryAfterSeconds: seconds, retryAfterMs: ms }: Failed) =>
   seconds === null ? undefined : { seconds, ms };
 
 /** Returns the upstream's own retry headers for a refusal that is relayed. */
-export function retryHeaders({ headers = {} }: Headed, nowMs: number): Record<string, string> {
+function retryHeaders({ headers = {} }: Headed, nowMs: number): Record<string, string> {
   const { seconds, ms } = waitOf(headers, nowMs);
   const word = headers['x-should-retry'];
   return {

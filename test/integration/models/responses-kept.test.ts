@@ -14,13 +14,14 @@ import {
 import {
   deleteBeyondBounds,
   renewResponses,
-  TRIM_LOCK,
 } from '../../../src/models/responses/kept/response-store.ts';
 import { RESPONSES_LIMITS } from '../../../src/models/responses/limits.ts';
 import type { Sql } from '../../../src/platform/postgres/sql.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { seedAgent } from '../../support/ledger-world.ts';
 
+/** First number of the advisory lock for trims. */
+const TRIM_LOCK = 0x7265_7370;
 const SECRET = 's'.repeat(32);
 const { bytesPerAgent, bytes: keptBytes, perAgent } = RESPONSES_LIMITS.kept;
 

@@ -40,9 +40,12 @@ const ROWS: ReadonlyMap<string, Row> = new Map(
   }),
 );
 
-/** Ids of the models above, all of which must be in the catalogue. */
-export const RETIRING: readonly string[] = [...ROWS.keys()];
-
-/** Adds to each model the shutdown that its vendor announced, if any. */
-export const withRetirement = (models: readonly ModelEntry[]): readonly ModelEntry[] =>
-  models.map((model) => ({ ...model, ...ROWS.get(model.id) }));
+/**
+ * Adds to each model the shutdown that its vendor announced, if any. Throws when a model of the list above is not among
+ * `models`.
+ */
+export function withRetirement(models: readonly ModelEntry[]): readonly ModelEntry[] {
+  const ids = new Set(models.map(({ id }) => id));
+  for (const id of ROWS.keys()) assert(ids.has(id), `${id} is in the catalogue`);
+  return models.map((model) => ({ ...model, ...ROWS.get(model.id) }));
+}

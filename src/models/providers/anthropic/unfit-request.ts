@@ -1,7 +1,7 @@
 import type { Outcome } from '../outcome.ts';
 
 /** Thrown for a request with a feature that the Messages dialect lacks. The message begins with the field's name. */
-export class UnfitRequest extends Error {
+class UnfitRequest extends Error {
   override readonly name = 'UnfitRequest';
 
   /** Path of the field that the message names: `messages.0.role`. */

@@ -37,7 +37,7 @@ export function renderFor(
  * Writes a transcript in the requested format, with the requested times if the transcript has them. Long transcripts are
  * written in several turns of the event loop.
  */
-export async function renderTranscript(
+async function renderTranscript(
   whole: WholeTranscript,
   format: PlainFormat,
   granularities?: Granularities,

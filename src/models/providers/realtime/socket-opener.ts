@@ -159,6 +159,8 @@ function isError(frame: Buffer): boolean {
 /**
  * Creates masks for frames to upstreams from one pool of random bytes. A mask is never four zeros: a frame with such a mask is
  * sent without a copy, from memory that may be reused before the frame is sent.
+ *
+ * @internal A test goes through its pool.
  */
 export function createMaskSource(random: Random): (mask: Uint8Array) => void {
   let pool: Uint8Array = new Uint8Array();

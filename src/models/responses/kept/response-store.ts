@@ -3,7 +3,7 @@ import type { Queryable } from '../../../platform/postgres/sql.ts';
 import { RESPONSES_LIMITS } from '../limits.ts';
 
 /** First number of the advisory lock for trims; the second number is the agent's id. */
-export const TRIM_LOCK = 0x7265_7370;
+const TRIM_LOCK = 0x7265_7370;
 
 export type NewResponse = {
   readonly id: string;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
-import { chatPriceRaw, chatUsage, meterChat } from '../../../../src/models/chat/chat-price.ts';
+import { chatPriceRaw, meterChat } from '../../../../src/models/chat/chat-price.ts';
+import type { TokenUsage } from '../../../../src/models/providers/chat-rail.ts';
 
 const source = (rates: Source['rates']): Source => ({
   rail: 'direct-account',
@@ -9,6 +10,8 @@ const source = (rates: Source['rates']): Source => ({
   rates,
   marginBps: 500,
 });
+const chatUsage = (usage: TokenUsage, at: Source) =>
+  meterChat({ model: 'a/b', messages: [] }, { usage, answerChars: 0 }, at).usage;
 const RATES = { text_input_token: 2_500_000n, text_output_token: 10_000_000n };
 
 describe('the usage of a chat answer', () => {

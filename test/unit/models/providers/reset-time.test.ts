@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MODEL_LIMITS } from '../../../../src/models/limits.ts';
-import {
-  resetTime,
-  retryAfterSeconds,
-  waitOf,
-} from '../../../../src/models/providers/reset-time.ts';
+import { resetTime, waitOf } from '../../../../src/models/providers/reset-time.ts';
 
 const NOW = Date.parse('2026-11-22T06:00:00Z');
+const retryAfterSeconds = (value: string | readonly string[] | undefined, nowMs: number) =>
+  waitOf({ 'retry-after': value }, nowMs).seconds;
 const inMs = (text: string) => {
   const at = resetTime(text, NOW);
   return at === undefined ? undefined : at - NOW;

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { brokenEnd, priceComments, wholeEnd } from '../../../../src/models/purchase/stream-end.ts';
+import {
+  brokenEnd,
+  OPENAI_ENDING,
+  priceComments,
+} from '../../../../src/models/purchase/stream-end.ts';
 
 describe('the end of a stream', () => {
   it('a stream’s end has its price in a comment before the terminator', () => {
-    expect(String(wholeEnd({ chargedRaw: 7_350n }))).toBe(
+    expect(String(OPENAI_ENDING.whole({ chargedRaw: 7_350n }))).toBe(
       ': svc-cost-usdc=7350\n\ndata: [DONE]\n\n',
     );
   });

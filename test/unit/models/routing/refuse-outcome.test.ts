@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../src/kernel/log.ts';
 import { type Failed, failed, type RailFailure } from '../../../../src/models/providers/outcome.ts';
 import type { Attempts } from '../../../../src/models/purchase/attempt.ts';
-import { refuseOutcome, retryHeaders } from '../../../../src/models/routing/refuse-outcome.ts';
+import { answerUndelivered, refuseOutcome } from '../../../../src/models/routing/refuse-outcome.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const sourceOf = (provider: string) => ({ provider }) as Attempts['source'];
 
@@ -69,14 +71,29 @@ describe('a purchase that no source has delivered', () => {
 });
 
 describe('a refusal that is relayed', () => {
+  const relayed = (headers?: Record<string, string>) => {
+    const source = sourceOf('acme');
+    const body = Buffer.from('no');
+    const outcome = { kind: 'declined', status: 400, body, contentType: 'text/plain' } as const;
+    const tried = { outcome: { ...outcome, headers }, source, attempts: 1, upstreamMs: 0 };
+    const served = { model: 'a/b', rail: 'direct-account', attempts: 1 };
+    const answer = answerUndelivered({ clock: new ManualClock(), log: silentLog }, tried, served);
+    const { 'content-type': _, ...others } = answer.headers;
+    return others;
+  };
+  const OWN = relayed();
+
   it('a relayed refusal keeps the upstream’s retry headers and no others', () => {
     const headers = { 'retry-after': '2', 'x-should-retry': 'true', 'x-secret': 'x' };
-    expect(retryHeaders({ headers }, 0)).toEqual({ 'retry-after': '2', 'x-should-retry': 'true' });
+    expect(relayed(headers)).toEqual({ ...OWN, 'retry-after': '2', 'x-should-retry': 'true' });
     const odd = { 'retry-after': 'a\nb', 'x-should-retry': 'maybe', 'retry-after-ms': '40' };
-    expect(retryHeaders({ headers: odd }, 0)).toEqual({
+    expect(relayed(odd)).toEqual({
+      ...OWN,
       'retry-after': '1',
       'retry-after-ms': '40',
     });
-    expect(retryHeaders({}, 0)).toEqual({});
+    for (const name of ['retry-after', 'retry-after-ms', 'x-should-retry']) {
+      expect(OWN).not.toHaveProperty(name);
+    }
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../src/kernel/log.ts';
-import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
 import { StreamBroken } from '../../../../src/models/providers/openai/answer-reader.ts';
 import type { Speech, SpeechTokens } from '../../../../src/models/providers/speech-rail.ts';
 import type { Metered } from '../../../../src/models/purchase/clamp-usage.ts';
@@ -8,6 +7,7 @@ import type { HeldPurchase } from '../../../../src/models/purchase/settle.ts';
 import { deliverSpeech } from '../../../../src/models/speech/deliver-speech.ts';
 import { meterSpeech } from '../../../../src/models/speech/speech-usage.ts';
 import { SendFailed } from '../../../../src/platform/egress/send-failed.ts';
+import { ratesOf } from '../../../support/rates-of.ts';
 
 type Piece = string | Error;
 

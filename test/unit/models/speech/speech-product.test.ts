@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
-import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import type { SpeechFormat, SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
 import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
 import { planSpeech } from '../../../../src/models/speech/speech-product.ts';
+import { ratesOf } from '../../../support/rates-of.ts';
 
 const source = (provider: string, rate: string): Source => ({
   rail: 'self-host',

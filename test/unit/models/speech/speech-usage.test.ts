@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { priceRaw } from '../../../../src/kernel/price.ts';
-import { ratesOf } from '../../../../src/models/catalogue/build-catalogue.ts';
 import type { RateTexts } from '../../../../src/models/catalogue/builtin/builtin-model.ts';
 import type { Source } from '../../../../src/models/catalogue/catalogue.ts';
 import {
@@ -11,6 +10,7 @@ import {
   meterSpeech,
   speechBoundRaw,
 } from '../../../../src/models/speech/speech-usage.ts';
+import { ratesOf } from '../../../support/rates-of.ts';
 
 const source = (rates: RateTexts): Source => ({
   rail: 'direct-account',

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  renderTranscript,
+  renderFor,
   textOf,
   usageOf,
 } from '../../../../../src/models/providers/local/render-transcript.ts';
+import type { PlainFormat } from '../../../../../src/models/providers/transcription-rail.ts';
 
 const whole = {
   segments: [
@@ -13,8 +14,10 @@ const whole = {
   durationMs: 3_726_000,
   language: 'english',
 };
-const written = async (format: Parameters<typeof renderTranscript>[1], of = whole) => {
-  const { body, contentType } = await renderTranscript(of, format);
+const file = { name: 'sound', contentType: undefined, bytes: Buffer.alloc(0), durationMs: 1_000 };
+const call = { file, model: 'ears-1', granularities: undefined };
+const written = async (format: PlainFormat, of = whole) => {
+  const { body, contentType } = await renderFor(of, format, call);
   return [contentType.split(';')[0], body.toString()];
 };
 
@@ -74,7 +77,9 @@ describe('a transcript in the format that was asked for', () => {
     ];
     const timed = { ...whole, segments: [{ startMs: 0, endMs: 1_500, text: 'one two', words }] };
     const told = async (...granularities: ('word' | 'segment')[]) =>
-      JSON.parse((await renderTranscript(timed, 'verbose_json', granularities)).body.toString());
+      JSON.parse(
+        (await renderFor(timed, 'verbose_json', { ...call, granularities })).body.toString(),
+      );
     const seconds = [
       { word: 'one', start: 0.1, end: 0.4 },
       { word: 'two', start: 0.5, end: 1.45 },

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { renderTranscript } from '../../../../../src/models/providers/local/render-transcript.ts';
+import { renderFor } from '../../../../../src/models/providers/local/render-transcript.ts';
 import { spacedWords } from '../../../../../src/models/providers/vendors/read-answer.ts';
 import { segmentWords } from '../../../../../src/models/providers/vendors/segment-words.ts';
 import { usualStallMs } from '../../../../support/longest-stall.ts';
 
+const file = { name: 'sound', contentType: undefined, bytes: Buffer.alloc(0), durationMs: 1_000 };
 const word = (said: string, startMs: number, endMs: number, gap = ' ') => ({
   word: said,
   startMs,
@@ -53,8 +54,9 @@ describe('words in lines', () => {
     const stallMs = await usualStallMs(50, async () => {
       const segments = await segmentWords(await spacedWords(list, 'word', 1_000));
       const whole = { segments, durationMs: 6_666_000, language: 'en' };
+      const granularities = ['word', 'segment'] as const;
       for (const format of ['verbose_json', 'srt', 'vtt', 'text'] as const) {
-        await renderTranscript(whole, format, ['word', 'segment']);
+        await renderFor(whole, format, { file, model: 'ears-1', granularities });
       }
     });
     expect(stallMs).toBeLessThan(50);
