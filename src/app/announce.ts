@@ -49,7 +49,7 @@ export function announce(
 }
 
 /** Returns the table that a terminal shows when the server has started. */
-export function startTable(started: Started): string {
+function startTable(started: Started): string {
   const { url, environment, database, chain, wallets, madeHere, off } = started;
   const made = madeHere.length === 0 ? [] : [['secrets', `${madeHere.length} made here and kept`]];
   // Without `--server` the command calls the default port.

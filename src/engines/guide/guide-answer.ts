@@ -170,7 +170,7 @@ const ASKS_DATE =
   /\b(?:what(?: is|s)? (?:the |todays |the current )?date|(?:what|which) day|todays date|what year)\b/;
 
 /** Returns the time or the date, in UTC, when the question asks for it; otherwise undefined. */
-export function answerTime(question: string, nowMs: number): string | undefined {
+function answerTime(question: string, nowMs: number): string | undefined {
   const plain = question.toLowerCase().replace(/['’]/g, '');
   const today = `${WEEKDAY.format(nowMs)}, ${DATE.format(nowMs)}`;
   if (ASKS_TIME.test(plain)) return `It is ${isoTime(nowMs).slice(11, 16)} UTC on ${today}.`;

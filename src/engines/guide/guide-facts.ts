@@ -38,7 +38,7 @@ export function askedFact(question: string): Fact | undefined {
 const plural = (count: bigint, one: string) => `${count} ${one}${count === 1n ? '' : 's'}`;
 
 /** Returns an amount for speech, in dollars and cents rounded down, followed by the exact amount in USDC. */
-export function sayUsdc(amountRaw: bigint): string {
+function sayUsdc(amountRaw: bigint): string {
   const dollars = amountRaw / 1_000_000n;
   const cents = (amountRaw % 1_000_000n) / 10_000n;
   const spoken =

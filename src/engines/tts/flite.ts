@@ -43,14 +43,14 @@ const SILENT = 200;
 const LEAD_MS = 40;
 
 /** Returns the audio without its leading silence, except for `LEAD_MS` of it. */
-export function withoutLead(pcm: Int16Array, sampleRateHz: number): Int16Array {
+function withoutLead(pcm: Int16Array, sampleRateHz: number): Int16Array {
   const first = pcm.findIndex((sample) => Math.abs(sample) > SILENT);
   const from = first - Math.round((sampleRateHz * LEAD_MS) / 1_000);
   return from > 0 ? pcm.subarray(from) : pcm;
 }
 
 /** Returns a text in ASCII, because Flite reads nothing else: accents are dropped, and other characters become spaces. */
-export function speakable(text: string): string {
+function speakable(text: string): string {
   return text
     .replace(/[’‘“”…–—]/g, (mark) => PLAIN[mark] ?? ' ')
     .normalize('NFKD')

@@ -41,7 +41,11 @@ export function loadSilero(path: string): Silero {
 
 type Weights = (name: string) => Tensor;
 
-/** Builds the model from its named tensors. Throws when a tensor is missing. */
+/**
+ * Builds the model from its named tensors. Throws when a tensor is missing.
+ *
+ * @internal Tests give it the weights of another model.
+ */
 export function createSilero(weights: ReadonlyMap<string, Tensor>): Silero {
   const tensor = (name: string): Tensor => {
     const found = weights.get(`model.${name}`);

@@ -40,7 +40,7 @@ export function createApiDescription(served: {
 }
 
 /** Returns the description as a plain object. */
-export function describeApi({
+function describeApi({
   routes,
   sockets,
   webhooks = [],

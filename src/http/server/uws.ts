@@ -14,14 +14,14 @@ export class UnsupportedPlatformError extends Error {
  * The library's packages in the order in which they are attempted. 20.51 has binaries for Node.js 20 and 22 and runs on glibc
  * 2.27; 20.69 has binaries for Node.js 24 and 26 and needs glibc 2.38. Our code uses only features of 20.51 and 20.69 alike.
  */
-export const UWS_PACKAGES = ['uWebSockets.js', 'uWebSockets.js-newer'] as const;
+const UWS_PACKAGES = ['uWebSockets.js', 'uWebSockets.js-newer'] as const;
 
 type UwsPackage = (typeof UWS_PACKAGES)[number];
 
 const require = createRequire(import.meta.url);
 
 /** Returns the name of this machine as in the names of the library's binaries: `linux-x64-115`. */
-export const platformName = (): string =>
+const platformName = (): string =>
   `${process.platform}-${process.arch}-${process.versions.modules}`;
 
 /**
@@ -56,15 +56,4 @@ function libcName(): string {
     | undefined;
   const glibc = report?.header?.glibcVersionRuntime;
   return glibc === undefined ? 'no glibc' : `glibc ${glibc}`;
-}
-
-/** Returns the path of the loaded binary, so that its checksum can be compared with `UWS_SHA256`. */
-export function uwsBinaryPath(): string {
-  const core = createRequire(require.resolve(loadFirst(require).name));
-  const { platform, arch, versions } = process;
-  try {
-    return core.resolve(`@uwsjs/${platform}-${arch}-${versions.node.split('.')[0]}/uws.node`);
-  } catch {
-    return core.resolve(`./uws_${platform}_${arch}_${versions.modules}.node`);
-  }
 }

@@ -277,7 +277,7 @@ const TOO_MANY_BYTES = `more than ${BYTES.burst / MIB} MiB at once and ${BYTES.p
 const TOO_MUCH_WORK = `messages take the server more than ${BUSY_MS.perSecond} ms a second to handle`;
 
 /** Cuts the text of a close frame to `closeReasonBytes`, at the end of a character. */
-export function cutReason(reason: string): string {
+function cutReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= HTTP_LIMITS.socket.closeReasonBytes) return reason;
   let end: number = HTTP_LIMITS.socket.closeReasonBytes;

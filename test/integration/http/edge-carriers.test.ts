@@ -1,3 +1,4 @@
+import twilio from 'twilio';
 import { expect, it } from 'vitest';
 import { ok, route } from '../../../src/http/route/route.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -6,7 +7,6 @@ import { createCarrierHooks } from '../../../src/phone/calls/calls.ts';
 import type { Carrier } from '../../../src/phone/carriers/carrier.ts';
 import { createTwilioCallbacks } from '../../../src/phone/carriers/twilio/callbacks.ts';
 import { hooksOf } from '../../../src/phone/carriers/twilio/hooks.ts';
-import { twilioSignature } from '../../../src/phone/carriers/twilio/signature.ts';
 import type { RateLimits } from '../../../src/rate-limit/rate-gate.ts';
 import { carrierCallback } from '../../../src/routes/telephony/callback.ts';
 import { createCarrierMediaSocket } from '../../../src/sockets/carrier-media.ts';
@@ -51,17 +51,17 @@ const CODEC = {
 /** A callback as Twilio sends it, with a status that says nothing. */
 function callback(n: number, signature?: string) {
   const form = { CallSid: `CA${n}`, CallStatus: 'unheard-of' };
-  const parameters = new Map(Object.entries(form).map(([name, value]) => [name, [value]]));
   return [
     {
       'content-type': 'application/x-www-form-urlencoded',
-      'x-twilio-signature': signature ?? twilioSignature(TOKEN, ORIGIN + PATH, parameters),
+      'x-twilio-signature':
+        signature ?? twilio.getExpectedTwilioSignature(TOKEN, ORIGIN + PATH, form),
     },
     { method: 'POST', body: new URLSearchParams(form).toString() },
   ] as const;
 }
 
-const FORGED = twilioSignature('another token', ORIGIN, new Map());
+const FORGED = twilio.getExpectedTwilioSignature('another token', ORIGIN, {});
 const countOf = (answers: readonly { readonly status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 const many = <T>(n: number, make: (i: number) => Promise<T>) =>
@@ -113,7 +113,7 @@ it('forged media stream upgrades count as failed credentials, and a signed one i
   const statuses: number[] = [];
   for (let n = 0; n < 8; n++) statuses.push((await upgrade(FORGED)).status);
   expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429, 429]);
-  const signature = twilioSignature(TOKEN, `wss://voice.example${path}`, new Map());
+  const signature = twilio.getExpectedTwilioSignature(TOKEN, `wss://voice.example${path}`, {});
   const genuine = new TestSocket(url, [], { 'x-twilio-signature': signature });
   await genuine.opened();
   genuine.ws.close(1000);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeStart, startTable } from '../../../src/app/announce.ts';
+import { announce, describeStart } from '../../../src/app/announce.ts';
 import type { Settings } from '../../../src/app/local-secrets.ts';
 import { readConfig } from '../../../src/config/config.ts';
+import type { Log } from '../../../src/kernel/log.ts';
 
 const WHOLE = {
   RPC_URL: 'https://rpc.example',
@@ -18,9 +19,22 @@ const started = (url: string, hasVendorModels: boolean, environment: Record<stri
     { settings: readConfig(environment) as Settings, local: ['JWT_SECRET'] },
   );
 
+/** What a server that has started so writes on a terminal. */
+function tableOf(...start: Parameters<typeof started>): string {
+  let written = '';
+  const log = { flush: (done: () => void) => done() } as Log;
+  const terminal = {
+    write(text: string) {
+      written += text;
+    },
+  };
+  announce(log, started(...start), terminal as unknown as NodeJS.WriteStream);
+  return written;
+}
+
 describe('the table of a start', () => {
   it('the start-up table ends with the next step, and names no server at the usual port', () => {
-    const table = startTable(started('http://127.0.0.1:3001', true, WHOLE));
+    const table = tableOf('http://127.0.0.1:3001', true, WHOLE);
     expect(table).toBe(`
   listening  http://127.0.0.1:3001 (development)
   database   embedded PostgreSQL in ./.data/db
@@ -36,7 +50,7 @@ describe('the table of a start', () => {
 
   it('the start-up table has a line for each feature that is off, and names the server at an unusual port', () => {
     const { RPC_URL: _, ...without } = WHOLE;
-    const table = startTable(started('http://127.0.0.1:4000', false, without));
+    const table = tableOf('http://127.0.0.1:4000', false, without);
     expect(table).toContain(`
   off        deposits and payments in USDC: set RPC_URL
              models of vendors: set OPENAI_API_KEY, ANTHROPIC_API_KEY or another key

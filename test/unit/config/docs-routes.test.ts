@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { documentedPath, routesPage } from '../../../src/app/commands/docs/routes-page.ts';
+import { routesPage } from '../../../src/app/commands/docs/routes-page.ts';
 import { ROUTES } from '../../../src/routes/index.ts';
 import { EVENT_KINDS } from '../../../src/webhooks/catalogue.ts';
 
@@ -28,7 +28,7 @@ const SOCKETS = ['src/sockets', 'src/protocols']
     [...read(file).matchAll(/path: '(\/v\d\/[^']+)'/g)].map(([, path = '']) => `GET ${path}`),
   );
 const SERVED = [
-  ...ROUTES.map(({ method, path }) => `${method} ${documentedPath(path)}`),
+  ...ROUTES.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
   ...SOCKETS,
 ];
 

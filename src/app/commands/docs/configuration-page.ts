@@ -28,7 +28,11 @@ export type Variable = z.output<typeof Variable>;
 
 type Sections = Readonly<Record<string, z.core.$ZodShape>>;
 
-/** Returns the documented variables by section, in the order of the sections. */
+/**
+ * Returns the documented variables by section, in the order of the sections.
+ *
+ * @internal Tests compare the documented defaults with those of readConfig.
+ */
 export function variablesOf(sections: Sections): Map<string, Map<string, Variable>> {
   return new Map(
     Object.entries(sections).map(([title, shape]) => {

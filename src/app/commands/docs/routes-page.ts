@@ -31,7 +31,7 @@ const headingOf = ({ path }: Listed): string =>
     : path.split('/').slice(0, 3).join('/');
 
 /** Returns a path as the documentation writes it, with its parameters in braces. */
-export const documentedPath = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
+const documentedPath = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 /** Returns the text of docs/routes.md. */
 export function routesPage(): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { askedFact, sayUsdc, stateFact } from '../../../../src/engines/guide/guide-facts.ts';
+import { askedFact, stateFact } from '../../../../src/engines/guide/guide-facts.ts';
 
 const facts = { agentName: 'a', spendableRaw: 4_992_650n, heldRaw: 0n, spentRaw: 7_350n };
 
@@ -48,10 +48,15 @@ describe('guide facts', () => {
   });
 
   it('the guide says an amount in dollars and cents, rounded down, and exactly in USDC', () => {
-    expect(sayUsdc(4_992_650n)).toBe('4 dollars and 99 cents, exactly 4.992650 USDC');
-    expect(sayUsdc(1_010_000n)).toBe('1 dollar and 1 cent, exactly 1.010000 USDC');
-    expect(sayUsdc(7_350n)).toBe('less than a cent, exactly 0.007350 USDC');
-    expect(sayUsdc(0n)).toBe('0 dollars, exactly 0.000000 USDC');
+    const spent = (spentRaw: bigint) => stateFact('spent', { ...facts, spentRaw });
+    expect(spent(4_992_650n)).toBe(
+      'You have spent 4 dollars and 99 cents, exactly 4.992650 USDC so far.',
+    );
+    expect(spent(1_010_000n)).toBe(
+      'You have spent 1 dollar and 1 cent, exactly 1.010000 USDC so far.',
+    );
+    expect(spent(7_350n)).toBe('You have spent less than a cent, exactly 0.007350 USDC so far.');
+    expect(spent(0n)).toBe('You have spent 0 dollars, exactly 0.000000 USDC so far.');
   });
 
   it('the guide mentions held money with the balance only when some is held', () => {

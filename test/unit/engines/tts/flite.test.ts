@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { EngineInputRefused, EngineMissing } from '../../../../src/engines/engine.ts';
 import { ENGINE_LIMITS } from '../../../../src/engines/limits.ts';
-import { createFlite, speakable, withoutLead } from '../../../../src/engines/tts/flite.ts';
+import { createFlite } from '../../../../src/engines/tts/flite.ts';
 import type { FliteContract } from '../../../../src/engines/tts/flite-worker.ts';
 import { fakeWorkerClient } from '../../../support/fake-worker-client.ts';
 
+const RATE = 16_000;
+
 type Spoken = FliteContract['speak']['in'];
 
-function world() {
-  const client = fakeWorkerClient<FliteContract>(() => ({
-    pcm: new Int16Array(4),
-    sampleRateHz: 16_000,
-  }));
+function world(pcm: Int16Array = new Int16Array(4)) {
+  const client = fakeWorkerClient<FliteContract>(() => ({ pcm, sampleRateHz: RATE }));
   const asked = () => client.calls.map(({ argument }) => argument as Spoken);
   return { asked, flite: createFlite({ client, requirePresent: () => {} }) };
 }
@@ -95,27 +94,34 @@ describe('flite', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('flite gets its text in ASCII characters alone', () => {
-    expect(speakable('Déjà vu — “it’s”…')).toBe('Deja vu , "it\'s"...');
+  it('flite gets its text in ASCII characters alone', async () => {
+    const { flite, asked } = world();
+    for await (const _ of flite.speak({ text: 'Déjà vu — “it’s”…', voice: 'rms', signal }));
+    expect(asked().map(({ text }) => text)).toEqual(['Deja vu , "it\'s"...']);
   });
 });
 
 describe('the silence before speech', () => {
-  const RATE = 16_000;
   /** So many milliseconds of noise, and then sound. */
   const speech = (noiseMs: number) =>
     Int16Array.from({ length: RATE / 2 }, (_, i) => (i < (noiseMs * RATE) / 1_000 ? 90 : 3_000));
 
-  it('the silence before speech is cut to 40 ms', () => {
-    const heard = withoutLead(speech(180), RATE);
-    expect(heard.findIndex((sample) => sample > 1_000)).toBe((40 * RATE) / 1_000);
-    expect(heard.length).toBe(RATE / 2 - (140 * RATE) / 1_000);
+  const heardOf = async (pcm: Int16Array) => {
+    const { flite } = world(pcm);
+    for await (const sound of flite.speak({ text: 'Hi', voice: 'rms', signal })) return sound.pcm;
+    return undefined;
+  };
+
+  it('the silence before speech is cut to 40 ms', async () => {
+    const heard = await heardOf(speech(180));
+    expect(heard?.findIndex((sample) => sample > 1_000)).toBe((40 * RATE) / 1_000);
+    expect(heard?.length).toBe(RATE / 2 - (140 * RATE) / 1_000);
   });
 
-  it('the silence before speech stays where it is shorter, and where there is no speech', () => {
+  it('the silence before speech stays where it is shorter, and where there is no speech', async () => {
     const short = speech(30);
     const still = new Int16Array(400);
-    expect(withoutLead(short, RATE)).toBe(short);
-    expect(withoutLead(still, RATE)).toBe(still);
+    expect(await heardOf(short)).toBe(short);
+    expect(await heardOf(still)).toBe(still);
   });
 });

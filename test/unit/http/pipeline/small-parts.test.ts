@@ -9,10 +9,30 @@ import {
 } from '../../../../src/http/pipeline/output-headers.ts';
 import { requestErrors } from '../../../../src/http/route/errors.ts';
 import { renderError } from '../../../../src/http/route/render-error.ts';
-import { cutReason } from '../../../../src/http/websocket/socket-session.ts';
+import {
+  type SessionOptions,
+  SocketSession,
+} from '../../../../src/http/websocket/socket-session.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import { silentLog } from '../../../../src/kernel/log.ts';
 import { reservationErrors } from '../../../../src/x402/errors.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+/** The reason with which a socket is closed for a longer reason. */
+function cutReason(reason: string): string {
+  let told = '';
+  const parts = { handler: { opened() {} }, line: { join() {} }, seat: { occupy() {} } };
+  const options = { ...parts, clock: new ManualClock(), log: silentLog };
+  const session = new SocketSession(options as unknown as SessionOptions);
+  const socket = {
+    end(_: number, text: string) {
+      told = text;
+    },
+  };
+  session.opened(socket as never);
+  session.close(1000, reason);
+  return told;
+}
 
 const exposed = (advisories: string[] = []) =>
   commonHeaders(advisories).find(([name]) => name === 'access-control-expose-headers')?.[1];
