@@ -106,7 +106,11 @@ function reasonOf(event: CallEvent): CallEndReason | null {
   }
 }
 
-/** One call, from its row until its final state. */
+/**
+ * One call, from its row until its final state.
+ *
+ * @internal Tests go through all of its states.
+ */
 export const callMachine = setup({
   types: { context: {} as CallContext, events: {} as CallEvent },
   guards: {

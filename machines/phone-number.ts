@@ -17,7 +17,11 @@ export type NumberEvent =
   /** The developer released the number, or its agent was closed. */
   | { readonly type: 'release.requested' };
 
-/** One number that an agent rents, from its purchase to the day on which it is returned to the carrier. */
+/**
+ * One number that an agent rents, from its purchase to the day on which it is returned to the carrier.
+ *
+ * @internal Tests go through all of its states.
+ */
 export const phoneNumberMachine = setup({
   types: { events: {} as NumberEvent },
 }).createMachine({

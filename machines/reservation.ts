@@ -30,7 +30,11 @@ export type ReservationEffect = 'consume' | 'release';
 /** Placeholder for an effect, which the ledger carries out. */
 const effect = () => {};
 
-/** Life of one signed payment, from its hold until the chain decides. */
+/**
+ * Life of one signed payment, from its hold until the chain decides.
+ *
+ * @internal Tests go through all of its states.
+ */
 export const reservationMachine = setup({
   types: { events: {} as ReservationEvent },
   actions: { consume: effect, release: effect },

@@ -13,7 +13,11 @@ export type DeliveryEvent =
 /** Largest number of attempts of one delivery. */
 export const MOST_ATTEMPTS = 3;
 
-/** Delivery of one event to one endpoint: the first attempt, two more attempts after failures, then it has failed. */
+/**
+ * Delivery of one event to one endpoint: the first attempt, two more attempts after failures, then it has failed.
+ *
+ * @internal Tests go through all of its states.
+ */
 export const webhookDeliveryMachine = setup({
   types: { events: {} as DeliveryEvent },
   guards: {

@@ -69,7 +69,7 @@ const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b;
 const msOf = (seconds: number): bigint => BigInt(Math.round(seconds * 1_000));
 
 /** Returns the billed seconds of a line: whole steps, and 0 for a call of 0 seconds. */
-export const billedSeconds = (
+const billedSeconds = (
   seconds: number,
   { incrementSeconds: step }: Pick<RateCard, 'incrementSeconds'>,
 ): number => Math.ceil(Math.max(0, seconds) / step) * step;

@@ -11,8 +11,7 @@ export const bucketsOf = (window: SpendWindow): number =>
  * Returns the width of a rolling window's bucket in milliseconds. The oldest of the sixty buckets is counted whole, so 59
  * buckets must cover the window: the sum never covers less than `seconds`.
  */
-export const widthMs = (seconds: number): number =>
-  Math.ceil((seconds * 1_000) / (ROLLING_BUCKETS - 1));
+const widthMs = (seconds: number): number => Math.ceil((seconds * 1_000) / (ROLLING_BUCKETS - 1));
 
 /**
  * Returns the number of the bucket that contains an instant. Numbers only grow with time. Once and session windows have bucket

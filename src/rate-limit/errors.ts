@@ -19,7 +19,7 @@ export type BrokenLimit = {
 };
 
 /** Returns the headers of a 429: the rate headers of every answer of a limited route, and the retry time. */
-export const limitHeaders = (limit: Omit<BrokenLimit, 'reason'>): Record<string, string> => ({
+const limitHeaders = (limit: Omit<BrokenLimit, 'reason'>): Record<string, string> => ({
   'x-ratelimit-limit': String(limit.limitPerMinute),
   'x-ratelimit-remaining': '0',
   'x-ratelimit-reset': String(limit.resetAtSec),

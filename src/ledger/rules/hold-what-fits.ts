@@ -1,7 +1,7 @@
 import type { HoldRefusal } from './requests.ts';
 
 /** Attempts to hold a smaller amount: for the balance, a cap of the agent, a cap of its team, and one race. */
-export const HOLD_TRIES = 5;
+const HOLD_TRIES = 5;
 
 /** Largest amount that may be held, and the kind of limit that bounds it. */
 export type Room = { readonly availableRaw: bigint; readonly reason: 'balance' | 'cap' };

@@ -36,11 +36,7 @@ export function leftFor(
  * Returns the reading as if one more payment were held. Nothing is checked: a payment that would be refused is held all the
  * same, and the balance may become negative.
  */
-export function withPayment(
-  reading: SpendReading,
-  facts: SpendFacts,
-  amountRaw: bigint,
-): SpendReading {
+function withPayment(reading: SpendReading, facts: SpendFacts, amountRaw: bigint): SpendReading {
   const { state, rules, position, counters, teamCounters } = reading;
   const held = countHeld(rules, facts, amountRaw, { position, taskValueBps: null });
   return {

@@ -1,4 +1,5 @@
 import { EngineInputRefused } from '../../engines/engine.ts';
+import { MEMORY_LIMITS } from '../limits.ts';
 import { Arena } from './arena.ts';
 import { BLOCK_BYTES } from './block-layout.ts';
 import type { Row } from './extent.ts';
@@ -26,6 +27,13 @@ export type SpacesBounds = {
   readonly spaces: number;
   readonly owners: { readonly bytes: number; readonly spaces: number };
 };
+
+/** Returns the bounds of the index. `ownerShare` bounds an owner's memory and number of spaces. */
+export const spacesBounds = (bytes: number, ownerShare = 1): SpacesBounds => ({
+  bytes,
+  spaces: MEMORY_LIMITS.index.spaces,
+  owners: { bytes: bytes * ownerShare, spaces: Math.ceil(MEMORY_LIMITS.index.spaces * ownerShare) },
+});
 
 type Owned = {
   readonly key: number;

@@ -13,7 +13,7 @@ import type { IndexContract, IndexWorkerOptions } from './index-worker.ts';
 import { type Loaded, LoadedSpaces, SpaceNotLoaded } from './loaded-spaces.ts';
 import { type IndexedRow, packRows, requireDims } from './pack-rows.ts';
 import type { Found, SpaceQuery } from './space-query.ts';
-import type { Outcome, SpacesBounds } from './spaces.ts';
+import { type Outcome, type SpacesBounds, spacesBounds } from './spaces.ts';
 import { isShort } from './unit-length.ts';
 
 /** Thrown when a space alone needs more memory than its owner may have. Nothing of the space is kept. */
@@ -67,7 +67,6 @@ const {
   bytes: indexBytes,
   dims: indexDims,
   results: indexResults,
-  spaces: indexSpaces,
   waiting: indexWaiting,
   youngHeapMb: indexYoungHeapMb,
 } = MEMORY_LIMITS.index;
@@ -97,13 +96,11 @@ export function startVectorIndex(deps: {
   return createVectorIndex(client, bounds);
 }
 
-/** Returns the bounds of the index. `ownerShare` bounds an owner's memory and number of spaces. */
-export const spacesBounds = (bytes: number, ownerShare = 1): SpacesBounds => ({
-  bytes,
-  spaces: indexSpaces,
-  owners: { bytes: bytes * ownerShare, spaces: Math.ceil(indexSpaces * ownerShare) },
-});
-
+/**
+ * Creates a vector index on a worker.
+ *
+ * @internal Tests run it on a client without a thread, and on workers that crash.
+ */
 export function createVectorIndex(
   client: WorkerClient<IndexContract>,
   bounds: SpacesBounds,

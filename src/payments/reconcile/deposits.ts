@@ -28,7 +28,11 @@ export type Deposits = {
   readonly odd: readonly Deposit[];
 };
 
-/** Returns the transfers that are not credited yet, each with the reference of its future credit. */
+/**
+ * Returns the transfers that are not credited yet, each with the reference of its future credit.
+ *
+ * @internal Tests compare its names and amounts over every reading of a transaction.
+ */
 export async function newDeposits(
   transfers: readonly Transfer[],
   findCredited: FindCredited,

@@ -89,6 +89,8 @@ export async function deepBlock({ rpc, confirmations }: ChainView): Promise<Bloc
 /**
  * Decides a payment by one block: its time and the authorization's state come from the same block, so a lagging node cannot
  * show a payment as void. A used authorization needs a log that explains it; without the log the payment is `undecided`.
+ *
+ * @internal Tests choose the block, which the head does not move.
  */
 export async function judge(
   view: ChainView,

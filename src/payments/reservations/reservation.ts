@@ -58,7 +58,7 @@ export const chargeOf =
   };
 
 /** Returns the state that callers know: a payment that was never sent counts as expired. */
-export const wireState = (state: ReservationState): Exclude<ReservationState, 'released'> =>
+const wireState = (state: ReservationState): Exclude<ReservationState, 'released'> =>
   state === 'released' ? 'expired_unsettled' : state;
 
 const TERMINAL: ReadonlySet<ReservationState> = new Set([

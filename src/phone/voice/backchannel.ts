@@ -84,6 +84,8 @@ function wordsOf(transcript: string): string[] {
 /**
  * Returns true when these words only show that the caller is listening, so that they interrupt nothing. Without words:
  * false, since it is not known yet.
+ *
+ * @internal Tests go through the words that show listening.
  */
 export function isBackchannel(
   transcript: string,

@@ -10,7 +10,7 @@ const BLOCK_FRAMES = 4_800;
 const RATE_HZ = { min: 8_000, max: 48_000 };
 
 /** Thrown when a sound file cannot be played. */
-export class SoundUnfit extends Error {
+class SoundUnfit extends Error {
   override readonly name = 'SoundUnfit';
 }
 
@@ -45,7 +45,7 @@ export async function fetchSound(
 }
 
 /** Returns the sound of a WAV file, up to `PHONE_LIMITS.sound.seconds`. Throws SoundUnfit. */
-export function soundOf(bytes: Uint8Array): CallSound {
+function soundOf(bytes: Uint8Array): CallSound {
   const wav = parseWavSound(bytes);
   if (wav.kind === 'refused') throw new SoundUnfit(`no sound that can be played: ${wav.reason}`);
   const { sampleRateHz } = wav;

@@ -74,7 +74,11 @@ const leastOf = ({ availableRaw }: Room, tightest: CapState | undefined): bigint
 
 const WHOLE_BPS = 10_000;
 
-/** Returns the advisory of the tightest cap: nested, as clients read it, and flat, as the specification lists it. */
+/**
+ * Returns the advisory of the tightest cap: nested, as clients read it, and flat, as the specification lists it.
+ *
+ * @internal Tests go through caps of every state.
+ */
 export function advisoryOf(tightest: CapState, nearLimitBps: number | undefined): string {
   const { policy, remainingRaw, windowResetsAtMs } = tightest;
   const usedBps = usedBpsOf(tightest);

@@ -91,7 +91,11 @@ const NAME =
   /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const ADDRESS = /^\[[0-9a-f:.]+\]$/;
 
-/** Returns a host in the form of calls: lower case, without a port. Undefined for a text that cannot be a call's host. */
+/**
+ * Returns a host in the form of calls: lower case, without a port. Undefined for a text that cannot be a call's host.
+ *
+ * @internal Tests go through the spellings of hosts.
+ */
 export function hostOf(text: string): string | undefined {
   const asked = `http://${text.trim()}`;
   if (/[/?#@\\]/.test(text) || !URL.canParse(asked)) return undefined;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineBusy, EngineCrashed } from '../../../src/engines/engine.ts';
 import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
-import { spacesBounds } from '../../../src/memory/index/vector-index.ts';
+import { spacesBounds } from '../../../src/memory/index/spaces.ts';
 import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BLOCK_BYTES } from '../../../src/memory/index/block-layout.ts';
-import { spacesBounds } from '../../../src/memory/index/vector-index.ts';
+import { spacesBounds } from '../../../src/memory/index/spaces.ts';
 import { lockTenant } from '../../../src/memory/tenant-store.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { longestStallMs } from '../../support/longest-stall.ts';

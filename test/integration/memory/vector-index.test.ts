@@ -7,10 +7,10 @@ import { BLOCK_BYTES, layoutOf } from '../../../src/memory/index/block-layout.ts
 import type { IndexContract, IndexWorkerOptions } from '../../../src/memory/index/index-worker.ts';
 import { SpaceNotLoaded } from '../../../src/memory/index/loaded-spaces.ts';
 import type { IndexedRow } from '../../../src/memory/index/pack-rows.ts';
+import { spacesBounds } from '../../../src/memory/index/spaces.ts';
 import {
   createVectorIndex,
   SpaceTooLarge,
-  spacesBounds,
   type VectorIndex,
 } from '../../../src/memory/index/vector-index.ts';
 import { MEMORY_LIMITS } from '../../../src/memory/limits.ts';

@@ -4,7 +4,6 @@ import { addUsage } from '../../../src/kernel/price.ts';
 import { CallMeter, secondsRecorded, useOfJournal } from '../../../src/phone/calls/call-meter.ts';
 import { legsWithin } from '../../../src/phone/calls/call-money.ts';
 import {
-  billedSeconds,
   type LineKind,
   legCosts,
   minuteRaw,
@@ -31,8 +30,14 @@ describe('the rate card', () => {
   });
 
   it("the rate card bills a line in the carrier's increments, and nothing for a line that was never connected", () => {
+    const raw = { streamMinuteRaw: 0n, outboundMinuteRaw: 60n };
+    const billedSeconds = (lineSeconds: number, incrementSeconds: 1 | 6 | 60) => {
+      const use = { lineSeconds, sttSeconds: 0, ttsCharacters: 0, recordedSeconds: 0 };
+      const { transportRaw } = legCosts({ ...RATE_CARD, ...raw, incrementSeconds }, OUTBOUND, use);
+      return Number(transportRaw);
+    };
     const steps = (incrementSeconds: 1 | 6 | 60) =>
-      [0, 0.2, 6, 61].map((seconds) => billedSeconds(seconds, { incrementSeconds }));
+      [0, 0.2, 6, 61].map((seconds) => billedSeconds(seconds, incrementSeconds));
     expect(steps(1)).toEqual([0, 1, 6, 61]);
     expect(steps(6)).toEqual([0, 6, 6, 66]);
     expect(steps(60)).toEqual([0, 60, 60, 120]);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { count, emptyCounter } from '../../../src/policy/counter.ts';
-import { bucketAt, widthMs } from '../../../src/policy/window.ts';
+import { bucketAt, bucketStartMs } from '../../../src/policy/window.ts';
 import { windowResetMs } from '../../../src/policy/window-reset.ts';
 import { aPolicy } from '../../support/a-policy.ts';
 
+const widthMs = (seconds: number) => bucketStartMs({ kind: 'rolling', seconds }, 1) ?? 0;
 const NOW = Date.UTC(2026, 2, 18, 13, 30); // A Wednesday.
 
 describe('when a window resets', () => {

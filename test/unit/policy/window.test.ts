@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SpendWindow } from '../../../src/policy/policy.ts';
-import { bucketAt, bucketStartMs, bucketsOf, widthMs } from '../../../src/policy/window.ts';
+import { bucketAt, bucketStartMs, bucketsOf } from '../../../src/policy/window.ts';
 import { policyOf } from '../../support/spending.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
+const widthMs = (seconds: number) => bucketStartMs({ kind: 'rolling', seconds }, 1) ?? 0;
 const at = (window: SpendWindow, nowMs: number) => bucketAt(policyOf({ window }), nowMs);
 
 describe('a rolling window', () => {

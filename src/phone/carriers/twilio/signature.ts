@@ -37,7 +37,7 @@ export function isUpgradeSignedByTwilio(
 }
 
 /** Returns Twilio's signature of an address and then its parameters, sorted by name. Equal values of a name count once. */
-export function twilioSignature(authToken: string, url: string, form: Form): string {
+function twilioSignature(authToken: string, url: string, form: Form): string {
   let signed = url;
   for (const name of [...form.keys()].sort()) {
     for (const value of [...new Set(form.get(name))].sort()) signed += name + value;

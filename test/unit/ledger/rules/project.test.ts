@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
-import { payableRaw, withPayment, withSpend } from '../../../../src/ledger/rules/project.ts';
+import { payableRaw, withSpend } from '../../../../src/ledger/rules/project.ts';
 import { roomFor, type SpendReading } from '../../../../src/ledger/rules/spend-state.ts';
 import type { SpendFacts } from '../../../../src/policy/policy.ts';
 import { arbitraryFacts, arbitraryReading } from '../../../support/snapshot-arbitrary.ts';
@@ -51,8 +51,8 @@ describe('payableRaw', () => {
   });
 });
 
-describe('withPayment', () => {
-  it('withPayment leaves the state after one payment: two payments that fit in turn fit as their sum', () => {
+describe('withSpend', () => {
+  it('withSpend leaves the state after one payment: two payments that fit in turn fit as their sum', () => {
     fc.assert(
       fc.property(
         arbitraryReading,
@@ -60,10 +60,11 @@ describe('withPayment', () => {
         arbitraryFacts,
         arbitraryRaw,
         arbitraryRaw,
-        (drawn, wallet, facts, firstRaw, nextRaw) => {
+        (drawn, wallet, drawnFacts, firstRaw, nextRaw) => {
           const reading = inWallet(drawn, wallet);
+          const facts = { ...drawnFacts, payee: drawnFacts.payee ?? '0xaa' };
           if (refusalOfPayment(reading, facts, firstRaw) !== undefined) return;
-          const after = withPayment(reading, facts, firstRaw);
+          const after = withSpend(reading, facts, firstRaw);
           const apart = refusalOfPayment(after, facts, nextRaw);
           const together = refusalOfPayment(reading, facts, firstRaw + nextRaw);
           // What is kept for the task itself is used up first, and is spendable either way.
@@ -86,11 +87,11 @@ describe('withPayment', () => {
     );
   });
 
-  it('withPayment changes nothing of the state that it was given', () => {
+  it('withSpend changes nothing of the state that it was given', () => {
     fc.assert(
       fc.property(arbitraryReading, arbitraryFacts, (reading, facts) => {
         const before = structuredClone(reading);
-        withPayment(reading, facts, 5n);
+        withSpend(reading, facts, 5n);
         expect(reading).toEqual(before);
       }),
       { numRuns: 50 },

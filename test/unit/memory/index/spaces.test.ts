@@ -4,8 +4,7 @@ import { BLOCK_BYTES, layoutOf } from '../../../../src/memory/index/block-layout
 import { type IndexedRow, packRows } from '../../../../src/memory/index/pack-rows.ts';
 import type { Steps } from '../../../../src/memory/index/space.ts';
 import type { Found, SpaceQuery } from '../../../../src/memory/index/space-query.ts';
-import { type Outcome, Spaces } from '../../../../src/memory/index/spaces.ts';
-import { spacesBounds } from '../../../../src/memory/index/vector-index.ts';
+import { type Outcome, Spaces, spacesBounds } from '../../../../src/memory/index/spaces.ts';
 import { MEMORY_LIMITS } from '../../../../src/memory/limits.ts';
 import {
   chanceOf,

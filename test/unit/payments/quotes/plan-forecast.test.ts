@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusalOf, teamRefusalOf } from '../../../../src/ledger/rules/admit.ts';
-import { withPayment } from '../../../../src/ledger/rules/project.ts';
+import { withSpend } from '../../../../src/ledger/rules/project.ts';
 import type { SpendReading } from '../../../../src/ledger/rules/spend-state.ts';
 import { type PlannedCalls, planForecast } from '../../../../src/payments/quotes/plan-forecast.ts';
 import type { SpendFacts } from '../../../../src/policy/policy.ts';
@@ -45,7 +45,7 @@ function refusedItems(reading: SpendReading, plan: readonly PlannedCalls[]): num
       };
       const refusal =
         refusalOf(rules, demand, position) ?? teamRefusalOf(rules, demand, position, teamCounters);
-      if (refusal === undefined) now = withPayment(now, facts, priceRaw);
+      if (refusal === undefined) now = withSpend(now, facts, priceRaw);
       else refused.add(index);
     }
   }

@@ -5,7 +5,6 @@ import {
   chargeOf,
   holdOf,
   reservationRecord,
-  wireState,
 } from '../../../../src/payments/reservations/reservation.ts';
 import { aReservation } from '../../../support/a-reservation.ts';
 
@@ -20,7 +19,7 @@ describe('a reservation', () => {
       expect([...known, 'payment_rejected']).toContain(record.state);
       expect(record.terminal, state).toBe(!isLive(state));
     }
-    expect(wireState('released')).toBe('expired_unsettled');
+    expect(reservationRecord(aReservation({ state: 'released' })).state).toBe('expired_unsettled');
   });
 
   it('a reservation’s record has amounts in digits, validBefore in seconds and ISO timestamps', () => {

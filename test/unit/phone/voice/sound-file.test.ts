@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { wavHeader } from '../../../../media/wav.ts';
 import { PHONE_LIMITS } from '../../../../src/phone/limits.ts';
-import { fetchSound, SoundUnfit, soundOf } from '../../../../src/phone/voice/sound-file.ts';
+import { fetchSound } from '../../../../src/phone/voice/sound-file.ts';
 import type {
   GuardedClient,
   GuardedRequest,
@@ -61,7 +61,9 @@ describe('a sound that a responder names', () => {
 
   it('a sound file is not played when its address answers anything but 200', async () => {
     const { discarded, guarded } = client(302, wav(10));
-    await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow(SoundUnfit);
+    await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toMatchObject({
+      name: 'SoundUnfit',
+    });
     expect(discarded()).toBe(1);
   });
 
@@ -70,13 +72,17 @@ describe('a sound that a responder names', () => {
     await expect(fetchSound(guarded, 'https://a.example/x', signal)).rejects.toThrow();
   });
 
-  it('a sound file is refused when it is no WAV, or has an unsupported sample rate', () => {
-    expect(() => soundOf(Buffer.from('ID3 an mp3'))).toThrow(SoundUnfit);
-    expect(() => soundOf(wav(10, 96_000))).toThrow('96000 Hz');
+  const fetched = (file: Uint8Array) =>
+    fetchSound(client(200, file).guarded, 'https://a.example/x', signal);
+
+  it('a sound file is refused when it is no WAV, or has an unsupported sample rate', async () => {
+    await expect(fetched(Buffer.from('ID3 an mp3'))).rejects.toMatchObject({ name: 'SoundUnfit' });
+    await expect(fetched(wav(10, 96_000))).rejects.toThrow('96000 Hz');
   });
 
-  it('a sound file is cut to its longest time', () => {
+  it('a sound file is cut to its longest time', async () => {
     const seconds = PHONE_LIMITS.sound.seconds;
-    expect(samplesOf(soundOf(wav((seconds + 5) * 1_000, 8_000)).blocks)).toBe(seconds * 8_000);
+    const { blocks } = await fetched(wav((seconds + 5) * 1_000, 8_000));
+    expect(samplesOf(blocks)).toBe(seconds * 8_000);
   });
 });
