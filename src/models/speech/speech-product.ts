@@ -51,7 +51,7 @@ const UNNAMED: readonly SpeechFormat[] = ['mp3', 'wav'];
  * Chooses the format of the speech and the sources that can make it; others are passed over. Throws a refusal with the
  * available formats when no source can.
  */
-export function planSpeech(
+function planSpeech(
   rails: Pick<Rails<SpeechRail>, 'railOf'>,
   choice: ModelSources,
   request: SpeechRequest,

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
 import type { Model, Source } from '../../../../src/models/catalogue/catalogue.ts';
 import type { SpeechFormat, SpeechRail } from '../../../../src/models/providers/speech-rail.ts';
+import type { Buyer } from '../../../../src/models/purchase/buyer.ts';
+import type { Quote } from '../../../../src/models/purchase/product.ts';
 import { pooledSources } from '../../../../src/models/routing/keyed-sources.ts';
-import { planSpeech } from '../../../../src/models/speech/speech-product.ts';
+import { speechProduct } from '../../../../src/models/speech/speech-product.ts';
 import { ratesOf } from '../../../support/rates-of.ts';
 
 const source = (provider: string, rate: string): Source => ({
@@ -30,12 +32,14 @@ function plan(
     if (made === undefined) return undefined;
     return { makes: (format) => made.includes(format), speak: async () => ({ kind: 'aborted' }) };
   };
-  const { format, offers } = planSpeech({ railOf }, pooledSources(model), {
-    model: model.id,
-    input: 'Hello.',
-    response_format,
-  });
-  return [format, ...offers.map((offer) => offer.source.provider)];
+  const body = { model: model.id, input: 'Hello.', response_format };
+  const { quote } = speechProduct({ rails: { railOf } });
+  const { bound, offers } = quote(
+    { model: model.id, body },
+    pooledSources(model),
+    {} as Buyer,
+  ) as Quote<SpeechFormat, SpeechRail>;
+  return [bound, ...offers.map((offer) => offer.source.provider)];
 }
 
 function refusal(...args: Parameters<typeof plan>): ApiError {
