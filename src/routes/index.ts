@@ -12,8 +12,6 @@ import { adminLiftSuspensions } from './admin/telephony-suspensions/lift-all.ts'
 import { adminListSuspensions } from './admin/telephony-suspensions/list.ts';
 import { adminSuspendTelephony } from './admin/telephony-suspensions/suspend.ts';
 import { reportOutcome } from './agents/actions/outcome.ts';
-import { readOwnAllowlistMode } from './agents/allowlist-mode/read.ts';
-import { setOwnAllowlistMode } from './agents/allowlist-mode/set.ts';
 import { agentBalance } from './agents/balance.ts';
 import { closeSelf } from './agents/close.ts';
 import { creditRemaining } from './agents/credit-remaining.ts';
@@ -22,15 +20,7 @@ import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
 import { listCreditThresholds } from './agents/credit-thresholds/list.ts';
 import { syncLedger } from './agents/ledger/sync.ts';
 import { loanState } from './agents/loan-state.ts';
-import { changeOwnPolicy } from './agents/policies/change.ts';
-import { createOwnPolicy } from './agents/policies/create.ts';
-import { listOwnPolicies } from './agents/policies/list.ts';
-import { resetOwnPolicy } from './agents/policies/reset.ts';
-import { revokeOwnPolicy } from './agents/policies/revoke.ts';
 import { reservationDetail } from './agents/reservations/detail.ts';
-import { clearOwnSpendLimit } from './agents/spend-limit/clear.ts';
-import { readOwnSpendLimit } from './agents/spend-limit/read.ts';
-import { setOwnSpendLimit } from './agents/spend-limit/set.ts';
 import { listTransactions } from './agents/transactions.ts';
 import { speech } from './audio/speech.ts';
 import { createTranscription } from './audio/transcriptions.ts';
@@ -53,6 +43,9 @@ import { sayInCall } from './calls/say.ts';
 import { transferCall } from './calls/transfer.ts';
 import { capabilities } from './capabilities.ts';
 import { chatCompletions } from './chat/completions.ts';
+import { ownAllowlistMode } from './controls/allowlist-mode.ts';
+import { ownPolicies } from './controls/policies.ts';
+import { ownSpendLimit } from './controls/spend-limit.ts';
 import { memoryDelete } from './db/vectordb/delete.ts';
 import { memoryIngest } from './db/vectordb/ingest.ts';
 import { memoryList } from './db/vectordb/list.ts';
@@ -119,12 +112,12 @@ export const ROUTES = [
   listTransactions,
   creditRemaining,
   loanState,
-  readOwnSpendLimit,
+  ownSpendLimit.read,
   estimateX402,
   reportOutcome,
-  createOwnPolicy,
-  changeOwnPolicy,
-  revokeOwnPolicy,
+  ownPolicies.create,
+  ownPolicies.change,
+  ownPolicies.revoke,
   syncLedger,
   placeCall,
   readCall,
@@ -180,12 +173,12 @@ export const ROUTES = [
   adminCreditAgent,
   adminReleaseReservation,
   // Routes that the specification does not list
-  setOwnSpendLimit,
-  clearOwnSpendLimit,
-  listOwnPolicies,
-  resetOwnPolicy,
-  readOwnAllowlistMode,
-  setOwnAllowlistMode,
+  ownSpendLimit.set,
+  ownSpendLimit.clear,
+  ownPolicies.list,
+  ownPolicies.reset,
+  ownAllowlistMode.read,
+  ownAllowlistMode.set,
   proxiedEmbeddings,
   modelDetail,
   createClientSecret,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseObject } from '../../kernel/json/parse-json.ts';
 import { agentBalance } from '../../routes/agents/balance.ts';
 import { creditRemaining } from '../../routes/agents/credit-remaining.ts';
-import { readOwnSpendLimit } from '../../routes/agents/spend-limit/read.ts';
+import { ownSpendLimit } from '../../routes/controls/spend-limit.ts';
 import { type AskTool, RouteRefused, tool } from '../tool.ts';
 import { toolResult } from '../tool-result.ts';
 
@@ -19,7 +19,7 @@ export const balance = tool({
     const { bytes } = await ask(agentBalance);
     const [remaining, limit] = await Promise.all([
       unlessRefused(ask, creditRemaining),
-      unlessRefused(ask, readOwnSpendLimit),
+      unlessRefused(ask, ownSpendLimit.read),
     ]);
     return toolResult({
       balance: parseObject(bytes),

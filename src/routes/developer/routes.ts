@@ -1,7 +1,8 @@
+import { agentAllowlistMode } from '../controls/allowlist-mode.ts';
+import { agentPolicies, teamPolicies } from '../controls/policies.ts';
+import { agentSpendLimit } from '../controls/spend-limit.ts';
 import { listActions } from './agents/actions/list.ts';
 import { reportOutcomeAsOwner } from './agents/actions/outcome.ts';
-import { readAgentAllowlistMode } from './agents/allowlist-mode/read.ts';
-import { setAgentAllowlistMode } from './agents/allowlist-mode/set.ts';
 import { agentCallRecording } from './agents/calls/recording.ts';
 import { agentCallReport } from './agents/calls/report.ts';
 import { closeAgent } from './agents/close.ts';
@@ -26,20 +27,12 @@ import { searchAgentNumbers } from './agents/numbers/search.ts';
 import { testCallNumber } from './agents/numbers/test-call.ts';
 import { testRingNumber } from './agents/numbers/test-ring.ts';
 import { agentNumberUsage } from './agents/numbers/usage.ts';
-import { changeAgentPolicy } from './agents/policies/change.ts';
-import { createAgentPolicy } from './agents/policies/create.ts';
-import { listAgentPolicies } from './agents/policies/list.ts';
-import { resetAgentPolicy } from './agents/policies/reset.ts';
-import { revokeAgentPolicy } from './agents/policies/revoke.ts';
 import { preBorrow } from './agents/pre-borrow.ts';
 import { renewAgentDelegation } from './agents/renew-delegation.ts';
 import { resolveAgentSpend } from './agents/resolve.ts';
 import { agentsRollup } from './agents/rollup.ts';
 import { readSelfServiceLock } from './agents/self-service-lock/read.ts';
 import { setSelfServiceLock } from './agents/self-service-lock/set.ts';
-import { clearAgentSpendLimit } from './agents/spend-limit/clear.ts';
-import { readAgentSpendLimit } from './agents/spend-limit/read.ts';
-import { setAgentSpendLimit } from './agents/spend-limit/set.ts';
 import { setAgentStatus } from './agents/status.ts';
 import { changeVoice } from './agents/voice/change.ts';
 import { changeVoiceByPost } from './agents/voice/change-by-post.ts';
@@ -59,11 +52,7 @@ import { listDoNotCall } from './phone/do-not-call/list.ts';
 import { removeDoNotCall } from './phone/do-not-call/remove.ts';
 import { listPhoneNumbers } from './phone/numbers.ts';
 import { accountCap } from './policies/account-cap.ts';
-import { changeTeamPolicy } from './policies/change.ts';
-import { createTeamPolicy } from './policies/create.ts';
 import { policyDefaults } from './policies/defaults.ts';
-import { listTeamPolicies } from './policies/list.ts';
-import { revokeTeamPolicy } from './policies/revoke.ts';
 import { developerProfile } from './profile.ts';
 import { listProviderKeys } from './provider-keys/list.ts';
 import { removeProviderKey } from './provider-keys/remove.ts';
@@ -108,9 +97,9 @@ export const DEVELOPER_ROUTES = [
   verifyWallet,
   developerProfile,
   developerBalances,
-  createTeamPolicy,
-  changeTeamPolicy,
-  revokeTeamPolicy,
+  teamPolicies.create,
+  teamPolicies.change,
+  teamPolicies.revoke,
   // Webhooks
   createWebhook,
   listWebhooks,
@@ -135,22 +124,22 @@ export const DEVELOPER_ROUTES = [
   testCallNumber,
   // Routes that the specification does not list
   logout,
-  readAgentSpendLimit,
-  setAgentSpendLimit,
-  clearAgentSpendLimit,
-  listAgentPolicies,
-  createAgentPolicy,
-  changeAgentPolicy,
-  revokeAgentPolicy,
-  resetAgentPolicy,
-  readAgentAllowlistMode,
-  setAgentAllowlistMode,
+  agentSpendLimit.read,
+  agentSpendLimit.set,
+  agentSpendLimit.clear,
+  agentPolicies.list,
+  agentPolicies.create,
+  agentPolicies.change,
+  agentPolicies.revoke,
+  agentPolicies.reset,
+  agentAllowlistMode.read,
+  agentAllowlistMode.set,
   readSelfServiceLock,
   setSelfServiceLock,
   setAgentKeyBudget,
   clearAgentKeyBudget,
   preBorrow,
-  listTeamPolicies,
+  teamPolicies.list,
   accountCap,
   policyDefaults,
   rotateDeveloperKey,
