@@ -41,6 +41,6 @@ export interface AnswerWriter {
   finish(reported: Reported): void;
   /** Removes and returns the text of the next events; empty when no event waits. */
   take(): string;
-  /** True while events wait to be taken: one `take` returns about `LIMITS.jsonBytesPerTurn` bytes. Undefined: never. */
+  /** True while events wait to be taken: one `take` returns about `JSON_LIMITS.bytesPerTurn` bytes. Undefined: never. */
   readonly hasMore?: boolean;
 }
