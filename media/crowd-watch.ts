@@ -3,8 +3,8 @@
  * on such a line it finds no end of a turn.
  */
 
-/** Frames of 20 ms that are looked back on: 3 s. */
-const FRAMES = 150;
+import { CHANGE_OF_VOICES_DB, LoudnessHistory } from './loudness-history.ts';
+
 /** Frames between two looks. */
 const LOOK_FRAMES = 25;
 /** Share of the mean energy below which a frame is a pause between words. */
@@ -26,8 +26,7 @@ const ENDS = 1.2;
 
 /** Memory is fixed; a frame costs a few operations. */
 export class CrowdWatch {
-  readonly #energies = new Float64Array(FRAMES);
-  #count = 0;
+  readonly #history = new LoudnessHistory();
   #isCrowded = false;
   #isNear = false;
   /** Mean energy of the last moment, and of the crowd. */
@@ -48,34 +47,27 @@ export class CrowdWatch {
     const state = this.#state;
     const level = state[0] + (energy - state[0]) / LEVEL_FRAMES;
     state[0] = level;
-    this.#energies[this.#count++ % FRAMES] = energy;
-    if (this.#count % LOOK_FRAMES === 0 && this.#count >= FRAMES) this.#look();
+    const history = this.#history;
+    history.push(energy);
+    if (history.frames % LOOK_FRAMES === 0 && history.isFull) this.#look(history);
     if (!this.#isCrowded) return;
     if (level > state[1] * BEGINS) this.#isNear = true;
     else if (level < state[1] * ENDS) this.#isNear = false;
     if (!this.#isNear) state[1] += (level - state[1]) / CROWD_FRAMES;
   }
 
-  #look(): void {
+  #look(history: LoudnessHistory): void {
     const state = this.#state;
-    const loudness = this.#isCrowded ? state[1] : this.#mean();
-    const pauses = this.#pauses(PAUSE * loudness) / FRAMES;
-    const wasCrowded = this.#isCrowded;
-    this.#isCrowded = loudness > LEAST && pauses < (wasCrowded ? PAUSES.ends : PAUSES.begins);
-    if (!this.#isCrowded || wasCrowded) return;
+    if (this.#isCrowded) {
+      this.#isCrowded = state[1] > LEAST && history.shareUpTo(PAUSE * state[1]) < PAUSES.ends;
+      return;
+    }
+    const mean = history.mean();
+    this.#isCrowded =
+      mean > LEAST &&
+      history.shareUpTo(PAUSE * mean) < PAUSES.begins &&
+      history.meanChangeDb() > CHANGE_OF_VOICES_DB;
     this.#isNear = false;
-    state[1] = loudness;
-  }
-
-  #mean(): number {
-    let sum = 0;
-    for (let i = 0; i < FRAMES; i++) sum += this.#energies[i] as number;
-    return sum / FRAMES;
-  }
-
-  #pauses(most: number): number {
-    let count = 0;
-    for (let i = 0; i < FRAMES; i++) if ((this.#energies[i] as number) < most) count++;
-    return count;
+    state[1] = mean;
   }
 }

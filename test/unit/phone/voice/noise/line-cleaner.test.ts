@@ -63,7 +63,7 @@ describe('line cleaner', () => {
   });
 
   it('LineCleaner does not take three readers at once for music', () => {
-    for (let second = 4; second <= 10; second++) {
+    for (const second of [4, 7, 10]) {
       expect(heard(crowdOf(second * HZ)).isMusic, `after ${second} s`).toBe(false);
     }
   });
