@@ -2,18 +2,16 @@
  * Tells the voice at the microphone from a crowd of voices behind it, by loudness. To a voice-activity model both are speech, so
  * on such a line it finds no end of a turn.
  */
-
 import { CHANGE_OF_VOICES_DB, LoudnessHistory } from './loudness-history.ts';
 
-/** Frames between two looks. */
-const LOOK_FRAMES = 25;
-/** Share of the mean energy below which a frame is a pause between words. */
+/** Frames between two looks: 200 ms. */
+const LOOK_FRAMES = 10;
+/** Share of the crowd's mean energy up to which a frame is a pause. */
 const PAUSE = 0.1;
-/**
- * Share of pauses below which a line becomes crowded: one reader has at least 0.13, three at once have 0.05 on average. The line
- * stays crowded up to the higher share, measured by the crowd's own loudness.
- */
-const PAUSES = { begins: 0.1, ends: 0.25 };
+/** Unevenness in dB below which a line becomes crowded: one reader has at least 3.3 in any 3 s, of three at once most have less. */
+const EVEN_DB = 3;
+/** Share of pauses, measured by the crowd's own loudness, from which the crowd is gone. */
+const PAUSES = 0.25;
 /** Mean square below which a line is not crowded: -40 dBFS. */
 const LEAST = 328 ** 2;
 /** Frames over which loudness is averaged: 300 ms. */
@@ -32,7 +30,7 @@ export class CrowdWatch {
   /** Mean energy of the last moment, and of the crowd. */
   readonly #state: [level: number, crowd: number] = [0, 0];
 
-  /** True while the line carries sound as loud as speech without the pauses of one voice. */
+  /** True while the line carries sound as loud as speech, and evener than one voice. */
   get isCrowded(): boolean {
     return this.#isCrowded;
   }
@@ -59,13 +57,13 @@ export class CrowdWatch {
   #look(history: LoudnessHistory): void {
     const state = this.#state;
     if (this.#isCrowded) {
-      this.#isCrowded = state[1] > LEAST && history.shareUpTo(PAUSE * state[1]) < PAUSES.ends;
+      this.#isCrowded = state[1] > LEAST && history.shareUpTo(PAUSE * state[1]) < PAUSES;
       return;
     }
     const mean = history.mean();
     this.#isCrowded =
       mean > LEAST &&
-      history.shareUpTo(PAUSE * mean) < PAUSES.begins &&
+      history.unevennessDb() < EVEN_DB &&
       history.meanChangeDb() > CHANGE_OF_VOICES_DB;
     this.#isNear = false;
     state[1] = mean;

@@ -50,6 +50,16 @@ export class LoudnessHistory {
     return sum / (FRAMES - 1);
   }
 
+  /**
+   * Returns the dB by which the mean energy exceeds the mean level: the less, the evener the loudness. One reader has at least 3.3,
+   * three at once have 2.5 in the median.
+   */
+  unevennessDb(): number {
+    let sum = 0;
+    for (let nth = 0; nth < FRAMES; nth++) sum += this.#levelOf(nth);
+    return 10 * Math.log10(Math.max(this.mean(), INAUDIBLE)) - sum / FRAMES;
+  }
+
   /** Returns the level of a frame in dB, counted from the oldest. */
   #levelOf(nth: number): number {
     const energy = this.#energies[(this.#count + nth) % FRAMES] as number;

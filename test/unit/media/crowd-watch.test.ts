@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CrowdWatch } from '../../../media/crowd-watch.ts';
 import { energy } from '../../../media/pcm.ts';
 import { TurnDetector } from '../../../media/vad.ts';
+import { loadNoiseSuppressors } from '../../../src/engines/noise/noise-suppressor.ts';
 import { crowdOf, framesOf } from '../../support/crowd.ts';
 import { LIBRIVOX, loadRecording, overTelephone } from '../../support/speech.ts';
 
@@ -47,6 +48,18 @@ describe('crowd watch', () => {
     expect(watch.isCrowded).toBe(true);
     for (let i = 0; i < 200; i++) watch.hear(100);
     expect(watch.isCrowded).toBe(false);
+  });
+
+  it('CrowdWatch finds a crowd behind noise suppression within 6 seconds', async () => {
+    const suppressor = (await loadNoiseSuppressors()).open(HZ);
+    const watch = new CrowdWatch();
+    const found = framesOf(crowdOf(6 * HZ)).some((frame) => {
+      suppressor.suppress(frame);
+      watch.hear(energy(frame));
+      return watch.isCrowded;
+    });
+    suppressor.close();
+    expect(found).toBe(true);
   });
 
   it('a turn on a crowded line ends when the caller no longer stands out, although the model hears speech', () => {
