@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CrowdWatch } from '../../../media/crowd-watch.ts';
 import { energy } from '../../../media/pcm.ts';
 import { TurnDetector } from '../../../media/vad.ts';
-import { loadNoiseSuppressors } from '../../../src/engines/noise/noise-suppressor.ts';
+import { loadNoiseSuppressors } from '../../../src/engines/noise-suppressor.ts';
 import { crowdOf, framesOf } from '../../support/crowd.ts';
 import { LIBRIVOX, loadRecording, overTelephone } from '../../support/speech.ts';
 
