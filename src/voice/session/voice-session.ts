@@ -312,7 +312,10 @@ export class VoiceSession {
     };
   }
 
-  #heard({ failed, isTurnOver = false, latencyMs, text }: Heard, wantsAnswer: boolean): void {
+  #heard(
+    { failed, isTurnOver = false, latencyMs, silentMs, text }: Heard,
+    wantsAnswer: boolean,
+  ): void {
     if (failed) this.#lost += 1;
     else if (text !== '') this.#lost = 0;
     this.#tally.stage('final', latencyMs);
@@ -321,8 +324,7 @@ export class VoiceSession {
     this.#deps.trace?.heard(latencyMs, isAddressed);
     this.#listening.heardOut(isAddressed);
     const asks = wantsAnswer && isAddressed;
-    const { isSpeaking } = this.#listening;
-    const turn = { silentMs: latencyMs, isSpeaking, isTurnOver };
+    const turn = { silentMs, isSpeaking: this.#listening.isBusy, isTurnOver };
     const isHeld = asks && this.#turnWait.heard(text, turn);
     if (isHeld) this.#turns.owe();
     else this.#turns.heard(asks);

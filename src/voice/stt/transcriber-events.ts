@@ -17,6 +17,8 @@ export type Heard = {
   readonly isCut: boolean;
   /** Milliseconds from the end of speech to this transcript, including the silence that proved the end and the decoding. */
   readonly latencyMs: number;
+  /** Milliseconds of silence after the utterance: up to this transcript, or to the next utterance when that began earlier. */
+  readonly silentMs: number;
   /** True when the recogniser failed, so that the text is incomplete. */
   readonly failed: boolean;
   /** True when the recogniser has detected the end of the turn. Absent when it has not, or does not detect turns. */

@@ -258,7 +258,9 @@ export class Transcriber {
         return;
       }
       const latencyMs = Math.round(this.#clock.monotonicMs() - endedAtMs);
-      const heard = heardOf(utterance, { asked, isCut, heardMs, latencyMs, voiceEndMs });
+      const nextBeganMs = (this.#ending[0] ?? this.#utterance)?.beganMs ?? Infinity;
+      const silentMs = Math.min(latencyMs, Math.max(0, nextBeganMs - voiceEndMs));
+      const heard = heardOf(utterance, { asked, isCut, heardMs, latencyMs, silentMs, voiceEndMs });
       // `resumed` is sent because an utterance without words gets no answer.
       if (heard.text === '') this.#events.resumed?.();
       this.#events.heard(heard);

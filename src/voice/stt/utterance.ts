@@ -63,7 +63,9 @@ export function nextSegment(utterance: Utterance, transcript: Transcript, endMs:
 /** Returns the result of an utterance that has ended and is transcribed. `voiceEndMs` is the end of its last voice. */
 export function heardOf(
   utterance: Utterance,
-  how: Pick<Heard, 'asked' | 'isCut' | 'heardMs' | 'latencyMs'> & { readonly voiceEndMs: number },
+  how: Pick<Heard, 'asked' | 'isCut' | 'heardMs' | 'latencyMs' | 'silentMs'> & {
+    readonly voiceEndMs: number;
+  },
 ): Heard {
   const { failed, isTurnOver, segments, tailFrom, tailStartMs: startMs } = utterance;
   const { voiceEndMs, ...rest } = how;

@@ -5,9 +5,9 @@ import { isPunctuated, silenceAfter } from './end-of-turn.ts';
 import { lastTurn } from './turn-so-far.ts';
 
 type HeardTurn = {
-  /** Milliseconds from the last word until now. */
+  /** Milliseconds of silence after the last word. */
   readonly silentMs: number;
-  /** True when the caller has begun the next utterance. */
+  /** True when the caller has begun the next utterance, which may have ended. */
   readonly isSpeaking: boolean;
   /** True when the transcriber has detected the end of the turn. */
   readonly isTurnOver: boolean;

@@ -6,7 +6,7 @@ import { EventAllowance } from '../../../../src/voice/live/event-allowance.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { FakeSocket } from '../../../support/voice-world.ts';
 
-const span = { heardMs: 1_500, startMs: 0, endMs: 1_500, latencyMs: 540 };
+const span = { heardMs: 1_500, startMs: 0, endMs: 1_500, latencyMs: 540, silentMs: 540 };
 const heard = { text: 'he was', tail: '', ...span, asked: true, isCut: false, failed: false };
 
 function sent(change: Partial<typeof heard>): FakeSocket {

@@ -8,7 +8,14 @@ it('the plain dialect has two messages: transcripts, and the error of an ending'
   writer.began(0);
   writer.took(new Uint8Array(2), 900);
   writer.segment({ text: 'one', isFinal: false, ...at });
-  const counted = { heardMs: 900, latencyMs: 520, asked: false, isCut: false, failed: false };
+  const counted = {
+    heardMs: 900,
+    latencyMs: 520,
+    silentMs: 520,
+    asked: false,
+    isCut: false,
+    failed: false,
+  };
   writer.heard({ text: 'one two', tail: 'two', ...at, ...counted });
   writer.heard({ text: 'three', tail: 'three', ...at, ...counted, isCut: true });
   writer.nothingLeft(900);

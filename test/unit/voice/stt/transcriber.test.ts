@@ -9,55 +9,9 @@ import { Transcriber } from '../../../../src/voice/stt/transcriber.ts';
 import type { Heard } from '../../../../src/voice/stt/transcriber-events.ts';
 import type { TranscriberOptions } from '../../../../src/voice/stt/transcriber-options.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { ENDPOINTING, openTranscriber, RATE } from '../../../support/open-transcriber.ts';
 import { bytesOf, createFakeEngines, silence, tone } from '../../../support/voice-fakes.ts';
 import { settleAll } from '../../../support/voice-world.ts';
-
-const RATE = 16_000;
-const ENDPOINTING = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
-
-/** A transcriber over a fake recogniser; `change` stands in for the stream that it opens. */
-function openTranscriber(
-  endpointing: TranscriberOptions['endpointing'],
-  change: (stream: SttStream, listener: SttListener) => SttStream = (stream) => stream,
-  silenceAfter?: TranscriberOptions['silenceAfter'],
-) {
-  const clock = new ManualClock();
-  const engines = createFakeEngines();
-  const { pocketsphinx } = engines.stt;
-  const heard: Heard[] = [];
-  const failures: string[] = [];
-  let resumed = 0;
-  const transcriber = new Transcriber({
-    clock,
-    endpointing,
-    silenceAfter,
-    encoding: 'linear16',
-    sampleRateHz: RATE,
-    vad: engines.vad,
-    gates: undefined,
-    openStt: async (listener) => change(await pocketsphinx.open({ listener }), listener),
-    events: {
-      began: () => {},
-      ended: () => {},
-      segment: () => {},
-      heard: (utterance) => heard.push(utterance),
-      failed: ({ message }) => failures.push(message),
-      resumed: () => {
-        resumed += 1;
-      },
-    },
-  });
-
-  /** Real-time pace, 100 ms at a time. */
-  async function hear(pcm: Int16Array) {
-    for (let at = 0; at < pcm.length; at += RATE / 10) {
-      transcriber.push(bytesOf(pcm.slice(at, at + RATE / 10)));
-      await settleAll();
-      clock.advance(100);
-    }
-  }
-  return { transcriber, clock, pocketsphinx, heard, failures, hear, resumed: () => resumed };
-}
 
 describe('Transcriber', () => {
   it('Transcriber releases a recogniser that could not take audio, and reports its loss once', async () => {
@@ -187,6 +141,27 @@ describe('Transcriber', () => {
     for (const { heard } of [committed, finished, cut]) {
       expect(heard.map(({ latencyMs }) => latencyMs)).toEqual([0]);
     }
+  });
+
+  it('Transcriber reports the pause between two utterances, however late the words of the first come', async () => {
+    let finish = () => {};
+    const { hear, heard, pocketsphinx, transcriber } = openTranscriber(ENDPOINTING, (stream) => ({
+      ...stream,
+      async endUtterance() {
+        await stream.endUtterance();
+        if (heard.length === 0) await new Promise<void>((resolve) => (finish = resolve));
+      },
+    }));
+    pocketsphinx.script.push('four one five', 'five five five');
+    await hear(tone(600, RATE));
+    await hear(silence(900, RATE));
+    await hear(tone(2_000, RATE));
+    finish();
+    await settleAll();
+    expect(heard[0]?.latencyMs).toBeGreaterThan(2_000);
+    expect(heard[0]?.silentMs).toBeGreaterThanOrEqual(500);
+    expect(heard[0]?.silentMs).toBeLessThanOrEqual(1_000);
+    await transcriber.finish();
   });
 
   it('Transcriber waits for the silence that the words so far require', async () => {

@@ -6,7 +6,14 @@ import type { SentEvent } from '../../../../support/voice-world.ts';
 
 const SOUND = new Uint8Array(2);
 const USUAL: TurnThresholds = { eot_threshold: 0.7, eot_timeout_ms: 5_000 };
-const HEARD = { heardMs: 1_000, latencyMs: 0, isCut: false, failed: false, asked: false };
+const HEARD = {
+  heardMs: 1_000,
+  latencyMs: 0,
+  silentMs: 0,
+  isCut: false,
+  failed: false,
+  asked: false,
+};
 
 function write(change: Partial<TurnThresholds> = {}) {
   const sent: SentEvent[] = [];

@@ -24,6 +24,7 @@ const HEARD = {
   startMs: 0,
   endMs: 1_000,
   latencyMs: 400,
+  silentMs: 400,
   isCut: false,
   failed: false,
 };
