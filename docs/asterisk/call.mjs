@@ -9,6 +9,8 @@ const MOST_FAILURES = 5;
 const KEPT_CALLS = 1_000;
 /** Asterisk has so long to open the sound of a call. */
 const SOUND_MS = 10_000;
+/** Pauses between attempts to put a channel into a bridge. */
+const JOIN_AGAIN_MS = [20, 50, 100, 500, 2_000];
 const DIGIT_MS = { pressed: 100, between: 100 };
 const PAUSE_MS = { w: 500, W: 1_000 };
 
@@ -171,6 +173,15 @@ async function answer(call) {
   );
 }
 
+/**
+ * Puts channels into the bridge of a call. Asterisk reports the begin of a channel a moment before it takes commands for it: until
+ * then it answers 422.
+ */
+export function join(call, channels) {
+  const query = { channel: channels.join() };
+  return retried(() => ari('POST', `/bridges/${call.sid}/addChannel`, { query }), JOIN_AGAIN_MS);
+}
+
 function openStream(call, url, { again, parameter }) {
   const headers = { 'x-twilio-signature': sign(url) };
   const server = new WebSocket(reach(url), {
@@ -239,7 +250,7 @@ export async function referred(call, status, sipCode) {
     return end(call, 'completed');
   }
   const outcome = { 486: 'busy', 600: 'busy', 603: 'busy', 408: 'no-answer', 480: 'no-answer' };
-  await ari('POST', `/bridges/${call.sid}/addChannel`, { query: { channel: call.channel } });
+  await join(call, [call.channel]);
   return obey(call, action, { DialCallStatus: outcome[sipCode] ?? 'failed' });
 }
 

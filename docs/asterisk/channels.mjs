@@ -1,5 +1,5 @@
 import { APP, ari } from './ari.mjs';
-import { calls, end, failing, newCall, obey, referred, report } from './call.mjs';
+import { calls, end, failing, join, newCall, obey, referred, report } from './call.mjs';
 import { MachineDetection } from './machine.mjs';
 import { hook } from './settings.mjs';
 import { hold, unhold } from './sound.mjs';
@@ -44,8 +44,7 @@ async function began(channel, [kind, name, ...rest]) {
   }
   if (kind === 'media') {
     await ari('POST', '/bridges', { query: { type: 'mixing', bridgeId: call.sid } });
-    const both = `${call.channel},${call.media}`;
-    await ari('POST', `/bridges/${call.sid}/addChannel`, { query: { channel: both } });
+    await join(call, [call.channel, call.media]);
     return call.joined();
   }
   if (kind === 'out') {

@@ -58,8 +58,8 @@ export const first = (pattern, twiml) => {
 const AGAIN_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000];
 
 /** Does it until it succeeds, or every attempt has failed. */
-export async function retried(attempt) {
-  for (const waitMs of AGAIN_MS) {
+export async function retried(attempt, waitsMs = AGAIN_MS) {
+  for (const waitMs of waitsMs) {
     try {
       return await attempt();
     } catch {

@@ -21,10 +21,17 @@ export class FakeAsterisk {
   /** What Transfer() leaves behind; undefined: the provider has taken the call, and the channel is gone. */
   referOutcome: readonly [status: string, sipCode: string] | undefined;
   bridgePort = 0;
+  /** Attempts to put channels into a bridge that are refused, as those of a channel that Asterisk has just reported. */
+  refusesJoins = 0;
   readonly #server = createServer((request, response) => {
     const ask = askedOf(request);
     this.asked.push(ask);
     request.resume();
+    if (ask.path.endsWith('/addChannel') && this.refusesJoins > 0) {
+      this.refusesJoins--;
+      response.writeHead(422).end();
+      return;
+    }
     const known = ask.method !== 'DELETE' || this.#living.has(idOf(ask.path)) || isBridge(ask);
     response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
     response.end(

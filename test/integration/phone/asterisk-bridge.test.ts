@@ -303,6 +303,13 @@ describe('the bridge to Asterisk', () => {
     expect(edge.failsStatuses).toBe(0);
   });
 
+  it('the bridge to Asterisk answers a caller whose channels Asterisk refuses to join twice', async () => {
+    asterisk.refusesJoins = 2;
+    const { of } = await answered();
+    await soon(() => of('media').length).toBeGreaterThan(0);
+    expect(asterisk.refusesJoins).toBe(0);
+  });
+
   it('the bridge to Asterisk that reconnects to the events ends calls without a channel, and hangs up channels without a call', async () => {
     const gone = await answered();
     const kept = await answered();
