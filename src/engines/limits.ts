@@ -19,7 +19,7 @@ export const ENGINE_LIMITS = {
     perCore: 4,
     most: 12,
     /** Time that a decoder takes for a second of sound: the first estimate, and the seconds of sound that the mean covers. */
-    realTimeFactor: { first: 0.12, overSeconds: 60 },
+    realTimeFactor: { first: 0.25, overSeconds: 60 },
     /** Share of the decoders' time that listeners may fill, and share of its own time that each listener speaks. */
     placeShare: 0.6,
     placeSpeech: { live: 0.5, file: 1 },

@@ -15,6 +15,8 @@ export interface DecoderPool extends AsyncDisposable {
   take(taken: (client: DecoderClient) => void): () => void;
   /** Returns a decoder to the pool. `retire` ends a decoder that is still busy with the last stream's audio. */
   giveBack(client: DecoderClient, retire: boolean): void;
+  /** Makes decoders until there are `count`, or as many as the pool may have, and loads one after another. Never rejects. */
+  grow(count: number, load: (client: DecoderClient) => Promise<unknown>): Promise<void>;
   readonly taken: number;
   /** Streams that wait for a decoder. */
   readonly waiting: number;
@@ -30,6 +32,7 @@ export function createDecoderPool({ size, makeClient }: DecoderPoolDeps): Decode
   const taken = new Set<DecoderClient>();
   const leaving = new Set<Promise<void>>();
   const waiting = new Set<(client: DecoderClient) => void>();
+  let isDisposed = false;
 
   function end(client: DecoderClient) {
     const left = Promise.resolve(client[Symbol.asyncDispose]()).finally(() => {
@@ -50,18 +53,30 @@ export function createDecoderPool({ size, makeClient }: DecoderPoolDeps): Decode
     }
   }
 
+  function giveBack(client: DecoderClient, retire: boolean) {
+    if (!taken.delete(client)) return;
+    // A client whose thread died has nothing to end.
+    if (retire && client.thread !== undefined) end(client);
+    else idle.push(client);
+    serve();
+  }
+
   return {
+    giveBack,
+    async grow(count, load) {
+      const most = Math.min(count, size);
+      while (!isDisposed && idle.length + taken.size + leaving.size < most) {
+        const client = makeClient();
+        taken.add(client);
+        // The first stream that gets a decoder whose load failed loads it again, or learns why not.
+        await load(client).catch(() => {});
+        giveBack(client, false);
+      }
+    },
     take(next) {
       waiting.add(next);
       serve();
       return () => waiting.delete(next);
-    },
-    giveBack(client, retire) {
-      if (!taken.delete(client)) return;
-      // A client whose thread died has nothing to end.
-      if (retire && client.thread !== undefined) end(client);
-      else idle.push(client);
-      serve();
     },
     get taken() {
       return taken.size;
@@ -70,6 +85,7 @@ export function createDecoderPool({ size, makeClient }: DecoderPoolDeps): Decode
       return waiting.size;
     },
     async [Symbol.asyncDispose]() {
+      isDisposed = true;
       waiting.clear();
       for (const client of [...idle.splice(0), ...taken]) end(client);
       await Promise.all(leaving);

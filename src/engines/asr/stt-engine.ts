@@ -26,14 +26,21 @@ export function createSttEngine({
   pool,
   requirePresent,
 }: SttEngineDeps): SharedSttEngine {
-  /** Loads the first decoder before its first caller speaks: the load takes half a second. */
+  /** Loads the first decoder before its first caller speaks: the load takes half a second and more. */
   let isWarm = false;
+  let loaded: Promise<void> = Promise.resolve();
   function warm() {
     if (isWarm) return;
     isWarm = true;
-    withDecoder({}).catch(() => {
+    loaded = withDecoder({}).catch(() => {
       isWarm = false;
     });
+  }
+
+  /** Loads a decoder for each place while its caller hears the greeting: on a slow core a load takes 3 s. */
+  function warmPlaces() {
+    warm();
+    loaded = loaded.then(() => pool.grow(places.taken, (client) => client.call('start', {})));
   }
 
   /** Begins and leaves a stream that hears nothing: it loads a decoder, and shows whether a grammar can be used. */
@@ -74,7 +81,7 @@ export function createSttEngine({
     takePlace(isUnderWay = false) {
       requirePresent();
       const place = isUnderWay ? places.takeOver() : places.take('live');
-      warm();
+      warmPlaces();
       return place;
     },
     async open({ load = 'live', place, ...options }) {

@@ -54,6 +54,28 @@ describe('decoder pool', () => {
     expect(pool.taken).toBe(1);
   });
 
+  it('the decoder pool grows to the decoders that are asked for, one after another, though a load fails', async () => {
+    const { made, pool } = world(3);
+    const loading: number[] = [];
+    const load = async () => {
+      loading.push(pool.taken);
+      await new Promise(setImmediate);
+      throw new Error('not loaded');
+    };
+    await pool.grow(2, load);
+    expect([made.length, loading, pool.taken]).toEqual([2, [1, 1], 0]);
+    await pool.grow(5, load);
+    expect(made.length).toBe(3);
+  });
+
+  it('the decoder pool that is disposed while it grows makes no further decoder', async () => {
+    const { made, pool } = world(3);
+    const growing = pool.grow(3, () => new Promise((resolve) => setImmediate(() => resolve(null))));
+    await pool[Symbol.asyncDispose]();
+    await growing;
+    expect(made.length).toBe(1);
+  });
+
   it('the decoder pool ends a retired decoder, and makes its successor only after that end', async () => {
     const { given, made, pool, take } = world(1);
     take();

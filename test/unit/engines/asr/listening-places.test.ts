@@ -21,9 +21,15 @@ function fill(places: ReturnType<typeof createListeningPlaces>): number {
 describe('listening places', () => {
   it('the listening places fit as many listeners as the cores can decode when half of their time is speech', () => {
     const places = createListeningPlaces({ cores: 1 });
+    expect(fill(places)).toBe(5);
+    expect([places.taken, places.refused, places.most]).toEqual([5, 1, 5]);
+    expect(fill(createListeningPlaces({ cores: 3 }))).toBe(14);
+  });
+
+  it('the listening places of decoders that prove to be fast become more than those of decoders of unknown speed', () => {
+    const places = createListeningPlaces({ cores: 1 });
+    for (let s = 0; s < 10 * realTimeFactor.overSeconds; s++) places.decoded(120, 1_000);
     expect(fill(places)).toBe(10);
-    expect([places.taken, places.refused, places.most]).toEqual([10, 1, 10]);
-    expect(fill(createListeningPlaces({ cores: 3 }))).toBe(30);
   });
 
   it('the listening places follow the decoders’ speed: slower decoders have fewer places, but at least one', () => {

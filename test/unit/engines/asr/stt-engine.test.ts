@@ -43,4 +43,11 @@ describe('the recogniser of this process', () => {
     await settled();
     expect(methods()).toEqual(['start']);
   });
+
+  it('the recogniser of a process loads a decoder for each place that is taken, up to the decoders that it may have', async () => {
+    const { engine, methods, pool } = world();
+    for (let place = 0; place < 3; place++) engine.takePlace();
+    await settled();
+    expect([methods(), pool.taken]).toEqual([['start', 'start'], 0]);
+  });
 });
