@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../support/manual-clock.ts';
 import type { OpenedAnswer } from '../../../../../src/models/providers/open-answer.ts';
 import { failed, type Outcome } from '../../../../../src/models/providers/outcome.ts';
 import type {
@@ -20,6 +19,7 @@ import {
   fakeAnswer,
   type ScriptedAnswer,
 } from '../../../../support/fakes/scripted-client.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 
 const BUDGET: PaymentBudget = {
   spender: { agentId: 1 },
