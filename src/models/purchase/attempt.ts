@@ -159,9 +159,9 @@ export async function attemptOffers<R, T>(
   const { breaker, clock, log } = deps;
   const { before = NO_ATTEMPTS, offers, traced } = request;
   let last: Undelivered = {
+    ...before,
     outcome: { kind: 'resting', restMs: 0 },
     source: offers[0].source,
-    ...before,
   };
   let unfit: Unfit | undefined;
   let restMs: number | undefined;

@@ -97,4 +97,21 @@ describe('the attempts of a purchase', () => {
     const { tried } = await attempted([offerOf('direct-account')], [SERVED], before);
     expect(tried).toMatchObject({ attempts: 3, upstreamMs: 40, limited });
   });
+
+  it('attempts that none of the sources can serve end with their own outcome, not with that of earlier attempts', async () => {
+    const before = {
+      outcome: BROKEN,
+      source: offerOf('byok').source,
+      attempts: 1,
+      upstreamMs: 40,
+      limited: undefined,
+    };
+    const unfit = { kind: 'unfit', detail: 'no pictures' } as const;
+    const { tried } = await attempted([offerOf('direct-account')], [unfit], before);
+    expect(tried).toMatchObject({
+      outcome: unfit,
+      source: { rail: 'direct-account' },
+      attempts: 1,
+    });
+  });
 });
