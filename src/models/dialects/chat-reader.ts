@@ -13,7 +13,7 @@ import type { AnswerSource, Tell } from './answer-event.ts';
 import { AnsweredCalls } from './answered-calls.ts';
 import { WrittenStream } from './written-stream.ts';
 
-/** True when the upstream signs its calls. */
+/** The trait of a rail that says if its upstream signs tool calls. */
 type Signs = Pick<ChatRail, 'signsCalls'>;
 
 /** Returns the events of a chat stream. A stream that was written here for an upstream of another dialect is not parsed. */
@@ -100,7 +100,7 @@ export function tellCompletion(completion: unknown, signs: Signs, tell: Tell): b
   return true;
 }
 
-/** Tells the content of messages and deltas: first thoughts, then text, then calls, the order in which chat models answer. */
+/** Tells the content of messages and deltas: first thoughts, then text, then a refusal, then calls, as chat models answer. */
 class ChatContent {
   readonly #signsCalls: boolean;
   /** Undefined before the first call, because most answers have none. */
@@ -131,7 +131,8 @@ class ChatContent {
     logprobs?: readonly unknown[],
   ): void {
     if (text === '') return;
-    this.end(tell);
+    // A signature may follow a thought, which the caller may not be told.
+    if (kind !== 'thought') this.end(tell);
     tell(kind === 'text' && logprobs !== undefined ? { kind, text, logprobs } : { kind, text });
   }
 

@@ -46,7 +46,7 @@ export class ChatWriter implements AnswerWriter {
         this.#usage(event.usage);
         break;
       case 'end':
-        this.#delta('{}', `"${event.reason}"`);
+        this.#delta('{}', JSON.stringify(event.reason));
         break;
       case 'alive':
         this.#chunks += ':\n\n';

@@ -1,4 +1,8 @@
+import { JSON_LIMITS } from '../../kernel/json/limits.ts';
+import { isLongJson } from '../../kernel/json/parse-json.ts';
+import { parseJsonInTurns } from '../../kernel/json/parse-json-in-turns.ts';
 import type { Json } from '../../kernel/json.ts';
+import { turnForLongWork } from '../../kernel/long-work.ts';
 import { MODEL_LIMITS } from '../limits.ts';
 import { MessageTap } from '../providers/anthropic/message-tap.ts';
 import { readPlainDelta } from '../providers/anthropic/plain-delta.ts';
@@ -7,6 +11,7 @@ import { finishReasonOf, writeArguments } from '../providers/anthropic/translate
 import type { OpenedAnswer } from '../providers/open-answer.ts';
 import { StreamBroken } from '../providers/openai/answer-reader.ts';
 import { readData } from '../providers/openai/chat-tap.ts';
+import { dataOf } from '../providers/openai/data-lines.ts';
 import { EventReader } from '../providers/openai/event-reader.ts';
 import type { AnswerEvent, AnswerSource, Tell } from './answer-event.ts';
 import { AnsweredCall } from './answered-calls.ts';
@@ -73,7 +78,7 @@ export class MessageReader implements AnswerSource {
     this.#events.stop();
   }
 
-  /** Tells the events of the next piece, or its first event alone when the message begins with it. Returns false at the end. */
+  /** Tells the events of the next piece: up to `message_start` when the message begins in it. Returns false at the end. */
   async #pull(tell: Tell): Promise<boolean> {
     if (this.#waiting.length === 0) {
       if (this.#events.isOver) return false;
@@ -87,12 +92,13 @@ export class MessageReader implements AnswerSource {
     }
     const { hasBegun } = this.#tap;
     for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
+      if (isLongJson(event)) await turnForLongWork();
       const plain = hasBegun ? readPlainDelta(event) : undefined;
       if (plain !== undefined) {
         const { chars, index, start, type } = plain;
         this.#tap.usage.wrote(chars);
         this.#add(type, index, event.toString('latin1', start, start + chars), tell);
-      } else if (event[0] !== COMMENT && !this.#take(await readData(event), tell)) {
+      } else if (event[0] !== COMMENT && !this.#take(await readEvent(event), tell)) {
         this.#waiting = [];
         this.#events.finish();
         this.#tellUsage(tell);
@@ -172,3 +178,14 @@ export class MessageReader implements AnswerSource {
 }
 
 const COMMENT = 0x3a;
+const TOOL_USE = Buffer.from('"tool_use"');
+
+/** Parses an event. Numbers in the input of a tool call keep their digits (docs/decisions/0118). */
+const readEvent = (event: Buffer): unknown =>
+  event.includes(TOOL_USE) ? readDigits(event) : readData(event);
+
+async function readDigits(event: Buffer): Promise<unknown> {
+  const data = dataOf(event);
+  if (data === undefined) return undefined;
+  return await parseJsonInTurns(data, JSON_LIMITS.upstream).catch(() => undefined);
+}

@@ -23,8 +23,9 @@ const TEXTS: ReadonlyMap<unknown, 'text' | 'refusal' | 'thought'> = new Map([
 export class ResponseReader implements AnswerSource {
   readonly #stream: Pick<ResponseEvents, 'next' | 'metered' | 'stop' | 'response'>;
   readonly #events = new SseEvents();
-  /** Calls by their index in the output. */
+  /** The last call at each index of the output. */
   readonly #calls = new Map<unknown, AnsweredCall>();
+  #count = 0;
   /** Calls that have got arguments. */
   readonly #begun = new Set<AnsweredCall>();
   /** Type of the last item that is a message or a call. */
@@ -96,12 +97,15 @@ export class ResponseReader implements AnswerSource {
   }
 
   #callAt(index: unknown, item: Json = {}): AnsweredCall {
+    const id = textMember(item, 'call_id');
     const known = this.#calls.get(index);
-    if (known !== undefined) return known;
+    // Some upstreams number no items, or all alike.
+    const isKnown = id === '' || known?.id === '' || known?.id === id;
+    if (known !== undefined && isKnown) return known;
     const { toolCalls: most } = MODEL_LIMITS.chat;
-    if (this.#calls.size >= most) throw new Error(`an answer has more than ${most} tool calls`);
-    const call = new AnsweredCall(this.#calls.size, undefined);
-    call.id = textMember(item, 'call_id');
+    if (this.#count >= most) throw new Error(`an answer has more than ${most} tool calls`);
+    const call = new AnsweredCall(this.#count++, undefined);
+    call.id = id;
     call.name = textMember(item, 'name');
     this.#calls.set(index, call);
     return call;

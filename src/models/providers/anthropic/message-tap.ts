@@ -5,7 +5,9 @@ import { member, textMember } from './read-json.ts';
 import { StreamedUsage } from './streamed-usage.ts';
 
 /** Valid types of an event. The type is written into a line of its own. */
-const TYPE = /^[a-z_]{1,64}$/;
+const TYPE = /^[\w.-]{1,64}$/;
+/** Events that only a message has. */
+const OF_A_MESSAGE = /^(?:content_block|message)_/;
 
 /** Type of an event, and its data. */
 type MessageEvent = { readonly type: string; readonly data: Json };
@@ -34,7 +36,7 @@ export class MessageTap {
     if (type === 'message_start') {
       this.#begin(member(data, 'message'));
     } else if (!this.#hasBegun) {
-      if (type !== 'ping') throw new StreamBroken('it did not begin with a message');
+      if (OF_A_MESSAGE.test(type)) throw new StreamBroken('it did not begin with a message');
     } else if (type === 'message_stop') {
       this.requireReason();
       return undefined;

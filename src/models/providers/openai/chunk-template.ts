@@ -58,6 +58,7 @@ function soleTextOf({ choices, error, usage }: Json): string | undefined {
   if (isObject(error) || isObject(usage) || !Array.isArray(choices)) return undefined;
   const [choice, ...others] = choices as unknown[];
   if (!isObject(choice) || others.length > 0 || isObject(choice.logprobs)) return undefined;
+  if (Number(choice.index) > 0) return undefined;
   const { delta, finish_reason: reason } = choice;
   if (typeof reason === 'string' || !isObject(delta)) return undefined;
   const { content, role: _, ...rest } = delta;

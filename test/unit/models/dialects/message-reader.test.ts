@@ -24,6 +24,32 @@ import {
 import { openedAnswer } from '../../../support/opened-answer.ts';
 
 describe('a stream of words', () => {
+  it('an Anthropic stream may have events of unknown types before and within its message', async () => {
+    const [first, ...rest] = GREETING;
+    const unknown = [{ type: 'vendor_info' }, { type: 'content_block_delta.v2', index: 0 }];
+    const { failure, output } = await runMessages([
+      wire([{ type: 'vendor_info' }, first as Event, ...unknown, ...rest]),
+    ]);
+    expect(failure).toBeUndefined();
+    expect(output).toContain('Gott');
+  });
+
+  it.each([10, 70_000])(
+    'the whole input of an Anthropic tool call keeps its digits in an event of %i bytes',
+    async (bytes) => {
+      const event = wire([
+        start(),
+        opened(0, tool('t', 'f', { id: 7, note: 'x'.repeat(bytes) })),
+        closed(0),
+        finish('tool_use'),
+        stop,
+      ]);
+      const digits = Buffer.from(event.toString().replace('"id":7', '"id":12345678901234567890'));
+      const { output } = await runMessages([digits]);
+      expect(output).toContain('12345678901234567890');
+    },
+  );
+
   it('an Anthropic text stream becomes chunks of one completion: role, text, finish reason and usage', async () => {
     const { chunks, failure } = await runMessages([wire(GREETING)]);
     const head = {

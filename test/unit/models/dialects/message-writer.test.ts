@@ -16,7 +16,11 @@ const USED: TokenUsage = { inputTokens: 9, cachedTokens: 0, outputTokens: 3 };
 const READING = { spareId: 'spare', wantsThoughts: false };
 
 /** The events of a stream that such chunks make, and what it threw. */
-async function read(chunks: readonly string[], usage: TokenUsage | null = USED) {
+async function read(
+  chunks: readonly string[],
+  usage: TokenUsage | null = USED,
+  signs: Parameters<typeof readChat>[1] = {},
+) {
   const left = chunks.map((chunk) => Buffer.from(chunk));
   let stopped = 0;
   const chat = {
@@ -28,7 +32,7 @@ async function read(chunks: readonly string[], usage: TokenUsage | null = USED) 
     promptTokens: 5,
     tokensOf: (chars) => ({ inputTokens: 5, cachedTokens: 0, outputTokens: chars }),
   });
-  const stream = new WrittenStream(readChat(chat), writer);
+  const stream = new WrittenStream(readChat(chat, signs), writer);
   let text = '';
   try {
     for (let piece = await stream.next(); piece; piece = await stream.next()) {
@@ -58,6 +62,18 @@ function callsIn(text: string): string[] {
 const kinds = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, kind]) => kind);
 
 describe('a stream of the OpenAI dialect as a message', () => {
+  it('a chat stream translated to Messages keeps the signature that follows a thought which is not told', async () => {
+    const extra_content = { google: { thought_signature: 'S' } };
+    const chunks = [
+      callEvent(0, { name: 'f', arguments: '' }, { id: 'c' }),
+      deltaEvent({ reasoning_content: 'hm' }),
+      callEvent(0, { arguments: '{}' }, { extra_content }),
+      finishEvent('tool_calls'),
+    ];
+    const { text } = await read(chunks, USED, { signsCalls: true });
+    expect(callsIn(text)).toEqual([expect.stringMatching(/_sig1-.* f \{\}$/)]);
+  });
+
   it('a chat stream translated to Messages begins and ends even when the upstream sends nothing', async () => {
     const { text } = await read([]);
     expect(kinds(text)).toEqual(['message_start', 'message_delta']);

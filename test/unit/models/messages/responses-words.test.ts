@@ -151,6 +151,36 @@ describe('a response that is read as a message', () => {
     },
   );
 
+  it.each([undefined, 0])(
+    'a response translated to a Messages stream keeps tool calls apart whose items all have the index %s',
+    async (output_index) => {
+      const added = (call_id: string) => ({
+        type: 'response.output_item.added',
+        output_index,
+        item: { ...call, call_id, arguments: '' },
+      });
+      const argument = (delta: string) => ({
+        type: 'response.function_call_arguments.delta',
+        output_index,
+        delta,
+      });
+      const events = await streamOf([
+        added('a'),
+        argument('{"x":1}'),
+        added('b'),
+        argument('{"y":2}'),
+        { type: 'response.output_item.done', output_index, item: { ...call, call_id: 'c' } },
+      ]);
+      const blocks = events.flatMap(({ content_block: block }) => (block ? [block] : []));
+      expect(blocks).toMatchObject([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+      expect(deltasOf(events).slice(0, 3)).toMatchObject([
+        { partial_json: '{"x":1}' },
+        { partial_json: '{"y":2}' },
+        { partial_json: '{"a":1}' },
+      ]);
+    },
+  );
+
   it('a response translated to a Messages stream has a blank line between two messages', async () => {
     const at = (output_index: number, more: object) => ({ output_index, ...more });
     const added = (index: number, item: object) =>

@@ -371,7 +371,9 @@ describe('a chat stream as a response', () => {
       expect(await translateCompletion(completion(body), translation())).toBeUndefined();
     }
     const chunks = [
-      chunkEvent([{ index: 1, delta: { content: 'no' }, finish_reason: null }]),
+      ...['no', 'way'].map((content) =>
+        chunkEvent([{ index: 1, delta: { content }, finish_reason: null }]),
+      ),
       ...['Hi', ' you'].map((content) => deltaEvent({ content })),
     ];
     const stream = translated(chatStreamOf(chunks));
