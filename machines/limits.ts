@@ -1,4 +1,4 @@
-/** Deadlines of the state machines of voice sessions. */
+/** Deadlines of the state machines of transcriptions, voice sessions and relayed sessions. */
 export const MACHINE_LIMITS = {
   transcription: {
     /** Time after the last audio to hold money for audio that still waits. Together with the finals this fits a usual drain. */

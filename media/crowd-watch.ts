@@ -1,14 +1,14 @@
 /**
- * Tells the voice at the microphone from a crowd of voices behind it, by loudness. To a voice-activity model both are speech, so
- * on such a line it finds no end of a turn.
+ * Distinguishes a caller's voice from a crowd behind the caller, by loudness. A voice-activity model takes both for speech, so
+ * the model finds no end of a turn on a crowded line.
  */
 import { CHANGE_OF_VOICES_DB, LoudnessHistory } from './loudness-history.ts';
 
-/** Frames between two looks: 200 ms. */
-const LOOK_FRAMES = 10;
+/** Frames between two checks: 200 ms. */
+const CHECK_FRAMES = 10;
 /** Share of the crowd's mean energy up to which a frame is a pause. */
 const PAUSE = 0.1;
-/** Unevenness in dB below which a line becomes crowded: one reader has at least 3.3 in any 3 s, of three at once most have less. */
+/** Unevenness in dB below which a line becomes crowded: one reader has at least 3.3 over 3 s, three at once 2.5 in the median. */
 const EVEN_DB = 3;
 /** Share of pauses, measured by the crowd's own loudness, from which the crowd is gone. */
 const PAUSES = 0.25;
@@ -18,24 +18,27 @@ const LEAST = 328 ** 2;
 const LEVEL_FRAMES = 15;
 /** Frames over which the loudness of the crowd is averaged: 2 s. */
 const CROWD_FRAMES = 100;
-/** Factors of the energy, over the crowd's, at which a voice begins to stand out and ends to: 2 dB and 0.8 dB. */
+/** Ratios of the line's energy to the crowd's: a voice stands out from 2 dB on, until it falls below 0.8 dB. */
 const BEGINS = 1.6;
 const ENDS = 1.2;
 
-/** Memory is fixed; a frame costs a few operations. */
+/** Watches one line. Uses a fixed amount of memory. */
 export class CrowdWatch {
   readonly #history = new LoudnessHistory();
   #isCrowded = false;
   #isNear = false;
-  /** Mean energy of the last moment, and of the crowd. */
+  /** Mean energy over 300 ms, and of the crowd over 2 s. */
   readonly #state: [level: number, crowd: number] = [0, 0];
 
-  /** True while the line carries sound as loud as speech, and evener than one voice. */
+  /**
+   * True from the time at which 3 s of sound are even enough for several voices, until a quarter of 3 s are pauses or the crowd
+   * falls to -40 dBFS.
+   */
   get isCrowded(): boolean {
     return this.#isCrowded;
   }
 
-  /** True while the line is louder than its crowd. Meaningless while the line is not crowded. */
+  /** True from the time at which the line exceeds its crowd by 2 dB, until 0.8 dB. Read it only while `isCrowded` is true. */
   get isNear(): boolean {
     return this.#isNear;
   }
@@ -47,14 +50,14 @@ export class CrowdWatch {
     state[0] = level;
     const history = this.#history;
     history.push(energy);
-    if (history.frames % LOOK_FRAMES === 0 && history.isFull) this.#look(history);
+    if (history.frames % CHECK_FRAMES === 0 && history.isFull) this.#check(history);
     if (!this.#isCrowded) return;
     if (level > state[1] * BEGINS) this.#isNear = true;
     else if (level < state[1] * ENDS) this.#isNear = false;
     if (!this.#isNear) state[1] += (level - state[1]) / CROWD_FRAMES;
   }
 
-  #look(history: LoudnessHistory): void {
+  #check(history: LoudnessHistory): void {
     const state = this.#state;
     if (this.#isCrowded) {
       this.#isCrowded = state[1] > LEAST && history.shareUpTo(PAUSE * state[1]) < PAUSES;

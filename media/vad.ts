@@ -59,8 +59,8 @@ const ONSET_REACH_MS = 240;
 /** The gate hears every fourth of the frames that are too quiet for speech: enough to learn the noise of the line. */
 const QUIET_FRAMES_A_LESSON = 4;
 /**
- * Milliseconds after which a turn on a crowded line ends in which no voice stands out of the crowd. The caller may have spoken,
- * no louder than the crowd.
+ * Milliseconds from a turn's begin during which all speech on a crowded line counts as the caller's, unless a voice has exceeded
+ * the crowd. A caller may be no louder than the crowd.
  */
 const CROWD_TURN_MS = 3_000;
 /** Upper bound of the silence that ends a turn on a crowded line, in milliseconds. The last words may be of the crowd. */

@@ -23,7 +23,7 @@ function serve(): void {
   if (waiting.length > 0) soon(serve);
 }
 
-/** Joins pieces into one buffer. Copies more than `copyBytesPerTurn` bytes over several turns of the event loop. */
+/** Joins pieces into one buffer. Copies more than `COPY_BYTES_PER_TURN` bytes over several turns of the event loop. */
 export function joinPieces(pieces: readonly Uint8Array[]): Buffer | Promise<Buffer> {
   const [first = NO_BYTES] = pieces;
   if (pieces.length <= 1) return Buffer.from(first.buffer, first.byteOffset, first.byteLength);

@@ -18,7 +18,7 @@ export const MARKETPLACE_LIMITS = {
     base64BytesPerTurn: 768 * 1024,
   },
   audio: {
-    /** Largest file to be transcribed. The other limits of `audio` bound its fetch. */
+    /** Bytes of the largest file to be transcribed. */
     bytes: 25 * 1024 * 1024,
     /** Longest duration of a file. A transcript has an entry for each word. */
     seconds: 3_600,

@@ -39,7 +39,7 @@ export const PHONE_LIMITS = {
     longestSeconds: 3_600,
     /** Longest duration of a call that a carrier's report is believed for. A longer reported duration is cut to this. */
     longestToldSeconds: 86_400,
-    /** Seconds that a carrier, which counts from the answer, adds to `longestSeconds`: the last words are played before. */
+    /** Seconds that this server adds to `longestSeconds` in the carrier's time limit, so that the last words are played. */
     carrierMarginSeconds: 60,
     /** Time after the longest life of a call at which the carrier is queried about a call that is still open. */
     sweepGraceMs: 30_000,
@@ -167,7 +167,7 @@ export const PHONE_LIMITS = {
     /** Hosts that a model may call with `call_vendor`, and characters of each. */
     hosts: 20,
     hostChars: 253,
-    /** Arguments of one tool call, as the model wrote them. At most `MODEL_LIMITS.link.itemChars`, where an answer is cut. */
+    /** Characters of the arguments of one tool call, as the model wrote them. */
     argumentChars: 65_536,
     /** Time that a tool takes before a filler is spoken. */
     fillerAfterMs: 1_500,

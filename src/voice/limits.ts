@@ -11,7 +11,7 @@ export const VOICE_LIMITS = {
   speechDeltaMs: 200,
   /** Unsent bytes of generated speech at which synthesis waits for the client. */
   speechUnsentBytes: 256 * 1024,
-  /** Words of one answer of the local engines: more than are spoken in the longest answer of `/v1/live/sessions`. */
+  /** Output tokens of one answer by a model without a limit of its own: more than the longest answer of `/v1/live/sessions`. */
   liveOutputTokens: 4_096,
   /** Bounds of the recordings of sessions, which are made when an operator turns them on. */
   tapes: { files: 64, bytes: 33_554_432, unwrittenBytes: 4_194_304 },

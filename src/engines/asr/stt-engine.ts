@@ -26,7 +26,7 @@ export function createSttEngine({
   pool,
   requirePresent,
 }: SttEngineDeps): SharedSttEngine {
-  /** Loads the first decoder before its first caller speaks: the load takes half a second and more. */
+  /** Loads the first decoder before the first caller of this recogniser speaks: a load takes 0.5 to 3 s. */
   let isWarm = false;
   let loaded: Promise<void> = Promise.resolve();
   function warm() {

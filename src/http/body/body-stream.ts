@@ -32,7 +32,7 @@ type Options = {
 };
 
 /**
- * Hands a body on piece by piece, and pauses the connection while more than `bodyStreamAheadBytes` wait to be read. Pieces that
+ * Hands a body on piece by piece, and pauses the connection while more than `HTTP_LIMITS.body.streamAheadBytes` wait to be read. Pieces that
  * were handed on still count as held, since the reader keeps its result of them. Must be called before the first await.
  */
 export function streamBody(res: HttpResponse, options: Options): BodyStream {
@@ -150,7 +150,7 @@ class Incoming {
   }
 
   /**
-   * Reads the remaining bytes of a refused body away, up to `bodyDiscardBytes` beyond its limit: a client that is still writing
+   * Reads the remaining bytes of a refused body away, up to `HTTP_LIMITS.body.discardBytes` beyond its limit: a client that is still writing
    * when its connection breaks never reads the refusal.
    */
   #readAway(bytes: number, isLast: boolean): void {

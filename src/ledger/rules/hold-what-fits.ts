@@ -1,6 +1,6 @@
 import type { HoldRefusal } from './requests.ts';
 
-/** Attempts to hold a smaller amount: for the balance, a cap of the agent, a cap of its team, and one race. */
+/** Attempts to hold: the full amount, then less for the balance, for a cap of the agent, for a cap of its team, and one race. */
 const HOLD_TRIES = 5;
 
 /** Largest amount that may be held, and the kind of limit that bounds it. */

@@ -23,7 +23,7 @@ export type VendorPages = {
 
 /**
  * Jobs of a vendor that turn a document into text. A job is made, gets its file, and does nothing before it is started: all
- * steps before the start cost nothing. Each call throws the errors of `VendorDoor`, and VendorFailed for an answer that cannot
+ * steps before the start cost nothing. Each call throws the errors of `VendorClient`, and VendorFailed for an answer that cannot
  * be read.
  */
 export type DocumentService = {

@@ -22,7 +22,7 @@ export type MeasuredBody = {
   /** Request from which the prompt and the answer's cap are measured and priced. */
   readonly measured: ChatRequest;
   readonly beginnings: PromptBeginnings;
-  /** Smallest useful cap of the answer, in tokens. Undefined: a few tokens. */
+  /** Smallest useful cap of the answer, in tokens. Undefined: `MODEL_LIMITS.tokens.leastOutput`. */
   readonly leastOutputTokens?: number | undefined;
 };
 

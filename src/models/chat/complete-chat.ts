@@ -33,7 +33,7 @@ export interface ChatCompletions {
 
 /**
  * Creates the purchase of chat completions: holds the upper bound of the cost, requests the cheapest source, and settles the
- * actual usage. `chat-price.ts` has the price.
+ * actual usage. `chat-price.ts` computes the price.
  */
 export function createChatCompletions(deps: ChatDeps<ChatRail>): ChatCompletions {
   const product = chatProduct(deps, COMPLETIONS);

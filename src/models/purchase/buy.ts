@@ -29,11 +29,9 @@ export type BuyDeps<R> = ChooseDeps &
 type NotDelivered = { readonly kind: 'not_delivered'; readonly answer: Relayed };
 
 /**
- * Buys a request: chooses the offers, holds the most that the request can cost, and attempts the offers. The caller settles a
- * delivery once: when it is whole, or when its stream is over. Without a delivery the hold is released and the next offers are
- * chosen: the buyer's own keys pay first, then the pool, then the same for the next model. When none is left, a refusal of the
- * upstream is returned and every other outcome is thrown; nothing is charged then. A source that is paid per call is paid beside
- * the hold, which then covers only the margin; after such a payment without a delivery the error names the payment.
+ * Buys a request: chooses offers, holds the upper bound of the cost and attempts the offers, until one delivers or none is left
+ * (docs/decisions/0167). The caller settles a delivery once, when it is whole or its stream is over; without a delivery nothing is
+ * charged, and a refusal of the upstream is returned or the error is thrown.
  */
 export async function buy<Q, B, R, T>(
   deps: BuyDeps<R>,
@@ -72,7 +70,7 @@ export async function buy<Q, B, R, T>(
     }
     if (hasDelivered(attempted))
       return new DeliveredPurchase(deps, product, held, attempted, served);
-    // Without a new attempt there is no line for the history: it has all attempts.
+    // Without a new attempt no line is written: the history already has every attempt.
     await release(deps, held, attempted.attempts === before?.attempts ? undefined : attempted);
     purchase.last = { quote: held.quote, attempted, served };
     purchase.before = attempted;

@@ -22,7 +22,7 @@ export type ProxyAnswer = {
 type Payment = Pick<Reservation, 'nonce' | 'validBefore'>;
 
 /**
- * Refuses an answer whose stated length exceeds `vendorResponseBytes`, which is better than cutting it in the middle. An answer
+ * Refuses an answer whose stated length exceeds `PAYMENT_LIMITS.proxy.answerBytes`, which is better than cutting it in the middle. An answer
  * without a stated length can only be cut.
  */
 export function requireShort(

@@ -56,7 +56,7 @@ const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
 /**
- * Writes that a payment is on its way, unless its answer comes within `proxySentMs`: a row that still reads `reserved` counts
+ * Writes that a payment is on its way, unless its answer comes within `PAYMENT_LIMITS.proxy.sentMs`: a row that still reads `reserved` counts
  * as sent all the same. No caller waits for the write; the ledger keeps the order of the writes to one hold.
  */
 function tellSending(deps: SendDeps, reserved: Reservation): { end(): Reservation } {

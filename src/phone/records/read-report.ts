@@ -86,7 +86,7 @@ export async function readReport(sql: Sql, call: Call) {
   };
 }
 
-/** Returns the tool calls of a call with their costs by the ledger, which decides some payments after the call. */
+/** Returns the tool calls of a call with their costs by the ledger, because the chain may decide a payment after the call. */
 async function findPricedTools(sql: Sql, callId: string) {
   const tools = await findToolCalls(sql, callId, PHONE_LIMITS.tools.perCall);
   const workOf = ({ toolCallId }: StoredToolCall) => toolWorkId(callId, toolCallId);

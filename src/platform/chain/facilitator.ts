@@ -55,7 +55,7 @@ export function createFacilitator(deps: {
 
   /**
    * Returns the number of the next transaction. A node that does not know our last transaction yet must not hand out the number
-   * again. A node that does not know the transaction for `facilitatorNumberMs` has lost it, and later transactions would wait
+   * again. A node that does not know the transaction for `CHAIN_LIMITS.facilitator.numberMs` has lost it, and later transactions would wait
    * for ever.
    */
   const nextNumber = (counted: number): number => {

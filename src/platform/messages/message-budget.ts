@@ -7,7 +7,7 @@ export type MessageRates = {
 
 /**
  * Limits the messages of one socket, or of several that share it: their bytes, and the milliseconds in which this process
- * does nothing else. Each is a token bucket that may go into debt once. A short message counts `socketLeastBytes`, so that
+ * does nothing else. Each is a token bucket that may go into debt once. A short message counts `MESSAGE_LIMITS.leastBytes`, so that
  * the bytes bound the number, too.
  */
 export class MessageBudget {

@@ -251,7 +251,7 @@ export class LiveRelay {
     });
   }
 
-  /** Sends the client the journaled usage and closes. Waits for the ledger for at most `relayFinishMs`. */
+  /** Sends the client the journaled usage and closes. Waits for the ledger for at most `MACHINE_LIMITS.relay.finishMs`. */
   async #sayGoodbyeAfter(billed: Promise<void>, ending: Ending): Promise<void> {
     await within(this.#clock, MACHINE_LIMITS.relay.finishMs, billed, () => undefined);
     const { code, reason } = ending;

@@ -42,10 +42,10 @@ export const CallReportAnswer = z.object({
     sttRaw: raw,
     ttsRaw: raw,
     modelRaw: raw,
-    /** Cost of the purchases of its tools. */
+    /** Cost of the purchases of the call's tools. */
     toolsRaw: raw,
     totalRaw: raw,
-    /** Amount held for purchases of its tools that are not decided. It is not in the total. */
+    /** Amount held for undecided purchases of the call's tools. `totalRaw` leaves it out. */
     pendingRaw: raw,
   }),
   summary: z.string(),

@@ -136,7 +136,7 @@ function policyRoutes<
       },
     }),
 
-    /** Restarts the window of a rolling policy: earlier spending no longer counts. Team policies have no such route. */
+    /** Restarts the window of a rolling policy: earlier spending no longer counts. No route for policies of a team is served. */
     reset: route<Services>()({
       ...one,
       path: `${base}/policies/:policyId/reset`,

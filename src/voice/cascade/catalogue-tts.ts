@@ -154,7 +154,7 @@ type Broken = {
   readonly rest: string;
 };
 
-/** Gives up a source that has sent no sound for `voiceFirstSoundMs`. A source that is paid for this request is waited for. */
+/** Gives up a source that has sent no sound for `VOICE_LIMITS.voice.firstSoundMs`. A source that is paid for this request is waited for. */
 async function inTime<T>(
   clock: Clock,
   signal: StopSignal,

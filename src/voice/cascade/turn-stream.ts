@@ -20,7 +20,7 @@ type TurnStreamParts = {
 
 /**
  * One session at a recogniser that detects the ends of turns. Audio is sent as it arrives, and each utterance is charged once
- * it has ended here. After `turnIdleMs` without speech the session ends and the stream is released.
+ * it has ended here. After `VOICE_LIMITS.turn.idleMs` without speech the session ends and the stream is released.
  */
 export class TurnStream implements SttStream {
   readonly takesTurns = true;

@@ -20,8 +20,8 @@ type Opened = { readonly turns: TurnSocket; readonly bills: TurnRail['bills'] };
 const soundOf = (seconds: number) => ({ durationMs: seconds * 1_000, prompt: undefined });
 
 /**
- * Returns an engine for a model whose sources detect the ends of turns. A source that was lost is not tried for
- * `transcriberRestMs`, unless all other sources were lost, too.
+ * Returns an engine for a model whose sources detect the ends of turns. A source that was lost is not attempted
+ * for `VOICE_LIMITS.transcriber.restMs`, unless all other sources were lost, too.
  */
 export function createTurnTranscriber(
   deps: AskSourcesDeps,

@@ -335,7 +335,7 @@ describe('the end of a client of /v1/listen', () => {
       client.say({ type: 'KeepAlive' });
     const { code, reason } = await client.closed;
     expect(code).toBe(1008);
-    // A machine that is busy with other work may find the work of the messages too much before their number.
+    // On a busy machine the budget of processing time may end before the budget of messages.
     expect(reason).toMatch(/^(?:rate_limit_exceeded$|messages take the server more than )/);
     await books(world, 0);
   });

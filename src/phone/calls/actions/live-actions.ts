@@ -193,7 +193,7 @@ export class LiveActions {
     return true;
   }
 
-  /** Marks the peer as being transferred. A call that does not come back within `transferMs` counts as transferred. */
+  /** Marks the peer as being transferred. A call that does not come back within `PHONE_LIMITS.transfer.timeoutMs` counts as transferred. */
   transferring(): void {
     this.#isTransferring = true;
     this.#timers.after('transfer', PHONE_LIMITS.transfer.timeoutMs, () => this.transferred());

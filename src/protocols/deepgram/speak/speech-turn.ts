@@ -45,7 +45,7 @@ export class SpeechTurn {
     return this.#spans.at(-1)?.endMs ?? 0;
   }
 
-  /** Returns true when the text fits: a turn keeps its whole text, at most `speakTurnChars` characters. */
+  /** Returns true when the text fits: a turn keeps its whole text, at most `DEEPGRAM_LIMITS.speak.turnChars` characters. */
   hasRoom(text: string): boolean {
     return this.#text.length + text.length <= DEEPGRAM_LIMITS.speak.turnChars;
   }

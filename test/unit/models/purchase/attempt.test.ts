@@ -78,7 +78,7 @@ describe('the attempts of a purchase', () => {
     expect(done).toEqual(['byok noted', ['byok', { ownKey: 'sk-own' }]]);
   });
 
-  it('x402 attempts pay from a hold beside that of the request, under the maker of the model', async () => {
+  it('an x402 attempt pays from a second hold beside the hold of the request, and names the maker of the model', async () => {
     const router = offerOf('x402-router', { mostPaidRaw: 7n });
     const { done } = await attempted([router, router], [BROKEN, SERVED]);
     const budget = { spender: { agentId: 1 }, maker: 'acme', mostRaw: 7n, holdId: 'work:pay' };

@@ -44,7 +44,7 @@ describe('a live call that a developer follows and commands', () => {
     expect(turns).toEqual([]);
   });
 
-  it('commands of a live call that come during an answer are carried out after it, in their order', async () => {
+  it('texts and answers that commands request during an answer follow that answer, in the order of the commands', async () => {
     const { answers, call, passes, prompt, turns } = await phoneCall();
     answers('Gladly.');
     call.commands.obey({ kind: 'say', text: 'One moment.', interrupt: false });
