@@ -28,8 +28,8 @@ export const WEBHOOK_LIMITS = {
   },
   queue: {
     /**
-     * Attempts under way: in a process, in a process at one endpoint, and at one endpoint whose last attempts failed. Endpoints
-     * that do not answer must not take all places.
+     * Attempts under way: in a process, in a process at one endpoint, and at one endpoint whose last attempts failed. The last
+     * two keep silent endpoints from taking all places.
      */
     inFlight: 1_024,
     inFlightPerEndpoint: 16,
