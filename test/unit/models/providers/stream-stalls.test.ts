@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PriceInChatStream } from '../../../../src/models/chat/price-in-chat-stream.ts';
+import type { AnswerSource } from '../../../../src/models/dialects/answer-event.ts';
 import { readChat } from '../../../../src/models/dialects/chat-reader.ts';
 import { ChatWriter } from '../../../../src/models/dialects/chat-writer.ts';
 import { MessageReader } from '../../../../src/models/dialects/message-reader.ts';
@@ -47,18 +48,20 @@ const response = (text: string) => new RelayedResponse(answerOf(text), (given) =
 const messageWriter = () =>
   new MessageWriter({ wantsThoughts: true, spareId: 'msg_1' }, { promptTokens: 1, tokensOf });
 
+const asResponse = (source: AnswerSource) =>
+  new TranslatedResponse(source, {
+    head: BARE_HEAD,
+    model: 'm',
+    names: new Map(),
+    newItemId: (prefix) => `${prefix}1`,
+    estimate: tokensOf,
+  });
+
 const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream>>> = {
   'a chat': chat,
   'a chat with its price': (text) => new PriceInChatStream(chat(text)),
   'a chat as a message': (text) => new WrittenStream(readChat(chat(text)), messageWriter()),
-  'a chat as a response': (text) =>
-    new TranslatedResponse(readChat(chat(text)), {
-      head: BARE_HEAD,
-      model: 'm',
-      names: new Map(),
-      newItemId: (prefix) => `${prefix}1`,
-      estimate: tokensOf,
-    }),
+  'a chat as a response': (text) => asResponse(readChat(chat(text))),
   'a message': (text) =>
     new PriceInMessageStream(new RelayedMessageStream(answerOf(text), 'acme/claude')),
   'a message as a chat': (text) =>
@@ -66,6 +69,7 @@ const READERS: Readonly<Record<string, (text: string) => Stream | Promise<Stream
       new MessageReader(answerOf(text)),
       new ChatWriter({ createdSec: 1, servedAs: 'acme/claude', wantsUsage: true }),
     ),
+  'a message as a response': (text) => asResponse(new MessageReader(answerOf(text))),
   'a response': response,
   'a response as a message': (text) =>
     new WrittenStream(new ResponseReader(response(text)), messageWriter()),
@@ -77,6 +81,13 @@ const members = Array.from({ length: 99_000 }, (_, i) => `"k${i}":1`).join(',');
 const START = event('{"type":"message_start","message":{"usage":{"input_tokens":5}}}');
 const chunk = (delta: string) =>
   event(`{"choices":[{"delta":${delta}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`);
+
+const CALL = event(
+  '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"x","name":"n","input":{}}}',
+);
+const LONG_ARGUMENTS = event(
+  `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"${fill('\\"', 1_900_000)}"}}`,
+);
 
 /** What an upstream may send in one event, or in those that wait together. */
 const ATTACKS: Readonly<Record<string, string>> = {
@@ -97,6 +108,7 @@ const ATTACKS: Readonly<Record<string, string>> = {
   ),
   '330,000 comments': START + fill(':\n\n', WAITING_BYTES),
   '125,000 events that are no JSON': fill('data:x\n\n', WAITING_BYTES),
+  'two deltas of 1.9 MB of arguments': START + CALL + LONG_ARGUMENTS + LONG_ARGUMENTS,
   'pings that wait': START + fill(event('{"type":"ping"}'), WAITING_BYTES),
   'deltas that wait': fill(event('{"choices":[{"delta":{"content":"x"}}]}'), WAITING_BYTES),
 };
@@ -119,6 +131,7 @@ const OWN: Readonly<Record<keyof typeof READERS, string>> = {
   'a chat as a response': CHAT,
   'a message': MESSAGE,
   'a message as a chat': MESSAGE,
+  'a message as a response': MESSAGE,
   'a response': RESPONSE,
   'a response as a message': RESPONSE,
 };
