@@ -57,7 +57,6 @@ const PLANNED: readonly string[] = [
   'src/commerce',
   'src/credit',
   'src/orchestrators',
-  'src/reports',
   'src/dashboard',
 ];
 

@@ -36,6 +36,7 @@ import { buildMarketplace } from './build/build-marketplace.ts';
 import { buildMemory } from './build/build-memory.ts';
 import { buildPayments, openClient, openPassthroughs } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
+import { buildReports } from './build/build-reports.ts';
 import { buildRequests } from './build/build-requests.ts';
 import { buildVoice, type VoiceParts } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
@@ -99,7 +100,8 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
-  const own = { ...webhooks, ...kept, ...phone, health, status, capabilities };
+  const reports = buildReports(world);
+  const own = { ...webhooks, ...kept, ...phone, ...reports, health, status, capabilities };
   const served = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, served));
@@ -179,7 +181,8 @@ function openEdge(
   services: ReturnType<typeof buildPurchases>['services'] &
     ReturnType<typeof buildWebhooks> &
     Awaited<ReturnType<typeof buildMemory>> &
-    ReturnType<typeof buildPhone> & {
+    ReturnType<typeof buildPhone> &
+    ReturnType<typeof buildReports> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;
       readonly capabilities: Capabilities;

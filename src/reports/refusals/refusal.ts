@@ -1,0 +1,61 @@
+/** Reasons by which refusals and failed calls are counted. No other reason exists. */
+export const REFUSAL_REASONS = [
+  'insufficient_balance',
+  'reserve_exceeded',
+  'session_limit',
+  'key_budget',
+  'policy',
+  'host_not_allowlisted',
+  'vendor_not_allowlisted',
+  'destination_blocked',
+  'agent_suspended',
+  'agent_closed',
+  'agent_not_active',
+  'delegation_expired',
+  'rate_limited',
+  'telephony',
+  'payments_paused',
+  'provider_failed',
+  'provider_refused',
+  'vendor_failed',
+  'platform_call',
+] as const;
+
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Reasons for which a call failed at its upstream. Every other reason is a refusal of this server. */
+export const FAILURE_REASONS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+  'provider_failed',
+  'provider_refused',
+  'vendor_failed',
+]);
+
+/** One refused or failed call. */
+export type Refusal = {
+  readonly agentId: number;
+  readonly reason: RefusalReason;
+  /** Id of the request, as its answer names it. */
+  readonly requestId: string;
+  /** The policy that refused; null for every other reason. */
+  readonly policyId: number | null;
+  /** Host or model provider that was called, when the refusal names it. */
+  readonly host: string | null;
+  readonly requiredRaw: bigint | null;
+  readonly availableRaw: bigint | null;
+};
+
+/** A refusal that is kept as a row: the first `REPORT_LIMITS.refusals.rowsPerDay` of each agent and UTC day. */
+export type RefusalRow = Refusal & {
+  /** Position in the list of all rows, which rises with time. */
+  readonly id: bigint;
+  readonly at: Date;
+};
+
+export type RefusalCount = { readonly reason: RefusalReason; readonly count: number };
+
+export type RefusalReport = {
+  readonly total: number;
+  /** In descending order of the count. */
+  readonly byReason: readonly RefusalCount[];
+  readonly byDay: readonly { readonly day: string; readonly count: number }[];
+};

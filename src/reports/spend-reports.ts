@@ -1,0 +1,78 @@
+import type { Sql } from '../platform/postgres/sql.ts';
+import { daysBetween } from './days.ts';
+import { type LatencyReport, percentilesOf } from './latency.ts';
+import type { SpendSource } from './spend-source.ts';
+import { findLatency, findSpendBy, type SpendGroup, type SpendScope } from './spend-store.ts';
+import { addSums, lessSums, NO_SPEND, type SpendSums } from './spend-sums.ts';
+
+/** Agents and days of a report. Days are UTC days as `2026-11-29`, both included; an absent day is no bound. */
+export type ReportWindow = {
+  readonly agentIds: readonly number[];
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Sources that count. Absent: all sources. */
+  readonly sources?: readonly SpendSource[] | undefined;
+};
+
+export type SpendRow = SpendSums & {
+  /** Value of the group's field: a text, an agent's id in digits, or a UTC day. Empty for calls without the tag. */
+  readonly key: string;
+};
+
+export type SpendReport = {
+  /** Rows in descending order of cost; days in ascending order. */
+  readonly rows: readonly SpendRow[];
+  readonly total: SpendSums;
+  /** Total of the rows that `rows` leaves out. */
+  readonly other: SpendSums;
+};
+
+export type SpendReports = ReturnType<typeof createSpendReports>;
+
+/**
+ * Creates the sums of spend that all reports are made of. Each is exact for one snapshot of the database: all charges and
+ * reconciled rows by the UTC day on which they were made, and pending payments by the day of their reservation.
+ */
+export function createSpendReports({ sql }: { readonly sql: Sql }) {
+  return {
+    /** Returns sums by one field: the `top` rows of the highest cost, by default all rows. */
+    async totals(
+      window: ReportWindow & { readonly groupBy: SpendGroup; readonly top?: number },
+    ): Promise<SpendReport> {
+      const { groupBy, top = Number.MAX_SAFE_INTEGER } = window;
+      const found = await findSpendBy(sql, groupBy, scopeOf(window));
+      const rows = found.sort(groupBy === 'day' ? byKey : byCost).slice(0, top);
+      const total = found.reduce(addSums, NO_SPEND);
+      return { rows, total, other: lessSums(total, rows.reduce(addSums, NO_SPEND)) };
+    },
+
+    /** Returns the sums of each day from `since` to `until`, also of days without a call. */
+    async series(
+      window: ReportWindow & { readonly since: string; readonly until: string },
+    ): Promise<readonly SpendRow[]> {
+      const found = await findSpendBy(sql, 'day', scopeOf(window));
+      const byDay = new Map(found.map((row) => [row.key, row]));
+      return daysBetween(window.since, window.until).map(
+        (key) => byDay.get(key) ?? { key, ...NO_SPEND },
+      );
+    },
+
+    /** Returns percentiles of the latency of charges. The latency of a session or a phone call is its duration. */
+    async latency(window: ReportWindow): Promise<LatencyReport> {
+      return percentilesOf(await findLatency(sql, scopeOf(window)));
+    },
+  };
+}
+
+const scopeOf = ({ agentIds, since, sources, until }: ReportWindow): SpendScope => ({
+  agentIds,
+  since: since ?? null,
+  until: until ?? null,
+  sources: sources ?? null,
+});
+
+const byKey = (a: SpendRow, b: SpendRow): number => (a.key < b.key ? -1 : 1);
+
+/** Compares by descending cost. Rows of one cost have the order of their keys. */
+const byCost = (a: SpendRow, b: SpendRow): number =>
+  a.costRaw === b.costRaw ? byKey(a, b) : a.costRaw > b.costRaw ? -1 : 1;
