@@ -65,7 +65,13 @@ export const postings = pgTable(
     amounts: raw('amounts').array().notNull(),
     at: now('at'),
   },
-  (table) => [index('postings_agent').on(table.agentId, table.at)],
+  (table) => [
+    index('postings_agent').on(table.agentId, table.at),
+    // Money that came in: a few among very many postings.
+    index('postings_funding')
+      .on(table.agentId, table.at)
+      .where(sql`code in ('funding.deposit', 'funding.credit')`),
+  ],
 );
 
 /**
@@ -152,6 +158,8 @@ export const events = pgTable(
     uniqueIndex('events_first_settlement')
       .on(table.agentWallet)
       .where(sql`name = 'x402.first_settlement'`),
+    // Suspensions of an agent: a few among very many events.
+    index('events_suspended').on(table.agentWallet).where(sql`name = 'agent.suspended'`),
     index('events_undispatched').on(table.id).where(sql`position is null`),
     index('events_account').on(table.accountId, table.position),
     // Order in which old events are pruned.

@@ -71,6 +71,14 @@ export const reservations = pgTable(
     index('reservations_agent').on(table.agentId, table.id),
     // Reservations that an agent's balance reports as pending.
     index('reservations_waiting').on(table.agentId).where(sql`state = 'pending_settlement'`),
+    // Payments that a list of activity shows: they have no charge.
+    index('reservations_unpaid')
+      .on(table.agentId, table.reservedAt)
+      .where(
+        sql`state in ('pending_settlement', 'expired_unsettled', 'payment_rejected', 'released')`,
+      ),
+    // The payment of a transaction.
+    index('reservations_tx').on(table.txHash).where(sql`tx_hash is not null`),
     check(
       'reservations_state',
       sql`${table.state} in ('reserved', 'sent', 'pending_settlement', 'settled', 'expired_unsettled', 'payment_rejected', 'released')`,

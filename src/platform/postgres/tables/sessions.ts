@@ -11,6 +11,12 @@ export const leases = pgTable('leases', {
   /** Number that rises when a process takes the node id again, so that holds of the former process count as orphans. */
   epoch: integer('epoch').notNull(),
   expiresAt: instant('expires_at').notNull(),
+  /** Version of the program, and start of the process. Null for a process of a version before these columns. */
+  version: text('version'),
+  startedAt: instant('started_at'),
+  /** Requests and sockets that the process had open at its last renewal. */
+  openRequests: integer('open_requests'),
+  openSockets: integer('open_sockets'),
 });
 
 /**
