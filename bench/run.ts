@@ -46,6 +46,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'webhooks', run: async () => (await import('./webhooks.bench.ts')).benchWebhooks() },
   { name: 'memory', run: async () => (await import('./memory.bench.ts')).benchMemory() },
   { name: 'pgvector', run: async () => (await import('./pgvector.bench.ts')).benchPgvector() },
+  { name: 'reports', run: async () => (await import('./reports.bench.ts')).benchReports() },
   { name: 'media', run: async () => (await import('./media.bench.ts')).benchMedia() },
 ];
 

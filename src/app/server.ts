@@ -33,7 +33,7 @@ import { buildDeepgram } from './build/build-deepgram.ts';
 import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
 import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
 import { buildMarketplace } from './build/build-marketplace.ts';
-import { buildMemory } from './build/build-memory.ts';
+import { buildMemory } from './build/memory/build-memory.ts';
 import { buildPayments, openClient, openPassthroughs } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildReports } from './build/build-reports.ts';
@@ -100,7 +100,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
-  const reports = buildReports(world);
+  const reports = buildReports(world, teardown);
   const own = { ...webhooks, ...kept, ...phone, ...reports, health, status, capabilities };
   const served = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
@@ -190,6 +190,7 @@ function openEdge(
 ): Promise<HttpServer> {
   const { environment, publicUrl, socketsPerAgent, trustedProxies, tls } = world.settings;
   const publicOrigin = publicUrl?.replace(/\/$/, '') ?? '';
+  const { refusals, responses } = services;
   const sockets = [
     createTranscriptionSocket(voice, relays.listen),
     createRealtimeSocket(voice, relays.realtime, cascades),
@@ -198,7 +199,7 @@ function openEdge(
     createTurnsSocket(voice, relays.listen),
     createSpeakSocket({ ...world, speech: services.speech }),
     createSpeakTurnsSocket({ ...world, speech: services.speech }),
-    createResponsesSocket({ ...world, responses: services.responses }),
+    createResponsesSocket({ ...world, refusals, responses }),
     createCarrierMediaSocket(services.carrierHooks, { ...world, publicOrigin }),
   ];
   return createHttpServer({
@@ -221,6 +222,7 @@ function openEdge(
       }),
     },
     credentials: accounts.credentials,
+    refusals,
     holdsProviderKeys: accounts.services.providerKeys.holdsAny,
     advisoryHeaders: advisoriesOf(world.settings),
     secureCookies: environment === 'production',

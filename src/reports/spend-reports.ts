@@ -1,6 +1,7 @@
-import type { Sql } from '../platform/postgres/sql.ts';
+import type { Queryable } from '../platform/postgres/sql.ts';
 import { daysBetween } from './days.ts';
 import { type LatencyReport, percentilesOf } from './latency.ts';
+import { REPORT_LIMITS } from './limits.ts';
 import type { SpendSource } from './spend-source.ts';
 import { findLatency, findSpendBy, type SpendGroup, type SpendScope } from './spend-store.ts';
 import { addSums, lessSums, NO_SPEND, type SpendSums } from './spend-sums.ts';
@@ -33,25 +34,25 @@ export type SpendReports = ReturnType<typeof createSpendReports>;
  * Creates the sums of spend that all reports are made of. Each is exact for one snapshot of the database: all charges and
  * reconciled rows by the UTC day on which they were made, and pending payments by the day of their reservation.
  */
-export function createSpendReports({ sql }: { readonly sql: Sql }) {
+export function createSpendReports({ sql }: { readonly sql: Queryable }) {
   return {
-    /** Returns sums by one field: the `top` rows of the highest cost, by default all rows. */
+    /** Returns sums by one field: the `top` rows of the highest cost, by default `REPORT_LIMITS.rows`. */
     async totals(
       window: ReportWindow & { readonly groupBy: SpendGroup; readonly top?: number },
     ): Promise<SpendReport> {
-      const { groupBy, top = Number.MAX_SAFE_INTEGER } = window;
-      const found = await findSpendBy(sql, groupBy, scopeOf(window));
-      const rows = found.sort(groupBy === 'day' ? byKey : byCost).slice(0, top);
-      const total = found.reduce(addSums, NO_SPEND);
-      return { rows, total, other: lessSums(total, rows.reduce(addSums, NO_SPEND)) };
+      const { groupBy } = window;
+      const top = groupBy === 'day' ? REPORT_LIMITS.days : (window.top ?? REPORT_LIMITS.rows);
+      const { rows, total } = await findSpendBy(sql, groupBy, scopeOf(window), top);
+      const sorted = rows.toSorted(groupBy === 'day' ? byKey : byCost);
+      return { rows: sorted, total, other: lessSums(total, sorted.reduce(addSums, NO_SPEND)) };
     },
 
     /** Returns the sums of each day from `since` to `until`, also of days without a call. */
     async series(
       window: ReportWindow & { readonly since: string; readonly until: string },
     ): Promise<readonly SpendRow[]> {
-      const found = await findSpendBy(sql, 'day', scopeOf(window));
-      const byDay = new Map(found.map((row) => [row.key, row]));
+      const { rows } = await findSpendBy(sql, 'day', scopeOf(window), REPORT_LIMITS.days);
+      const byDay = new Map(rows.map((row) => [row.key, row]));
       return daysBetween(window.since, window.until).map(
         (key) => byDay.get(key) ?? { key, ...NO_SPEND },
       );

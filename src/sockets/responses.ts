@@ -24,14 +24,17 @@ import {
 } from '../models/routing/routing-preferences.ts';
 import { limitedMessages } from '../protocols/limited-messages.ts';
 import { readSocketBuyer } from '../protocols/read-socket-buyer.ts';
+import type { RefusalLog } from '../reports/refusals/refusal-log.ts';
 
 type Deps = {
   readonly responses: Pick<Responses, 'create'>;
   readonly clock: Clock;
+  /** Record of the agents' refusals and failed calls. Absent: none is kept. */
+  readonly refusals?: Pick<RefusalLog, 'note'>;
 };
 
 /** Serves OpenAI's WebSocket mode of Responses. Each message is a purchase of `POST /v1/responses`. */
-export const createResponsesSocket = ({ clock, responses }: Deps) => {
+export const createResponsesSocket = ({ clock, refusals, responses }: Deps) => {
   const remembered = new ConnectionBytes();
   return socketRoute()({
     path: '/v1/responses',
@@ -42,7 +45,7 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
     envelope: 'openai',
     providerKey: 'optional',
     open(context) {
-      const { admit, admitPooled, log } = context;
+      const { admit, admitPooled, caller, log, requestId } = context;
       const buyer = { ...readSocketBuyer(context, undefined), admitPooled };
       const connection = new ResponseConnection(
         {
@@ -53,7 +56,10 @@ export const createResponsesSocket = ({ clock, responses }: Deps) => {
           remembered,
           declinedEvent,
           read: readMessage,
-          refusedEvent: (thrown) => refusedEvent(thrown, log),
+          refusedEvent: (thrown) => {
+            refusals?.note({ agentId: caller.agentId, requestId }, thrown);
+            return refusedEvent(thrown, log);
+          },
         },
         buyer,
       );

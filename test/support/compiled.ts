@@ -15,6 +15,7 @@ const STARTED_OFTEN = [
   'test/support/held-server-child.ts',
   'test/support/ledger-child.ts',
   'test/support/relay-flood-child.ts',
+  'test/support/roll-up-child.ts',
   'test/support/watched-child.ts',
 ] as const;
 

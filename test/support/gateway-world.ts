@@ -23,6 +23,7 @@ import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { noMetrics } from '../../src/platform/tracing/metrics.ts';
 import type { Tracer } from '../../src/platform/tracing/span.ts';
 import type { RateLimits } from '../../src/rate-limit/rate-gate.ts';
+import type { RefusalLog } from '../../src/reports/refusals/refusal-log.ts';
 import { speech } from '../../src/routes/audio/speech.ts';
 import { createTranscription } from '../../src/routes/audio/transcriptions.ts';
 import { chatCompletions } from '../../src/routes/chat/completions.ts';
@@ -86,8 +87,10 @@ export async function gatewayWorld(options: {
   readonly keptIn?: Sql;
   /** Without one nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** Without one no refusal is noted. */
+  readonly refusals?: Pick<RefusalLog, 'note'>;
 }): Promise<GatewayWorld> {
-  const { agentId = 1, keyId = 1, rateLimits, secret = () => undefined } = options;
+  const { agentId = 1, keyId = 1, rateLimits, refusals, secret = () => undefined } = options;
   const clock = systemClock;
   const catalogue = buildCatalogue({
     providers: new Map(Object.entries(options.providers)),
@@ -96,6 +99,7 @@ export async function gatewayWorld(options: {
   });
   const gateway = gatewayServices({ ...options, catalogue });
   const shared = { clock, random: systemRandom, log: silentLog };
+  const noting = refusals && { refusals };
   const keys = memoryKeys(clock.now, IDEMPOTENCY_LIMITS.windowMs);
   const outcomes = createOutcomeKeeper({ keys, ...shared });
   const lease = { mayReap: () => true, tick: async () => {} };
@@ -118,7 +122,7 @@ export async function gatewayWorld(options: {
       cancelResponse,
       responseInputItems,
     ],
-    sockets: [createResponsesSocket({ ...gateway.services, clock })],
+    sockets: [createResponsesSocket({ ...gateway.services, ...noting, clock })],
     services: { ...gateway.services, clock },
     credentials: credentialsOf(
       new Map([[AGENT_KEY, { agentId, keyId }], ...(options.others ?? [])]),
@@ -129,6 +133,7 @@ export async function gatewayWorld(options: {
     holdsProviderKeys: () => Object.keys(options.storedKeys ?? {}).length > 0,
     secureCookies: false,
     ...(rateLimits && { rateLimits }),
+    ...noting,
     ...shared,
   });
   const port = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,4 +1,4 @@
-import { createMemoryModels } from '../../src/app/build/memory-models.ts';
+import { createMemoryModels } from '../../src/app/build/memory/memory-models.ts';
 import { createIdempotencyKeys } from '../../src/idempotency/idempotency-store.ts';
 import { systemRandom } from '../../src/kernel/random.ts';
 import { embeddersOf } from '../../src/memory/embedder.ts';

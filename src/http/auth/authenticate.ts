@@ -13,6 +13,7 @@ import {
 import { networkOf } from '../route/client-address.ts';
 import { requestErrors } from '../route/errors.ts';
 import type { GatedRequest, StrangerGate } from '../server/stranger-gate.ts';
+import { AgentRefused } from './agent-refused.ts';
 import type { Credentials } from './credentials.ts';
 import {
   bearerToken,
@@ -152,17 +153,20 @@ export function admitKnown(
   nowSec: number,
 ): { caller: AgentCaller } {
   if (caller === undefined) throw credentialErrors.invalidKey();
-  if (caller.status === 'closed') {
-    if (demand.admitsClosed) return { caller };
-    throw credentialErrors.accountClosed();
-  }
-  if (caller.status === 'suspended') throw credentialErrors.agentSuspended();
-  if (caller.status === 'pending_delegation') throw credentialErrors.agentNotReady();
-  if (!demand.admitsExpired && hasExpired(caller, nowSec)) {
-    throw credentialErrors.delegationExpired();
-  }
+  if (caller.status === 'closed' && demand.admitsClosed) return { caller };
+  const refusal = refusalOfState(demand, caller, nowSec);
+  if (refusal !== undefined) throw new AgentRefused(caller.agentId, refusal);
   requirePermission(demand, caller);
   return { caller };
+}
+
+/** Returns the refusal of an agent by its status or its delegation. */
+function refusalOfState(demand: Demand, caller: AgentCaller, nowSec: number) {
+  if (caller.status === 'closed') return credentialErrors.accountClosed();
+  if (caller.status === 'suspended') return credentialErrors.agentSuspended();
+  if (caller.status === 'pending_delegation') return credentialErrors.agentNotReady();
+  const isExpired = !demand.admitsExpired && hasExpired(caller, nowSec);
+  return isExpired ? credentialErrors.delegationExpired() : undefined;
 }
 
 /** Builds the admission of agents, which sockets use too: a key seen lately is admitted without waiting. */

@@ -11,6 +11,8 @@ import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Attributes, Span } from '../../platform/tracing/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
 import { isProbe } from '../../rate-limit/server-shares.ts';
+import type { RefusalLog } from '../../reports/refusals/refusal-log.ts';
+import { AgentRefused } from '../auth/agent-refused.ts';
 import type { Authenticate, Demand } from '../auth/authenticate.ts';
 import type { HeaderLine, HttpAnswer } from '../route/answer.ts';
 import type { Caller } from '../route/caller.ts';
@@ -32,6 +34,8 @@ export type PipelineDeps = {
   readonly rateGate: RateGate;
   readonly strangers: Pick<StrangerGate, 'countFailure'>;
   readonly idempotency: IdempotencyStore | undefined;
+  /** Record of the agents' refusals and failed calls. Undefined: none is kept. */
+  readonly refusals: Pick<RefusalLog, 'note'> | undefined;
 };
 
 export type PipelineOutcome = {
@@ -115,6 +119,7 @@ export async function runPipeline(
     const isKept = admitted && !isGone && !isClientClosed(thrown) && !mayPass;
     if (!isKept) await reserved?.abandon();
     if (isGone) throw thrown;
+    noteRefusal(deps, exchange, caller, thrown);
 
     const refused =
       caller?.kind === 'carrier' ? refusalOfCarrier(deps, exchange, caller, thrown) : thrown;
@@ -152,6 +157,18 @@ function callerAttributes(caller: Caller): Attributes {
 
 /** Printable ASCII. The socket library reads all bytes beyond ASCII as one and the same: two keys would be one. */
 const PLAIN_KEY = /^[\x20-\x7e]+$/;
+
+/** Notes the refusal of an agent's request. The refusal of an agent that was not admitted names the agent itself. */
+function noteRefusal(
+  { refusals }: PipelineDeps,
+  { requestId }: Exchange,
+  caller: Caller | undefined,
+  thrown: unknown,
+): void {
+  const known = caller?.kind === 'agent' ? caller.agentId : undefined;
+  const agentId = thrown instanceof AgentRefused ? thrown.agentId : known;
+  if (agentId !== undefined) refusals?.note({ agentId, requestId }, thrown);
+}
 
 const isClientClosed = (thrown: unknown): boolean =>
   thrown instanceof ApiError && thrown.status === requestErrors.clientClosed().status;

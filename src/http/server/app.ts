@@ -16,6 +16,7 @@ import {
 } from '../../rate-limit/rate-gate.ts';
 import { createRateLimiter, type RateLimiter } from '../../rate-limit/rate-limit.ts';
 import { SignInNetworks } from '../../rate-limit/sign-in-networks.ts';
+import type { RefusalLog } from '../../reports/refusals/refusal-log.ts';
 import { createAdmitAgent, createAuthenticate } from '../auth/authenticate.ts';
 import type { Credentials } from '../auth/credentials.ts';
 import { BodyBudget } from '../body/body-budget.ts';
@@ -90,6 +91,8 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   /** Certificate files that `checkCertificate` has accepted. Absent: the server listens without TLS. */
   readonly tls?: CertificateFiles | undefined;
   readonly idempotency?: IdempotencyStore;
+  /** Record of the agents' refusals and failed calls. Absent: none is kept. */
+  readonly refusals?: Pick<RefusalLog, 'note'>;
   /** Names of the advisory headers that are switched on, so that browsers may read them. */
   readonly advisoryHeaders?: readonly string[];
 };
@@ -252,6 +255,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     commonHeaders: commonHeaders(deps.advisoryHeaders),
     strangers,
+    refusals: deps.refusals,
     isDraining: () => state.draining,
   };
   return {

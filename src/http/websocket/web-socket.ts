@@ -10,6 +10,8 @@ import { abortSignalOf } from '../../kernel/stop-signal.ts';
 import type { MessageQueue } from '../../platform/messages/message-queue.ts';
 import type { Span } from '../../platform/tracing/span.ts';
 import type { RateGate } from '../../rate-limit/rate-gate.ts';
+import type { RefusalLog } from '../../reports/refusals/refusal-log.ts';
+import { AgentRefused } from '../auth/agent-refused.ts';
 import type { createAdmitAgent } from '../auth/authenticate.ts';
 import { chooseProtocol, socketCredential } from '../auth/socket-credential.ts';
 import { HTTP_LIMITS } from '../limits.ts';
@@ -23,7 +25,7 @@ import {
   untilParserIsDone,
 } from '../pipeline/request.ts';
 import type { HeaderLine } from '../route/answer.ts';
-import { CarrierCaller } from '../route/caller.ts';
+import { type AgentCaller, CarrierCaller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { requestErrors } from '../route/errors.ts';
 import { renderError } from '../route/render-error.ts';
@@ -47,6 +49,7 @@ export type SocketDeps = EdgeDeps & {
   readonly admitAgent: ReturnType<typeof createAdmitAgent>;
   readonly rateGate: RateGate;
   readonly strangers: Pick<StrangerGate, 'countFailure'>;
+  readonly refusals: Pick<RefusalLog, 'note'> | undefined;
   readonly registry: SocketRegistry;
   readonly gate: UpgradeGate;
   readonly connections: ConnectionGate;
@@ -119,6 +122,8 @@ function beginUpgrade(
 
   upgrade(deps, handshake)
     .catch((thrown: unknown) => {
+      if (thrown instanceof AgentRefused)
+        deps.refusals?.note({ agentId: thrown.agentId, requestId }, thrown);
       const answer = renderError(thrown, envelopeOf(spec), () => log, requestId);
       deps.metrics.socketRefused(spec.path, answer.status);
       endAnswered(span, answer.status);
@@ -189,22 +194,43 @@ async function openForCarrier(
 
 async function openForAgent(
   deps: SocketDeps,
-  { clientAddress, earned, log, reply, request, requestId, span }: Handshake,
+  handshake: Handshake,
   spec: AgentSocket,
 ): Promise<Opened> {
-  const { headers } = request;
-  const envelope = spec.envelope ?? 'flat';
+  const { clientAddress, request, requestId, span } = handshake;
   const rawQuery = decodeQuery(request.query);
   const counted = {
     route: { ...spec, rateLimit: 'gateway' as const },
     clientAddress: () => clientAddress,
     request,
   };
-  const presented = socketCredential(spec, headers, rawQuery);
+  const presented = socketCredential(spec, request.headers, rawQuery);
   const { caller } = await deps.admitAgent(demandOf(spec), presented, counted);
   span?.set({ 'svc.agent.id': caller.agentId });
+  try {
+    return await openAdmitted(deps, handshake, spec, { caller, counted, rawQuery });
+  } catch (refusal) {
+    deps.refusals?.note({ agentId: caller.agentId, requestId }, refusal);
+    throw refusal;
+  }
+}
+
+type Admitted = {
+  readonly caller: AgentCaller;
+  /** The handshake, as its limits count it. */
+  readonly counted: Parameters<RateGate['admit']>[0];
+  readonly rawQuery: ReturnType<typeof decodeQuery>;
+};
+
+async function openAdmitted(
+  deps: SocketDeps,
+  { clientAddress, earned, log, reply, request, requestId, span }: Handshake,
+  spec: AgentSocket,
+  { caller, counted, rawQuery }: Admitted,
+): Promise<Opened> {
+  const { headers } = request;
   await deps.rateGate.admit(counted, caller, earned);
-  const query = parseShape(spec.query, rawQuery, envelope);
+  const query = parseShape(spec.query, rawQuery, spec.envelope ?? 'flat');
 
   const seat = deps.registry.reserve({
     agentId: caller.agentId,

@@ -15,10 +15,10 @@ export const REFUSAL_REASONS = [
   'rate_limited',
   'telephony',
   'payments_paused',
-  'provider_failed',
-  'provider_refused',
-  'vendor_failed',
   'platform_call',
+  'provider_failed',
+  'vendor_failed',
+  'carrier_failed',
 ] as const;
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
@@ -26,8 +26,8 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 /** Reasons for which a call failed at its upstream. Every other reason is a refusal of this server. */
 export const FAILURE_REASONS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
   'provider_failed',
-  'provider_refused',
   'vendor_failed',
+  'carrier_failed',
 ]);
 
 /** One refused or failed call. */
@@ -38,7 +38,7 @@ export type Refusal = {
   readonly requestId: string;
   /** The policy that refused; null for every other reason. */
   readonly policyId: number | null;
-  /** Host or model provider that was called, when the refusal names it. */
+  /** Host that the refusal names; null for every other refusal. */
   readonly host: string | null;
   readonly requiredRaw: bigint | null;
   readonly availableRaw: bigint | null;

@@ -32,22 +32,29 @@ async function insertRows(
   rows: readonly ReconciledRow[],
 ): Promise<number> {
   const column = <T>(of: (row: ReconciledRow) => T) => rows.map(of) as string[];
-  const inserted = await tx`
-    insert into reconciled_events
-      (agent_id, digest, at, kind, model_or_tool, cost_raw, prompt_tokens, completion_tokens, label)
-    select ${agentId}::int, rows.*
-    from unnest(
-      ${column(({ digest }) => digest)}::text[],
-      ${column(({ atMicros }) => isoMicros(atMicros))}::text[]::timestamptz[],
-      ${column(({ kind }) => kind)}::text[],
-      ${column(({ modelOrTool }) => modelOrTool)}::text[],
-      ${column(({ costRaw }) => costRaw.toString())}::bigint[],
-      ${column(({ promptTokens }) => promptTokens)}::int[],
-      ${column(({ completionTokens }) => completionTokens)}::int[],
-      ${column(({ label }) => label)}::text[]) as rows
-    on conflict (agent_id, digest) do nothing
+  const [counted] = await tx<{ added: number }[]>`
+    with added as (
+      insert into reconciled_events
+        (agent_id, digest, at, kind, model_or_tool, cost_raw, prompt_tokens, completion_tokens, label)
+      select ${agentId}::int, rows.*
+      from unnest(
+        ${column(({ digest }) => digest)}::text[],
+        ${column(({ atMicros }) => isoMicros(atMicros))}::text[]::timestamptz[],
+        ${column(({ kind }) => kind)}::text[],
+        ${column(({ modelOrTool }) => modelOrTool)}::text[],
+        ${column(({ costRaw }) => costRaw.toString())}::bigint[],
+        ${column(({ promptTokens }) => promptTokens)}::int[],
+        ${column(({ completionTokens }) => completionTokens)}::int[],
+        ${column(({ label }) => label)}::text[]) as rows
+      on conflict (agent_id, digest) do nothing
+      returning agent_id, at, cost_raw),
+    noted as (
+      insert into reconciled_changes (agent_id, day, source, host, customer, task, calls, cost_raw)
+      select agent_id, (at at time zone 'UTC')::date, 'guard', '', '', '', count(*), sum(cost_raw)
+      from added group by 1, 2)
+    select count(*)::integer as added from added
   `;
-  return inserted.count;
+  return counted?.added ?? 0;
 }
 
 function isoMicros(micros: number): string {

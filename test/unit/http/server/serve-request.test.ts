@@ -109,6 +109,7 @@ function edge(gatewayPerMinute = 100, other: Partial<Parameters<typeof serveRequ
   );
   const deps: Parameters<typeof serveRequest>[0] = {
     services: {},
+    refusals: undefined,
     strangers,
     unknownRoute: createUnknownRoute(endpoints),
     takesTurn: () => true,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryModels } from '../../../../src/app/build/memory-models.ts';
-import { buildCatalogue } from '../../../../src/models/catalogue/build-catalogue.ts';
-import { BUILTIN_MODELS } from '../../../../src/models/catalogue/builtin/models.ts';
-import { BUILTIN_PROVIDERS } from '../../../../src/models/catalogue/builtin/providers.ts';
+import { createMemoryModels } from '../../../../../src/app/build/memory/memory-models.ts';
+import { buildCatalogue } from '../../../../../src/models/catalogue/build-catalogue.ts';
+import { BUILTIN_MODELS } from '../../../../../src/models/catalogue/builtin/models.ts';
+import { BUILTIN_PROVIDERS } from '../../../../../src/models/catalogue/builtin/providers.ts';
 
 const catalogue = buildCatalogue({
   providers: new Map(Object.entries(BUILTIN_PROVIDERS)),

@@ -1,21 +1,21 @@
-import { parseAmountRaw } from '../../kernel/amount.ts';
-import { assert } from '../../kernel/assert.ts';
-import { BRAND } from '../../kernel/ids.ts';
-import { JSON_LIMITS } from '../../kernel/json/limits.ts';
-import { tryParseJson } from '../../kernel/json/parse-json.ts';
-import { isObject } from '../../kernel/json.ts';
+import { parseAmountRaw } from '../../../kernel/amount.ts';
+import { assert } from '../../../kernel/assert.ts';
+import { BRAND } from '../../../kernel/ids.ts';
+import { JSON_LIMITS } from '../../../kernel/json/limits.ts';
+import { tryParseJson } from '../../../kernel/json/parse-json.ts';
+import { isObject } from '../../../kernel/json.ts';
 import {
   ModelRefused,
   type Models,
   type Purchase,
   type PurchaseCost,
-} from '../../memory/purchase/models.ts';
-import type { Catalogue } from '../../models/catalogue/catalogue.ts';
-import type { ChatCompletions } from '../../models/chat/complete-chat.ts';
-import type { Embeddings } from '../../models/embeddings/buy-embeddings.ts';
-import { readUnitVectors } from '../../models/embeddings/read-vectors.ts';
-import type { Relayed } from '../../models/purchase/answer.ts';
-import type { Buyer } from '../../models/purchase/buyer.ts';
+} from '../../../memory/purchase/models.ts';
+import type { Catalogue } from '../../../models/catalogue/catalogue.ts';
+import type { ChatCompletions } from '../../../models/chat/complete-chat.ts';
+import type { Embeddings } from '../../../models/embeddings/buy-embeddings.ts';
+import { readUnitVectors } from '../../../models/embeddings/read-vectors.ts';
+import type { Relayed } from '../../../models/purchase/answer.ts';
+import type { Buyer } from '../../../models/purchase/buyer.ts';
 
 export type MemoryModelDeps = {
   readonly catalogue: Pick<Catalogue, 'find' | 'findKeyed'>;
