@@ -4,8 +4,8 @@
  */
 import { CHANGE_OF_VOICES_DB, LoudnessHistory } from './loudness-history.ts';
 
-/** Frames between two checks: 200 ms. */
-const CHECK_FRAMES = 10;
+/** Frames between two checks: 500 ms. */
+const CHECK_FRAMES = 25;
 /** Share of the crowd's mean energy up to which a frame is a pause. */
 const PAUSE = 0.1;
 /** Unevenness in dB below which a line becomes crowded: one reader has at least 3.3 over 3 s, three at once 2.5 in the median. */
@@ -14,6 +14,8 @@ const EVEN_DB = 3;
 const PAUSES = 0.25;
 /** Mean square below which a line is not crowded: -40 dBFS. */
 const LEAST = 328 ** 2;
+/** Mean square over 300 ms below which a line is quiet, and no frame is kept: -50 dBFS. A crowd has no such pause. */
+const QUIET = LEAST / 10;
 /** Frames over which loudness is averaged: 300 ms. */
 const LEVEL_FRAMES = 15;
 /** Frames over which the loudness of the crowd is averaged: 2 s. */
@@ -49,12 +51,21 @@ export class CrowdWatch {
     const level = state[0] + (energy - state[0]) / LEVEL_FRAMES;
     state[0] = level;
     const history = this.#history;
+    if (level < QUIET) {
+      if (history.frames > 0) this.#forget(history);
+      return;
+    }
     history.push(energy);
     if (history.frames % CHECK_FRAMES === 0 && history.isFull) this.#check(history);
     if (!this.#isCrowded) return;
     if (level > state[1] * BEGINS) this.#isNear = true;
     else if (level < state[1] * ENDS) this.#isNear = false;
     if (!this.#isNear) state[1] += (level - state[1]) / CROWD_FRAMES;
+  }
+
+  #forget(history: LoudnessHistory): void {
+    history.forget();
+    this.#isCrowded = false;
   }
 
   #check(history: LoudnessHistory): void {

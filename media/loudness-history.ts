@@ -5,7 +5,7 @@ const INAUDIBLE = 100;
 
 /** Energy of the last 3 s of a line, frame by frame. Memory is fixed. */
 export class LoudnessHistory {
-  readonly #energies = new Float64Array(FRAMES);
+  readonly #energies = new Float32Array(FRAMES);
   #count = 0;
 
   /** Takes the mean square of the next 20 ms. */
@@ -13,7 +13,11 @@ export class LoudnessHistory {
     this.#energies[this.#count++ % FRAMES] = energy;
   }
 
-  /** Number of frames taken so far. */
+  forget(): void {
+    this.#count = 0;
+  }
+
+  /** Number of frames taken since the history was empty. */
   get frames(): number {
     return this.#count;
   }
@@ -25,7 +29,9 @@ export class LoudnessHistory {
 
   /** Returns the mean energy. */
   mean(): number {
-    return this.#energies.reduce((sum, energy) => sum + energy, 0) / FRAMES;
+    let sum = 0;
+    for (const energy of this.#energies) sum += energy;
+    return sum / FRAMES;
   }
 
   /** Returns the energy of the quietest frame. */
