@@ -38,13 +38,22 @@ const DECIMAL = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
  * Returns the dollars of a JSON number in raw USDC, half a unit rounded up. Reads the digits, because a float of 1.0000005 is
  * already less. Undefined when the text is no amount or exceeds a database bigint.
  */
-export function parseUsd(text: string): bigint | undefined {
+export const parseUsd = (text: string): bigint | undefined => parseDecimal(text, RAW_DECIMALS);
+
+/** Returns the cents of a JSON number in raw USDC, like `parseUsd`. */
+export const parseUsdCents = (text: string): bigint | undefined =>
+  parseDecimal(text, RAW_DECIMALS - CENT_DECIMALS);
+
+const CENT_DECIMALS = 2;
+
+/** Returns a decimal number times ten to the power of `decimals`, rounded half up to a whole number. */
+function parseDecimal(text: string, decimals: number): bigint | undefined {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (whole === '') return undefined;
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return 0n;
   /** Number of the digits that stand before the point of the raw amount. */
-  const kept = digits.length - fraction.length + Number(exponent) + RAW_DECIMALS;
+  const kept = digits.length - fraction.length + Number(exponent) + decimals;
   if (kept < 0) return 0n;
   if (kept > MAX_RAW.toString().length) return undefined;
   const roundsUp = (digits[kept] ?? '0') >= '5';

@@ -63,3 +63,18 @@ export function count(
   const settledRaw = rolled.settledRaw + by.settledRaw;
   return { policyId: rolled.policyId, heldRaw, head: rolled.head, buckets, settledRaw };
 }
+
+/**
+ * Returns the counter after a correction of an amount that was settled in an earlier bucket. Nothing changes once that bucket
+ * has left the window, and no bucket falls below zero.
+ */
+export function correct(counter: Counter, bucket: number, byRaw: bigint): Counter {
+  const span = counter.buckets.length;
+  if (bucket > counter.head || bucket <= counter.head - span) return counter;
+  const buckets = counter.buckets.slice();
+  const place = bucket % span;
+  const wasRaw = buckets[place] ?? 0n;
+  const isRaw = wasRaw + byRaw > 0n ? wasRaw + byRaw : 0n;
+  buckets[place] = isRaw;
+  return { ...counter, buckets, settledRaw: counter.settledRaw + isRaw - wasRaw };
+}

@@ -39,6 +39,8 @@ export type Policy = {
   /** True when the unspent part of the cap is kept free for its task. */
   readonly reserves: boolean;
   readonly label: string | null;
+  /** Unix milliseconds from which spending counts under the policy. Absent: from the beginning of its window. */
+  readonly startsAtMs?: number | undefined;
 };
 
 /** Facts of a spending that decide under which policies it counts. They are fixed when the money is held. */

@@ -230,6 +230,7 @@ export function createFakeLedger(): FakeLedger {
     sweep: async () => {},
     paid: async () => {},
     correct: async () => {},
+    report: async () => 'counted',
     invalidate() {},
     recall: () => undefined,
     async settled() {},

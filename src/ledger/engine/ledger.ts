@@ -82,9 +82,7 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
     async withdrawAll({ agentId, reference, payout = null }) {
       return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference, payout }));
     },
-    async funds(agentId) {
-      return (await inbox.read(() => deps.store.load(agentId)))?.state;
-    },
+    funds: async (agentId) => (await inbox.read(() => deps.store.load(agentId)))?.state,
     ...sessionsIn(inbox, admit),
     async advance({ agentId, holdId, move }) {
       assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
@@ -103,11 +101,24 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       assert(!isLive(move.from) && move.to === move.from, 'a correction changes no end');
       requireDone(await inbox.submit({ kind: 'correct', ...request }));
     },
+    report: (request) => report(inbox, request),
     invalidate: (agentId) => inbox.forget(agentId),
     recall: (agentId) => inbox.recall(agentId),
     settled: (agentId) => inbox.settled(agentId),
   };
 }
+
+const report: (inbox: LedgerInbox, request: ReportRequest) => ReturnType<Ledger['report']> = async (
+  inbox,
+  request,
+) => {
+  assert(request.call.costRaw >= 0n, 'no call costs less than nothing');
+  const { kind } = await inbox.submit({ kind: 'report', ...request });
+  if (kind === 'applied') return 'counted';
+  return kind === 'agent_unknown' ? kind : 'stale';
+};
+
+type ReportRequest = Parameters<Ledger['report']>[0];
 
 type Admit = (operation: HoldOperation | ExtendOperation, isQuiet?: boolean) => Promise<Resolution>;
 

@@ -103,7 +103,7 @@ export const withdrawPosting = (
 /** Returns a posting without entries. It records once and for all that a fact became true which moves no balance here. */
 export const markPosting = (
   id: string,
-  code: Extract<PostingCode, 'wallet.sweep' | 'wallet.paid'>,
+  code: Extract<PostingCode, 'wallet.sweep' | 'wallet.paid' | 'platform.report'>,
   askedRaw: bigint,
 ): Posting => ({ id, code, askedRaw, entries: [] });
 

@@ -1,8 +1,8 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
 import type { Counter } from '../../policy/counter.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
-import type { ChargeRow, EventRow } from './companion.ts';
-import type { Count } from './count.ts';
+import type { ChargeRow, EventRow, PlatformCall } from './companion.ts';
+import type { Count, TeamCount } from './count.ts';
 import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type { Posting } from './posting.ts';
 import type { JournalEntry, OpenSession, Spender } from './requests.ts';
@@ -90,6 +90,18 @@ export type Companion =
     }
   /** A cap has suspended the agent. The rules' version changes. */
   | { readonly row: 'agent.suspended'; readonly agentId: number; readonly policyId: number }
+  | {
+      readonly row: 'platform.call';
+      readonly call: PlatformCall;
+      /** Number of this report among the reports of the call. */
+      readonly revision: number;
+      /** Amount by which the cost of the call changes. */
+      readonly byRaw: bigint;
+      readonly isFirst: boolean;
+      readonly countedAtMs: number;
+      /** Buckets of the team's counters that change by `byRaw`. Empty for a first report, which counts in the present. */
+      readonly corrects: readonly TeamCount[];
+    }
   | {
       readonly row: 'threshold.crossed';
       readonly thresholdId: number;

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Rows that record a purchase or a fact, written in the same commit as the posting. */
 
 /** One line of an agent's spend history (`charges`): the purchase behind the amount that a posting moves. */
@@ -80,3 +82,32 @@ export type EventRow = {
   /** The only webhook that receives the event. Absent: every subscribed webhook. */
   readonly webhookId?: number | null;
 };
+
+/** A call of an agent at a voice platform, as its latest report tells it. */
+export type PlatformCall = {
+  readonly agentId: number;
+  readonly provider: string;
+  /** Id of the call at the platform. */
+  readonly callId: string;
+  readonly costRaw: bigint;
+  /** Order of the platform's reports: a report of a lower rank never replaces one of a higher rank. */
+  readonly rank: number;
+  /** Unix milliseconds of the report by the platform's clock. Null when the platform tells no time. */
+  readonly saidAtMs: number | null;
+  /** Marks of the latest reports, by which a repeat is known. */
+  readonly seen: readonly string[];
+  /** Names of the events that were sent for the call, the new ones included. */
+  readonly told: readonly string[];
+  /** Host under which policies count the call. */
+  readonly host: string;
+  readonly taskId: string | null;
+  readonly customerId: string | null;
+  readonly durationSeconds: number | null;
+};
+
+/** Returns the name of a call among all calls of an agent. The platform's own id may have any characters. */
+export const callKeyOf = ({
+  callId,
+  provider,
+}: Pick<PlatformCall, 'callId' | 'provider'>): string =>
+  `${provider}:${createHash('sha256').update(callId).digest('base64url')}`;

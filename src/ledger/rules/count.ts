@@ -1,7 +1,8 @@
-import { type Counter, count } from '../../policy/counter.ts';
+import { type Counter, correct, count } from '../../policy/counter.ts';
 import { effectiveCapRaw } from '../../policy/effective-cap.ts';
 import { matches } from '../../policy/match.ts';
 import { isEffective, type Policy, type SpendFacts } from '../../policy/policy.ts';
+import { bucketAt } from '../../policy/window.ts';
 import type { Rules, WindowPosition } from './rules.ts';
 
 /** Team cap that counts an operation. The database checks the cap in the order of arrival. */
@@ -22,6 +23,8 @@ export type Count = {
   /** Indexes in the rules of the agent's own policies that count the operation. */
   readonly own: readonly number[];
   readonly team: readonly TeamCount[];
+  /** Buckets of `own`, where the settled amount corrects an earlier one. Absent: it counts in the present buckets. */
+  readonly correctedBuckets?: readonly number[] | undefined;
 };
 
 const NO_TEAM: readonly TeamCount[] = [];
@@ -55,6 +58,28 @@ export function countSettled(
   const team = teamCounts(rules, facts, position, null, false);
   if (own.length === 0 && team.length === 0) return null;
   return { heldRaw: -heldRaw, settledRaw: chargedRaw, own, team };
+}
+
+/**
+ * Returns the counters' change when the cost of a call that was counted earlier has changed. It counts where the call was
+ * counted: under policies that counted at that time, in the bucket of that time. Null when no policy counts it.
+ */
+export function countCorrected(
+  rules: Rules,
+  facts: SpendFacts,
+  corrected: { readonly countedAtMs: number; readonly byRaw: bigint },
+): Count | null {
+  const { byRaw, countedAtMs } = corrected;
+  if (byRaw === 0n) return null;
+  const counted = (policy: Policy) => (policy.startsAtMs ?? 0) <= countedAtMs;
+  const bucketOf = (policy: Policy) => bucketAt(policy, countedAtMs);
+  const own = ownPlaces(rules.policies, facts).filter((i) => counted(rules.policies[i] as Policy));
+  const team = rules.teamPolicies
+    .filter((policy) => matches(policy, facts) && counted(policy))
+    .map((policy) => ({ policy, bucket: bucketOf(policy), capRaw: null }));
+  if (own.length === 0 && team.length === 0) return null;
+  const correctedBuckets = own.map((i) => bucketOf(rules.policies[i] as Policy));
+  return { heldRaw: 0n, settledRaw: byRaw, own, team, correctedBuckets };
 }
 
 const NOWHERE: readonly number[] = [];
@@ -95,6 +120,13 @@ export function applyCount(
 ): readonly Counter[] {
   if (by.own.length === 0) return counters;
   const next = counters.slice();
+  if (by.correctedBuckets !== undefined) {
+    by.own.forEach((place, i) => {
+      const bucket = by.correctedBuckets?.[i] as number;
+      next[place] = correct(next[place] as Counter, bucket, by.settledRaw);
+    });
+    return next;
+  }
   for (const place of by.own) {
     next[place] = count(next[place] as Counter, buckets[place] as number, by);
   }

@@ -1,14 +1,17 @@
 import { minRaw } from '../../kernel/amount.ts';
 import { correctPosting, markPosting, withdrawPosting } from './build-postings.ts';
 import type { BalanceState, Companion, Guard } from './change.ts';
-import { countSettled } from './count.ts';
+import { callKeyOf } from './companion.ts';
+import { countCorrected, countSettled } from './count.ts';
 import { changed, type Decision, type DecisionContext, NOTHING } from './decision.ts';
-import type {
-  AdvanceOperation,
-  CorrectOperation,
-  PaidOperation,
-  SweepOperation,
-  WithdrawOperation,
+import {
+  type AdvanceOperation,
+  type CorrectOperation,
+  factsOfCall,
+  type PaidOperation,
+  type ReportOperation,
+  type SweepOperation,
+  type WithdrawOperation,
 } from './operation.ts';
 import type { ReservationMove } from './payment.ts';
 
@@ -111,4 +114,39 @@ export function decideCorrect(
     chargedRaw,
     amountRaw - chargedRaw,
   );
+}
+
+/**
+ * Decides the report of a call that was paid elsewhere: the counters and the rows of the call change, and no balance. The
+ * posting has the number of the report in its id, so of two processes that read the same row only one writes.
+ */
+export function decideReport(
+  { agentId, before, call, events }: ReportOperation,
+  { rules, position }: DecisionContext,
+): Decision {
+  const facts = factsOfCall(call);
+  const byRaw = call.costRaw - (before?.costRaw ?? 0n);
+  const countedAtMs = before?.countedAtMs ?? Math.floor(position.nowMs);
+  const count =
+    before === null
+      ? countSettled(rules, facts, position, { heldRaw: 0n, chargedRaw: byRaw })
+      : countCorrected(rules, facts, { countedAtMs, byRaw });
+  const revision = (before?.revision ?? 0) + 1;
+  const id = `report:${agentId}:${revision}:${callKeyOf(call)}`;
+  return changed({
+    posting: markPosting(id, 'platform.report', call.costRaw),
+    count,
+    companions: [
+      {
+        row: 'platform.call',
+        call,
+        revision,
+        byRaw,
+        isFirst: before === null,
+        countedAtMs,
+        corrects: before === null ? [] : (count?.team ?? []),
+      },
+      ...events.map((event) => ({ row: 'event', event }) as const),
+    ],
+  });
 }

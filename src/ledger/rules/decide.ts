@@ -13,6 +13,7 @@ import {
   decideAdvance,
   decideCorrect,
   decidePaid,
+  decideReport,
   decideSweep,
   decideWithdraw,
   movedRow,
@@ -82,6 +83,8 @@ export function decide(
       return decidePaid(operation);
     case 'correct':
       return decideCorrect(state, operation, world);
+    case 'report':
+      return decideReport(operation, world);
   }
 }
 

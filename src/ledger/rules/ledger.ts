@@ -1,5 +1,5 @@
 import type { EventRow } from './companion.ts';
-import type { CorrectOperation } from './operation.ts';
+import type { CorrectOperation, ReportOperation } from './operation.ts';
 import type { NewPayout, ReservationMove } from './payment.ts';
 import type {
   Funds,
@@ -121,6 +121,12 @@ export interface Ledger {
    * Idempotent.
    */
   correct(request: Omit<CorrectOperation, 'kind'>): Promise<void>;
+
+  /**
+   * Counts a call that was paid elsewhere under the policies that match it, and writes its row and events in the same commit.
+   * `stale`: another report of the call was taken since `before` was read.
+   */
+  report(request: Omit<ReportOperation, 'kind'>): Promise<'counted' | 'stale' | 'agent_unknown'>;
 
   /** Opens a session: holds its reserve and writes its row in one commit. */
   openSession(request: OpenSession): Promise<OpenSessionVerdict>;

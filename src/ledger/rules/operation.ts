@@ -1,5 +1,5 @@
 import type { SpendFacts } from '../../policy/policy.ts';
-import type { ChargeRow, EventRow } from './companion.ts';
+import { type ChargeRow, callKeyOf, type EventRow, type PlatformCall } from './companion.ts';
 import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type {
   Destination,
@@ -131,6 +131,25 @@ export type CorrectOperation = {
   readonly charge: ((chargedRaw: bigint) => ChargeRow) | null;
 };
 
+/** The row that a report replaces. */
+export type CountedCall = {
+  /** Number of reports that the row has taken. */
+  readonly revision: number;
+  readonly costRaw: bigint;
+  /** Unix milliseconds at which the call began to count. Its cost counts at that time, also after a correction. */
+  readonly countedAtMs: number;
+};
+
+/** Counts a call that a platform has charged elsewhere: no balance moves. The cost is spent already, so no cap refuses it. */
+export type ReportOperation = {
+  readonly kind: 'report';
+  readonly agentId: number;
+  readonly call: PlatformCall;
+  /** Null for the first report of the call. */
+  readonly before: CountedCall | null;
+  readonly events: readonly EventRow[];
+};
+
 /** All operations on one agent's balance. Its money moves in no other way. */
 export type Operation =
   | HoldOperation
@@ -144,7 +163,8 @@ export type Operation =
   | AdvanceOperation
   | SweepOperation
   | PaidOperation
-  | CorrectOperation;
+  | CorrectOperation
+  | ReportOperation;
 
 /**
  * Returns a key for operations that must not share a batch: the second operation with a key is decided on the outcome of the
@@ -173,6 +193,8 @@ export function exclusiveKey(operation: Operation): string | undefined {
       return `paid:${operation.nonce}`;
     case 'correct':
       return `correct:${operation.move.nonce}`;
+    case 'report':
+      return `report:${callKeyOf(operation.call)}`;
     case 'journal':
       return undefined;
   }
@@ -184,4 +206,15 @@ export const factsOf = (operation: Pick<HoldOperation, 'spender' | 'destination'
   taskId: operation.spender.taskId ?? null,
   host: operation.destination.host,
   payee: operation.destination.payee,
+});
+
+/** Facts by which policies count a call. */
+export const factsOfCall = ({
+  host,
+  taskId,
+}: Pick<PlatformCall, 'host' | 'taskId'>): SpendFacts => ({
+  keyRootId: null,
+  taskId,
+  host,
+  payee: null,
 });

@@ -31,4 +31,5 @@ export type PostingCode =
   | 'hold.release'
   | 'wallet.sweep'
   | 'wallet.paid'
-  | 'x402.correct';
+  | 'x402.correct'
+  | 'platform.report';

@@ -53,10 +53,9 @@ type Row = StateRow & {
   thresholds: Rules['thresholds'];
 };
 
-/** Returns an agent's balance; undefined when the agent does not exist. */
-export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
-  const [row] = await sql<Row[]>`
-    select f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
+const columns = (
+  sql: Queryable,
+) => sql`f.version, f.rules_version, f.spendable_raw as spendable, f.held_raw as held,
       f.credited_raw as credited, f.consumed_raw as consumed, f.wallet_raw as wallet,
       f.promised_raw as promised, f.counters,
       a.account_id, a.wallet_address, a.status, a.allowlist_mode,
@@ -67,9 +66,22 @@ export async function findBalance(sql: Queryable, agentId: number): Promise<Bala
         'webhookId', t.webhook_id) order by t.id), '[]')
         from credit_thresholds t where t.agent_id = f.agent_id) as thresholds
     from agent_funds f join agents a on a.id = f.agent_id,
-    lateral living_policies(f.agent_id, f.account_id) as own
-    where f.agent_id = ${agentId}`;
+    lateral living_policies(f.agent_id, f.account_id) as own`;
+
+/** Returns an agent's balance; undefined when the agent does not exist. */
+export async function findBalance(sql: Queryable, agentId: number): Promise<Balance | undefined> {
+  const [row] = await sql<Row[]>`select ${columns(sql)} where f.agent_id = ${agentId}`;
   return row === undefined ? undefined : balanceOf(row);
+}
+
+/** Returns the balances of several agents by their ids. Agents that do not exist are absent. */
+export async function findBalances(
+  sql: Queryable,
+  agentIds: readonly number[],
+): Promise<ReadonlyMap<number, Balance>> {
+  const rows = await sql<(Row & { agent_id: number })[]>`
+    select f.agent_id, ${columns(sql)} where f.agent_id = any (${agentIds.map(String)}::integer[])`;
+  return new Map(rows.map((row) => [row.agent_id, balanceOf(row)]));
 }
 
 /** Locks the agent's row until the sql transaction ends, so that no other process can decide meanwhile. */

@@ -158,7 +158,8 @@ function addTeamCounts(columns: TeamColumns, op: number, count: Count): void {
     columns.policy.push(policy.id);
     columns.bucket.push(bucket);
     columns.held.push(count.heldRaw);
-    columns.settled.push(count.settledRaw);
+    // A correction only locks the counter here. `write_companions` changes the earlier bucket.
+    columns.settled.push(count.correctedBuckets === undefined ? count.settledRaw : 0n);
     columns.cap.push(capRaw);
     columns.stops.push(policy.action === 'suspend_agent' ? 't' : 'f');
   }

@@ -16,6 +16,7 @@ export type CompanionSheet = {
   moves?: object[];
   payouts?: object[];
   paid?: object[];
+  reports?: object[];
 };
 
 const put = <K extends keyof CompanionSheet>(
@@ -65,6 +66,9 @@ export function addCompanion(
       break;
     case 'payout.done':
       put(sheet, 'paid', { op, nonce: companion.nonce, tx: companion.txHash });
+      break;
+    case 'platform.call':
+      put(sheet, 'reports', reportFields(op, postingId, companion));
       break;
     case 'journal':
       put(sheet, 'journal', journalFields(op, companion));
@@ -176,6 +180,32 @@ const payoutFields = (op: number, { agentId, payout, amountRaw }: Row<'payout.pl
   wallet: payout.wallet,
   payee: payout.payee,
   amount: amountRaw.toString(),
+});
+
+const reportFields = (
+  op: number,
+  postingId: string | null,
+  { byRaw, call, corrects, countedAtMs, isFirst, revision }: Row<'platform.call'>,
+) => ({
+  op,
+  digest: postingId,
+  agent: call.agentId,
+  provider: call.provider,
+  call: call.callId,
+  revision,
+  cost: call.costRaw.toString(),
+  by: byRaw.toString(),
+  calls: isFirst ? 1 : 0,
+  rank: call.rank,
+  said: call.saidAtMs,
+  seen: call.seen,
+  told: call.told,
+  host: call.host,
+  task: call.taskId,
+  customer: call.customerId,
+  duration: call.durationSeconds,
+  counted: countedAtMs,
+  team: corrects.map(({ bucket, policy }) => ({ policy: policy.id, bucket })),
 });
 
 type JournalRow = Extract<Companion, { row: 'journal' }>;

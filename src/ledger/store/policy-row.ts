@@ -21,6 +21,7 @@ export type PolicyJson = {
   quality_window_seconds: number | null;
   reserves: boolean;
   label: string | null;
+  starts_at_ms?: number;
 };
 
 export const policyOf = (row: PolicyJson): Policy => ({
@@ -41,6 +42,7 @@ export const policyOf = (row: PolicyJson): Policy => ({
   qualityWindowSeconds: row.quality_window_seconds,
   reserves: row.reserves,
   label: row.label,
+  startsAtMs: row.starts_at_ms,
 });
 
 const bigOrNull = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

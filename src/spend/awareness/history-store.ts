@@ -57,10 +57,30 @@ export async function readSettled(
   known: History | undefined,
 ): Promise<readonly SettledLine[]> {
   const head = bucketAt(of, nowMs);
+  const reported = await sumReported(tx, owner, of, head);
   if (known === undefined || !isSame(known, of, head)) {
-    return (await readHistory(tx, owner, of, nowMs)).settled;
+    return [...reported, ...(await readHistory(tx, owner, of, nowMs)).settled];
   }
-  return [...known.settled, ...(await sumAfter(tx, owner, of, head, known.upTo))];
+  return [...reported, ...known.settled, ...(await sumAfter(tx, owner, of, head, known.upTo))];
+}
+
+/** Sums the calls that voice platforms have reported. They are few beside charges, so all are read under the locks. */
+async function sumReported(
+  tx: Queryable,
+  owner: PolicyOwner,
+  of: Counted,
+  head: number,
+): Promise<SettledLine[]> {
+  const rows = await tx<Row[]>`
+    select floor(extract(epoch from e.at) * 1000 / ${bucketMsText(of, head)}::bigint)::text as bucket,
+      sum(e.cost_raw)::text as amount
+    from agent_funds f join reconciled_events e on e.agent_id = f.agent_id and e.source <> 'guard'
+    where f.account_id = ${owner.accountId}
+      and f.agent_id = coalesce(${owner.agentId}::integer, f.agent_id)
+      and e.at >= to_timestamp(${String(sinceMs(of, head))}::float8 / 1000)
+      and policy_matches(${of.kind}, ${of.matchKey}, ${of.matchKind}, null, e.task_id, e.model_or_tool, null)
+    group by 1`;
+  return settledOf(rows, of, head);
 }
 
 /** Returns true when a history is of the same policy and period. A window of one bucket changes when its period is over. */
@@ -95,9 +115,12 @@ const settledOf = (rows: readonly Row[], of: Counted, head: number): SettledLine
     amountRaw: BigInt(row.amount),
   }));
 
+const bucketMsText = (of: Counted, head: number): string =>
+  String(bucketMsOf(of, head) ?? Number.MAX_SAFE_INTEGER);
+
 /** Returns SQL for the bucket's number, and for the condition that a charge counts. */
 function conditions(sql: Queryable, of: Counted, head: number) {
-  const bucketMs = String(bucketMsOf(of, head) ?? Number.MAX_SAFE_INTEGER);
+  const bucketMs = bucketMsText(of, head);
   const since = String(sinceMs(of, head));
   return {
     bucket: sql`floor(extract(epoch from c.created_at) * 1000 / ${bucketMs}::bigint)::text`,

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/rules/ledger.ts';
 import { readAt, type SpendState, spendStateOf } from '../../ledger/rules/spend-state.ts';
-import { findBalance } from '../../ledger/store/balances.ts';
+import { findBalance, findBalances } from '../../ledger/store/balances.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { findAvailable } from '../awareness/available-store.ts';
 import { readTeamCounters } from './counter-store.ts';
@@ -15,6 +15,8 @@ export interface SpendStateReader {
    * decided again before money moves, but not to refuse one.
    */
   recall(agentId: number): SpendState | undefined;
+  /** Reads the committed states of several agents in two calls of the database. Agents that do not exist are absent. */
+  readMany(agentIds: readonly number[]): Promise<ReadonlyMap<number, SpendState>>;
   /** Returns the amount that each of many agents may spend now. */
   available(agentIds: readonly number[]): Promise<ReadonlyMap<number, bigint>>;
 }
@@ -40,6 +42,17 @@ export function createSpendStateReader(deps: {
     return spendStateOf(readAt(snapshot, now(), team));
   }
 
+  async function readMany(agentIds: readonly number[]): Promise<ReadonlyMap<number, SpendState>> {
+    const snapshots = await findBalances(sql, agentIds);
+    const policyIds = [...snapshots.values()].flatMap(({ rules }) =>
+      rules.teamPolicies.map(({ id }) => id),
+    );
+    const team = await readTeamCounters(sql, [...new Set(policyIds)]);
+    return new Map(
+      [...snapshots].map(([id, snapshot]) => [id, spendStateOf(readAt(snapshot, now(), team))]),
+    );
+  }
+
   function recall(agentId: number): SpendState | undefined {
     const snapshot = ledger.recall(agentId);
     if (snapshot === undefined) return undefined;
@@ -51,6 +64,7 @@ export function createSpendStateReader(deps: {
   return {
     recall,
     read: (agentId) => retrying(() => read(agentId)),
+    readMany: (agentIds) => retrying(() => readMany(agentIds)),
     available: (agentIds) => retrying(() => findAvailable(sql, agentIds, now())),
   };
 }

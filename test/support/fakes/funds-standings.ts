@@ -6,6 +6,7 @@ import { ACTIVE } from './memory-ledger.ts';
 /** Standings of agents without any policy, from what a ledger says of their funds. */
 export function standingsOfFunds(ledger: Pick<Ledger, 'funds'>): SpendStateReader {
   return {
+    readMany: async () => new Map(),
     async read(agentId) {
       const funds = await ledger.funds(agentId);
       if (funds === undefined) return undefined;

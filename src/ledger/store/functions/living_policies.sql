@@ -21,7 +21,8 @@ BEGIN
        'calendar_unit', p.calendar_unit, 'effective_from', p.effective_from,
        'effective_until', p.effective_until, 'expires_at', p.expires_at, 'action', p.action,
        'quality_throttle_floor_bps', p.quality_throttle_floor_bps,
-       'quality_window_seconds', p.quality_window_seconds, 'reserves', p.reserves, 'label', p.label)
+       'quality_window_seconds', p.quality_window_seconds, 'reserves', p.reserves, 'label', p.label,
+       'starts_at_ms', floor(extract(epoch FROM p.starts_at) * 1000))
        ORDER BY p.id) FROM living p),
     (SELECT json_agg(json_build_object('seconds', w.seconds, 'bps', (
        SELECT floor(avg(coalesce(o.score_bps, CASE o.status WHEN 'success' THEN 10000

@@ -3,6 +3,8 @@
 CREATE OR REPLACE FUNCTION write_companions(companions jsonb, standing boolean[], node text, lease integer)
 RETURNS void LANGUAGE plpgsql
 AS $$
+DECLARE
+  correction record;
 BEGIN
   IF companions ? 'sessions' THEN
     INSERT INTO sessions (id, agent_id, key_id, kind, target, model, account, task_id, action_id,
@@ -101,6 +103,46 @@ BEGIN
     UPDATE payouts p SET state = 'done', tx_hash = x.tx, done_at = clock_timestamp()
     FROM jsonb_to_recordset(companions -> 'paid') AS x(op integer, nonce text, tx text)
     WHERE standing[x.op] AND p.nonce = x.nonce;
+  END IF;
+  IF companions ? 'reports' THEN
+    -- A call that a voice platform was paid for: one row a call, and a line for each change of its cost.
+    INSERT INTO platform_calls AS c (agent_id, provider, call_id, revision, cost_raw, rank, said_at_ms, seen, told,
+                                     host, task_id, customer_id, duration_seconds, counted_at)
+    SELECT x.agent, x.provider, x.call, x.revision, x.cost, x.rank, x.said, x.seen, x.told,
+           x.host, x.task, x.customer, x.duration, timestamptz 'epoch' + x.counted * interval '1 millisecond'
+    FROM jsonb_to_recordset(companions -> 'reports') AS x(op integer, agent integer, provider text, call text,
+         revision integer, cost bigint, rank smallint, said bigint, seen text[], told text[], host text, task text,
+         customer text, duration integer, counted bigint)
+    WHERE standing[x.op]
+    ON CONFLICT (agent_id, provider, call_id) DO UPDATE
+    SET revision = excluded.revision, cost_raw = excluded.cost_raw, rank = excluded.rank,
+        said_at_ms = excluded.said_at_ms, seen = excluded.seen, told = excluded.told,
+        duration_seconds = coalesce(excluded.duration_seconds, c.duration_seconds), updated_at = clock_timestamp();
+    INSERT INTO reconciled_events (agent_id, digest, at, kind, model_or_tool, cost_raw, source, calls, task_id, customer_id)
+    SELECT x.agent, x.digest, timestamptz 'epoch' + x.counted * interval '1 millisecond', 'call', x.host, x.by,
+           x.provider, x.calls, x.task, x.customer
+    FROM jsonb_to_recordset(companions -> 'reports') AS x(op integer, digest text, agent integer, provider text,
+         by bigint, calls smallint, host text, task text, customer text, counted bigint)
+    WHERE standing[x.op] AND (x.calls > 0 OR x.by <> 0);
+    -- Reports add what has changed.
+    INSERT INTO reconciled_changes (agent_id, day, source, host, customer, task, calls, cost_raw)
+    SELECT x.agent, ((timestamptz 'epoch' + x.counted * interval '1 millisecond') AT TIME ZONE 'UTC')::date,
+           x.provider, x.host, coalesce(x.customer, ''), coalesce(x.task, ''), x.calls, x.by
+    FROM jsonb_to_recordset(companions -> 'reports') AS x(op integer, agent integer, provider text,
+         by bigint, calls integer, host text, task text, customer text, counted bigint)
+    WHERE standing[x.op] AND (x.calls > 0 OR x.by <> 0);
+    -- The caller has locked these counters. A bucket that has left its window counts no more, and none falls below zero.
+    FOR correction IN
+      SELECT t.policy, t.bucket, x.by AS amount
+      FROM jsonb_to_recordset(companions -> 'reports') AS x(op integer, by bigint, team jsonb),
+           jsonb_to_recordset(x.team) AS t(policy integer, bucket bigint)
+      WHERE standing[x.op] LOOP
+      UPDATE team_counters c
+      SET buckets[correction.bucket % cardinality(c.buckets) + 1] =
+            greatest(0, c.buckets[correction.bucket % cardinality(c.buckets) + 1] + correction.amount)
+      WHERE c.policy_id = correction.policy
+        AND correction.bucket <= c.head AND correction.bucket > c.head - cardinality(c.buckets);
+    END LOOP;
   END IF;
   IF companions ? 'suspends' THEN
     -- Whoever decided it has counted on the rules to move by one for each.

@@ -7,6 +7,7 @@ import {
   integer,
   pgTable,
   primaryKey,
+  smallint,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
@@ -87,7 +88,10 @@ export const spendTotals = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.model, table.rail] })],
 );
 
-/** Purchases elsewhere that an agent reported line by line: reports show them, and they move no money. Kept for ever. */
+/**
+ * Purchases elsewhere, as an agent (`source` guard) or a voice platform has reported them: reports show them, and they move no
+ * money. Rows are never changed: a later cost of the same call is a further row with the difference. Kept for ever.
+ */
 export const reconciledEvents = pgTable(
   'reconciled_events',
   {
@@ -102,10 +106,18 @@ export const reconciledEvents = pgTable(
     promptTokens: integer('prompt_tokens'),
     completionTokens: integer('completion_tokens'),
     label: text('label'),
+    /** `guard` for uploaded lines, otherwise the voice platform. */
+    source: text('source').notNull().default('guard'),
+    /** 1 for a purchase, 0 for a row that corrects the cost of an earlier one, which has the same `at`. */
+    calls: smallint('calls').notNull().default(1),
+    taskId: text('task_id'),
+    customerId: text('customer_id'),
     createdAt: now('created_at'),
   },
   (table) => [
     uniqueIndex('reconciled_events_digest').on(table.agentId, table.digest),
     index('reconciled_events_at').on(table.agentId, table.at),
+    // Calls of voice platforms count under policies, also under those that are made later.
+    index('reconciled_events_counted').on(table.agentId, table.at).where(sql`source <> 'guard'`),
   ],
 );
