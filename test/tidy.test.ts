@@ -56,7 +56,6 @@ const DOMAINS: readonly string[] = [
 const PLANNED: readonly string[] = [
   'src/commerce',
   'src/credit',
-  'src/orchestrators',
   'src/dashboard',
 ];
 

@@ -33,7 +33,7 @@ import { buildDeepgram } from './build/build-deepgram.ts';
 import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
 import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
 import { buildMarketplace } from './build/build-marketplace.ts';
-import { buildMemory } from './build/memory/build-memory.ts';
+import { buildOrchestrators } from './build/build-orchestrators.ts';
 import { buildPayments, openClient, openPassthroughs } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildReports } from './build/build-reports.ts';
@@ -41,6 +41,7 @@ import { buildRequests } from './build/build-requests.ts';
 import { buildVoice, type VoiceParts } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
+import { buildMemory } from './build/memory/build-memory.ts';
 import { startAccountWorkers } from './build/start-account-workers.ts';
 import type { ServerDeps, World } from './build/world.ts';
 import { Late } from './late.ts';
@@ -101,7 +102,9 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
   const reports = buildReports(world, teardown);
-  const own = { ...webhooks, ...kept, ...phone, ...reports, health, status, capabilities };
+  const orchestrators = buildOrchestrators(world, parts, accounts);
+  const grouped = { ...webhooks, ...kept, ...phone, ...reports, ...orchestrators };
+  const own = { ...grouped, health, status, capabilities };
   const served = { ...purchases.services, ...own };
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, served));
@@ -182,7 +185,8 @@ function openEdge(
     ReturnType<typeof buildWebhooks> &
     Awaited<ReturnType<typeof buildMemory>> &
     ReturnType<typeof buildPhone> &
-    ReturnType<typeof buildReports> & {
+    ReturnType<typeof buildReports> &
+    ReturnType<typeof buildOrchestrators> & {
       readonly health: HealthChecks;
       readonly status: StatusBoard;
       readonly capabilities: Capabilities;

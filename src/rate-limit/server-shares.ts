@@ -54,8 +54,9 @@ export function createFairShares(
    */
   return (request: Counted, caller: Caller, earned: HeaderLine[]): void => {
     const { path, credential, envelope } = request.route;
-    // Not counted: requests of carriers, which are signed, health probes, and requests of the operator.
-    const isShared = path.startsWith('/v1/') && !isProbe(path) && credential !== 'carrier';
+    // Not counted: requests of carriers and platforms, which are signed, health probes, and requests of the operator.
+    const isSigned = credential === 'carrier' || credential === 'platform';
+    const isShared = path.startsWith('/v1/') && !isProbe(path) && !isSigned;
     if (!isShared || caller.kind === 'admin') return;
     const beyond = takeOf(request, caller);
     if (beyond === undefined) return;

@@ -93,6 +93,8 @@ import { carrierCallback } from './telephony/callback.ts';
 import { sellTranslation } from './translate.ts';
 import { sellTransliteration } from './transliterate.ts';
 import { sellSpeech } from './tts.ts';
+import { platformCallEnd } from './webhooks/call-end.ts';
+import { platformPreCall } from './webhooks/pre-call.ts';
 import { estimateX402 } from './x402/estimate.ts';
 import { forecastX402 } from './x402/forecast.ts';
 
@@ -192,6 +194,8 @@ export const ROUTES = [
   forecastX402,
   mcp,
   carrierCallback,
+  platformCallEnd,
+  platformPreCall,
   adminListSuspensions,
   adminSuspendTelephony,
   adminReadCallLimit,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const MAX_ROW_ID = 2_147_483_647;
+export const MAX_ROW_ID = 2_147_483_647;
 
 /** A row id in a path: digits only. An id that no row can have reads as absent, not as an error. */
 export const RowId = z

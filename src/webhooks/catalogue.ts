@@ -213,6 +213,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
   ofCall('call.rejected', 'Call rejected', 'A call was not put through, or not answered.', {
     ...call,
     callId: callId.nullable(),
+    provider: z.string().optional().describe('Voice platform, where the call was to be one of its'),
     reason: z.string(),
   }),
   ofPhone('phone.number.grace', 'Number in grace', 'The rental of a number could not be paid.', {

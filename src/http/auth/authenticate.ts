@@ -120,6 +120,7 @@ export function createAuthenticate(deps: Deps): Authenticate {
     }
     if (demand.credential === 'admin') return admin(deps, asking);
     if (demand.credential === 'carrier') return { caller: new CarrierCaller() };
+    if (demand.credential === 'platform') return platform(deps, asking);
 
     const presented = presentedCredential(request.headers, demand);
     if (demand.credential === 'agent' || presented.kind === 'agent_key') {
@@ -238,6 +239,14 @@ function admin({ credentials, strangers }: Deps, asking: Asking): Authenticated 
   strangers.countFailure(asking);
   throw adminErrors.unauthorized(key === undefined ? 'missing' : 'wrong');
 }
+
+/** Admits a platform, whose token and signature the route checks within the limits of strangers. */
+const platform = ({ strangers }: Deps, asking: Asking): Authenticated => ({
+  caller: {
+    kind: 'platform',
+    attempt: (token, check) => strangers.attempt(asking, token, check),
+  },
+});
 
 function checkSignature(
   credentials: Credentials,

@@ -68,6 +68,15 @@ export class CarrierCaller {
   }
 }
 
+/**
+ * A voice platform, known by the token in its URL and by its signature. The route checks both within `attempt`, which limits
+ * strangers by their network before the check and counts a check that throws 401 or 404.
+ */
+export type PlatformCaller = {
+  readonly kind: 'platform';
+  attempt<T>(token: string, check: () => Promise<T>): Promise<T>;
+};
+
 /** Callers that a route admits. `signature` is for the verify route alone: a fresh wallet signature. */
 export type CallerOf = {
   none: NoCaller;
@@ -77,6 +86,7 @@ export type CallerOf = {
   any: DeveloperCaller | AgentCaller;
   admin: AdminCaller;
   carrier: CarrierCaller;
+  platform: PlatformCaller;
 };
 
 export type Credential = keyof CallerOf;

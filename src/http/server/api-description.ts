@@ -283,4 +283,5 @@ const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   any: [{ agentKey: [] }, ...MANAGEMENT],
   admin: [{ adminKey: [] }],
   carrier: [],
+  platform: [],
 };

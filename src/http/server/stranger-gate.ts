@@ -71,7 +71,7 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
         return found;
       } catch (thrown) {
         if (!isUnproven(thrown)) giveBack();
-        else if (thrown.status === 401) proven.delete(mark);
+        else if (thrown.status !== 503) proven.delete(mark);
         throw thrown;
       }
     },
@@ -82,8 +82,8 @@ export function createStrangerGate(clock: Clock, limits: StrangerLimits): Strang
 const markOf = (shown: string): string => createHash('sha256').update(shown).digest('base64');
 
 /**
- * Returns true when a failed check uses its token up. A 403 is about a known caller, and a database that is away says nothing
- * about the credential.
+ * Returns true when a failed check uses its token up. A 404 refuses a credential in the path. A 403 is about a known caller, and
+ * a database that is away says nothing about the credential.
  */
 const isUnproven = (thrown: unknown): thrown is ApiError =>
-  thrown instanceof ApiError && (thrown.status === 401 || thrown.status === 503);
+  thrown instanceof ApiError && [401, 404, 503].includes(thrown.status);

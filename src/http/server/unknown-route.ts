@@ -55,12 +55,16 @@ export function createUnknownRoute(routes: readonly Known[]) {
       if (foreign !== undefined) return requestErrors.notFound(foreign);
       const meant = meantBy(known, method, path);
       const hint = meant ? `did you mean ${meant.method} ${meant.path}?` : ALL_ROUTES;
-      const asked = `${method} ${path.slice(0, HTTP_LIMITS.request.badPathChars)}`;
+      const asked = `${method} ${shownPath(path).slice(0, HTTP_LIMITS.request.badPathChars)}`;
       return requestErrors.notFound(`There is no route ${asked}; ${hint}`);
     };
     return { envelope, refusal };
   };
 }
+
+/** Returns a path as an error shows it. Behind the URL of a voice platform, which has a token, the rest is hidden. */
+const shownPath = (path: string): string =>
+  path.replace(/(\/(?:call-end|pre-call)\/|^(?:\/v1)*\/webhooks\/[^/]*\/[^/]*\/).+$/i, '$1…');
 
 /** Returns the path below `/v1` that was probably meant: the base is missing, or another base stands before it. */
 function belowV1(path: string): string {

@@ -47,6 +47,11 @@ import { createDeveloperKey } from './keys/create.ts';
 import { listDeveloperKeys } from './keys/list.ts';
 import { revokeDeveloperKey } from './keys/revoke.ts';
 import { rotateDeveloperKey } from './keys/rotate.ts';
+import { changeOrchestrator } from './orchestrators/change.ts';
+import { connectOrchestrator } from './orchestrators/create.ts';
+import { listOrchestrators } from './orchestrators/list.ts';
+import { removeOrchestrator } from './orchestrators/remove.ts';
+import { rotateOrchestrator } from './orchestrators/rotate.ts';
 import { addDoNotCall } from './phone/do-not-call/add.ts';
 import { listDoNotCall } from './phone/do-not-call/list.ts';
 import { removeDoNotCall } from './phone/do-not-call/remove.ts';
@@ -166,4 +171,9 @@ export const DEVELOPER_ROUTES = [
   listDoNotCall,
   addDoNotCall,
   removeDoNotCall,
+  connectOrchestrator,
+  listOrchestrators,
+  rotateOrchestrator,
+  changeOrchestrator,
+  removeOrchestrator,
 ] as const;

@@ -19,9 +19,9 @@ import type { Models } from '../../../memory/purchase/models.ts';
 import { SpaceLoader } from '../../../memory/search/space-loader.ts';
 import { findOwner } from '../../../payments/reservations/reservation-store.ts';
 import type { VoiceParts } from '../build-voice.ts';
-import { createMemoryModels, type MemoryModelDeps } from './memory-models.ts';
 import { requireSoldModel } from '../require-sold-model.ts';
 import type { World } from '../world.ts';
+import { createMemoryModels, type MemoryModelDeps } from './memory-models.ts';
 
 type MemoryParts = {
   readonly voice: VoiceParts;

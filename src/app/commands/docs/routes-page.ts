@@ -19,6 +19,7 @@ of both. The WebSockets are in [sockets.md](api-behaviour/sockets.md), and what 
 | admin | \`X-Admin-Key\` |
 | any | any of them |
 | carrier | the carrier's signature of the whole request |
+| platform | the token in the path, and the voice platform's signature of the body |
 | none | no credential |
 `;
 

@@ -1,0 +1,87 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import { openSealed } from '../kernel/seal.ts';
+import type { Sql } from '../platform/postgres/sql.ts';
+import { AddressBuckets } from '../rate-limit/address-buckets.ts';
+import { hashOfToken, type InboundConnection, secretPlace } from './connection.ts';
+import { findInbound } from './connection-store.ts';
+import { orchestratorErrors } from './errors.ts';
+import { createGather } from './gather.ts';
+import { LOOK_UPS, ORCHESTRATOR_LIMITS } from './limits.ts';
+import { isProvider, PLATFORMS } from './platform.ts';
+import { type Proof, readProof } from './verify.ts';
+
+/** A request of a platform, before anything of it is believed. */
+export type PlatformRequest = {
+  readonly provider: string;
+  readonly token: string;
+  readonly headers: ReadonlyMap<string, string>;
+  /** Reads the body as it was sent. Called once, and not before the token is known. */
+  readonly readBody: () => Promise<Buffer>;
+  /** Runs the check of token and signature, within the limits of strangers. */
+  readonly attempt: <T>(token: string, check: () => Promise<T>) => Promise<T>;
+};
+
+export type Believed = { readonly connection: InboundConnection; readonly bytes: Buffer };
+
+export type BelieveDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly sealingSecret: string | undefined;
+};
+
+const TOKEN = /^[\w-]{43}$/;
+const NO_PROOF: Proof = () => true;
+
+/**
+ * Creates the check of a platform's request: its token, and with `needsProof` the signature over the bytes of its body. Resolves
+ * to the connection and the body. Throws before anything of the body is parsed when the platform did not send it.
+ */
+export function createBelieve(
+  { sql, clock, log, sealingSecret }: BelieveDeps,
+  inTime: <T>(found: Promise<T>) => Promise<T>,
+) {
+  const sent = new AddressBuckets(clock, ORCHESTRATOR_LIMITS.inbound.perConnection);
+  const find = createGather((hashes) => inTime(findInbound(sql, hashes)), LOOK_UPS);
+
+  /** Returns the connection of a token. Throws 404 when there is none, and 503 when the database does not answer. */
+  async function requireConnection(request: PlatformRequest): Promise<InboundConnection> {
+    const { provider, token } = request;
+    if (!isProvider(provider) || !TOKEN.test(token)) throw orchestratorErrors.unknownUrl();
+    const found = await find(hashOfToken(token).toString('hex')).catch((error: unknown) => {
+      log.warn({ err: error }, 'no connection could be looked up');
+      throw orchestratorErrors.away();
+    });
+    if (found?.provider !== provider) throw orchestratorErrors.unknownUrl();
+    const waitSeconds = sent.take(String(found.id));
+    if (waitSeconds > 0) throw orchestratorErrors.tooMany(waitSeconds);
+    return found;
+  }
+
+  function secretOf(connection: InboundConnection): string {
+    if (sealingSecret === undefined) throw orchestratorErrors.unavailable();
+    const place = secretPlace(connection);
+    try {
+      return Buffer.from(openSealed(sealingSecret, place, connection.sealedSecret)).toString();
+    } catch (err) {
+      log.error({ err, connectionId: connection.id }, 'it was sealed under another secret');
+      throw orchestratorErrors.unavailable();
+    }
+  }
+
+  return (request: PlatformRequest, needsProof: boolean): Promise<Believed> =>
+    request.attempt(request.token, async () => {
+      const connection = await requireConnection(request);
+      const { header } = PLATFORMS[connection.provider];
+      const proof = needsProof
+        ? readProof(connection.provider, request.headers, clock.now())
+        : NO_PROOF;
+      if (proof === undefined) throw orchestratorErrors.badSignature(header);
+      const bytes = await request.readBody();
+      if (needsProof && !proof(bytes, secretOf(connection))) {
+        throw orchestratorErrors.badSignature(header);
+      }
+      return { connection, bytes };
+    });
+}
