@@ -101,7 +101,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const status = createStatusBoard({ ...chain, clock, health });
   const pays = chain.rpc !== undefined && accounts.wallets !== undefined;
   const capabilities = { ...CAPABILITIES, telephony: phone.hasPhone, x402Facilitator: pays };
-  const reports = buildReports(world, teardown);
+  const reports = buildReports(world, requests, teardown);
   const orchestrators = buildOrchestrators(world, parts, accounts);
   const grouped = { ...webhooks, ...kept, ...phone, ...reports, ...orchestrators };
   const own = { ...grouped, health, status, capabilities };

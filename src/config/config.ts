@@ -62,6 +62,7 @@ function assemble(env: z.output<typeof Environment>) {
     jwtSecret: env.JWT_SECRET,
     apiKeyHmacSecret: env.API_KEY_HMAC_SECRET,
     adminApiKey: env.ADMIN_API_KEY,
+    metricsToken: metricsTokenOf(env),
     providerKeySecret: env.PROVIDER_KEY_SECRET,
     responseDays: env.RESPONSE_DAYS,
     chain: assembleChain(env),
@@ -152,6 +153,13 @@ function keepChainNumbers(env: z.output<typeof Environment>): void {
       throw new ConfigError(`Invalid ${name} "${set}": production keeps ${value}`);
     }
   }
+}
+
+/** Returns the token for metrics. Throws ConfigError for the admin key, which would let every collector move money. */
+function metricsTokenOf(env: z.output<typeof Environment>): string | undefined {
+  const token = env.METRICS_TOKEN;
+  if (token === undefined || token !== env.ADMIN_API_KEY) return token;
+  throw new ConfigError('METRICS_TOKEN must differ from ADMIN_API_KEY');
 }
 
 function requireSecrets(env: z.output<typeof Environment>): void {

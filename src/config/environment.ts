@@ -104,6 +104,12 @@ export const SECTIONS = {
       unset: 'made at first start',
       requiredInProduction: true,
     }),
+    METRICS_TOKEN: optional(z.string().min(16, 'must have at least 16 characters')).meta({
+      description:
+        'Reads `/metrics` and nothing else, as `Authorization: Bearer`. It differs from `ADMIN_API_KEY`.',
+      takes: 'at least 16 characters',
+      unset: 'only the admin key reads metrics',
+    }),
     PROVIDER_KEY_SECRET: optional(z.string().min(32, 'must have at least 32 characters')).meta({
       description:
         'Seals the provider keys that developers store, the signing secrets of their webhooks and the responses that are kept. After a change they are unreadable: keys are stored anew, secrets rotated.',

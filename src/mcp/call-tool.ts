@@ -90,8 +90,8 @@ const askingFor =
     signal: AbortSignal,
     onAnswer: (answer: RouteAnswer) => void,
   ): AskTool =>
-  async (route, { body, maxBytes = MCP_LIMITS.answerBytes } = {}) => {
-    const told = await ask({ route, body, idempotencyKey: key, signal });
+  async (route, { body, maxBytes = MCP_LIMITS.answerBytes, query } = {}) => {
+    const told = await ask({ route, body, query, idempotencyKey: key, signal });
     const answer = await readAnswer(told.answer, maxBytes, signal);
     onAnswer(answer);
     // The result is built and serialized in one turn of the event loop. A long answer gets a new turn for that.

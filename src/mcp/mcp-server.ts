@@ -24,6 +24,7 @@ import { balance } from './tools/balance.ts';
 import { callVendor } from './tools/call-vendor.ts';
 import { estimate } from './tools/estimate.ts';
 import { createMemoryTools } from './tools/memory.ts';
+import { REPORT_TOOLS } from './tools/reports.ts';
 import { speak } from './tools/speak.ts';
 import { think } from './tools/think.ts';
 import { transcribe } from './tools/transcribe.ts';
@@ -50,6 +51,7 @@ export const createTools = (memory: Memory | undefined): readonly Tool[] => [
   speak,
   transcribe,
   think,
+  ...REPORT_TOOLS,
   ...(memory === undefined ? [] : createMemoryTools(memory)),
 ];
 

@@ -10,7 +10,11 @@ import type { RouteAnswer } from './route-answer.ts';
  */
 export type AskTool = (
   route: AnyRoute,
-  options?: { readonly body?: unknown; readonly maxBytes?: number },
+  options?: {
+    readonly body?: unknown;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly maxBytes?: number;
+  },
 ) => Promise<RouteAnswer>;
 
 /** Thrown when a route refused a tool's request. */

@@ -149,6 +149,26 @@ const once = <T>(
   then: (value: T) => Promise<void> | undefined,
 ): Promise<void> | undefined => (value instanceof Promise ? value.then(then) : then(value));
 
+/** A bucket that counts requests of one caller, and the kind of routes that take from it. */
+export type CallerBucket = {
+  readonly kind: Exclude<RateLimit, 'none' | 'ip'> | 'byok';
+  readonly name: string;
+  readonly perMinute: number;
+};
+
+const CALLER_KINDS = ['key', 'try', 'search', 'gateway', 'proxy', 'ledger', 'control'] as const;
+
+/** Returns the buckets that requests of a caller take from. */
+export function bucketsOfCaller(caller: Caller, limits: RateLimits): readonly CallerBucket[] {
+  const buckets = CALLER_KINDS.map((kind) => {
+    const route = { path: '', credential: '', rateLimit: kind };
+    return [kind, bucketOf({ route, clientAddress: () => '' }, caller, limits)] as const;
+  });
+  return [...buckets, ['byok', byokBucket(caller, limits)] as const].flatMap(([kind, bucket]) =>
+    bucket === undefined ? [] : [{ kind, name: bucket.name, perMinute: bucket.perMinute }],
+  );
+}
+
 /** Returns the bucket of a request. Management routes count per developer key, or per account when there is no key. */
 function bucketOf(request: RatedRequest, caller: Caller, limits: RateLimits): Bucket | undefined {
   const { rateLimit, credential } = request.route;

@@ -19,6 +19,12 @@ export interface RateLimiter {
   take(bucket: string, perMinute: number): Allowance | Promise<Allowance>;
 }
 
+/** Reads the counts of requests without taking a token. */
+export interface RateReader {
+  /** Returns what this process knows of a bucket. A bucket without requests in this minute is full. */
+  peek(bucket: string, perMinute: number): Pick<Allowance, 'remaining' | 'resetAtSec'>;
+}
+
 type Window = { startedMs: number; taken: number };
 
 /**

@@ -3,7 +3,7 @@ import type { Log } from '../kernel/log.ts';
 import { RecentMap } from '../kernel/recent-map.ts';
 import { answerWithin } from '../platform/postgres/transient.ts';
 import { RATE_LIMITS } from './limits.ts';
-import { type Allowance, allowanceOf, type RateLimiter } from './rate-limit.ts';
+import { type Allowance, allowanceOf, type RateLimiter, type RateReader } from './rate-limit.ts';
 import type { RateWindows } from './rate-store.ts';
 import { TokenShare } from './token-share.ts';
 
@@ -25,7 +25,7 @@ export function createSharedRateLimiter(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly capacity?: number;
-}): RateLimiter {
+}): RateLimiter & RateReader {
   const { clock, capacity = RATE_LIMITS.window.counted } = deps;
   const buckets = new RecentMap<string, Bucket>(capacity);
   const allowance = ({ share }: Bucket, allowed: boolean, nowMs: number): Allowance => {
@@ -55,6 +55,15 @@ export function createSharedRateLimiter(deps: {
       }
       if (allowed === undefined || bucket.share.isLow) claims.ask(bucket);
       return allowance(bucket, allowed ?? bucket.share.takeAlone(nowMs), nowMs);
+    },
+    peek(name, perMinute) {
+      const nowMs = clock.monotonicMs();
+      const share = buckets.get(name)?.share;
+      if (share === undefined || nowMs >= share.endsMs) {
+        return { remaining: perMinute, resetAtSec: Math.ceil(clock.now() / 1_000) };
+      }
+      const { endsMs, limit, remaining } = share;
+      return allowanceOf(clock, { allowed: true, limit, remaining, leftMs: endsMs - nowMs });
     },
   };
 }

@@ -4,6 +4,29 @@ export const REPORT_LIMITS = {
   rows: 1_000,
   /** Days of one series, and so the rows of a report by day. */
   days: 4_000,
+  /** Days of one report that a caller names. */
+  window: { usual: 30, most: 90 },
+  activity: {
+    page: { usual: 50, most: 100 },
+    /** Rows that one page reads in search of the rows of one key. */
+    scanned: 5_000,
+  },
+  /** Charges in a CSV export. */
+  csvRows: 10_000,
+  export: {
+    /** Rows that are read at a time, and rows that are written in one turn of the event loop. */
+    rowsPerQuery: 500,
+    rowsPerTurn: 50,
+    /** Exports that run at a time: of one account, and in this process. */
+    perAccount: 1,
+    perProcess: 8,
+    /** Time after which an export is ended, however slowly its client reads. */
+    lifeMs: 3_600_000,
+  },
+  refusalPage: { usual: 50, most: 200 },
+  search: { textChars: 256, resultsPerKind: 5 },
+  toolCall: { bodyBytes: 4_096, nameChars: 128, codeChars: 128, durationMs: 86_400_000 },
+  reputation: { leastCharges: 20 },
   rollUp: {
     everyMs: 2_000,
     /** Agents that one statement looks through for charges behind their cursors. */

@@ -12,16 +12,21 @@ import { adminLiftSuspensions } from './admin/telephony-suspensions/lift-all.ts'
 import { adminListSuspensions } from './admin/telephony-suspensions/list.ts';
 import { adminSuspendTelephony } from './admin/telephony-suspensions/suspend.ts';
 import { reportOutcome } from './agents/actions/outcome.ts';
+import { ownActivity } from './agents/activity.ts';
 import { agentBalance } from './agents/balance.ts';
 import { closeSelf } from './agents/close.ts';
+import { ownCoverage } from './agents/coverage.ts';
 import { creditRemaining } from './agents/credit-remaining.ts';
 import { createCreditThreshold } from './agents/credit-thresholds/create.ts';
 import { deleteCreditThreshold } from './agents/credit-thresholds/delete.ts';
 import { listCreditThresholds } from './agents/credit-thresholds/list.ts';
 import { syncLedger } from './agents/ledger/sync.ts';
 import { loanState } from './agents/loan-state.ts';
+import { ownReputation } from './agents/reputation.ts';
 import { reservationDetail } from './agents/reservations/detail.ts';
+import { spendSummary } from './agents/spend-summary.ts';
 import { listTransactions } from './agents/transactions.ts';
+import { ownUsageSummary } from './agents/usage/summary.ts';
 import { speech } from './audio/speech.ts';
 import { createTranscription } from './audio/transcriptions.ts';
 import { grantToken } from './auth/grant.ts';
@@ -59,8 +64,10 @@ import { createDocumentJob } from './doc/create.ts';
 import { readDocumentJob } from './doc/read.ts';
 import { embeddings } from './embeddings.ts';
 import { estimate } from './estimate.ts';
+import { reportToolCall } from './events/tool-call.ts';
 import { health } from './health.ts';
 import { sellLanguage } from './lid.ts';
+import { callerLimits } from './limits.ts';
 import { listenToFile } from './listen/transcribe.ts';
 import { controlMediaSession, createMediaSession, readMediaSession } from './live/media.ts';
 import { proxiedChat } from './llm/chat/completions.ts';
@@ -217,6 +224,13 @@ export const ROUTES = [
   createDocumentJob,
   readDocumentJob,
   playgroundVendors,
+  spendSummary,
+  ownActivity,
+  ownUsageSummary,
+  ownCoverage,
+  ownReputation,
+  reportToolCall,
+  callerLimits,
   capabilities,
   openapi,
   metrics,

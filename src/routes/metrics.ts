@@ -1,11 +1,11 @@
 import { ok, route } from '../http/route/route.ts';
 import type { MetricsRegistry } from '../http/server/metrics.ts';
 
-/** Reports metrics for Prometheus, behind the admin key because they reveal the volume of business. */
+/** Reports metrics for Prometheus, behind a token of their own because they reveal the volume of business. */
 export const metrics = route<{ metrics: Pick<MetricsRegistry, 'render' | 'contentType'> }>()({
   method: 'GET',
   path: '/metrics',
-  credential: 'admin',
+  credential: 'metrics',
   summary: 'Measurements in the Prometheus text form',
 
   async handle({ services }) {

@@ -47,6 +47,10 @@ const TOOLS = [
   'speak',
   'transcribe',
   'think',
+  'get_activity',
+  'get_usage_summary',
+  'get_coverage_score',
+  'get_agent_reputation',
   'remember',
   'recall',
 ];

@@ -96,6 +96,7 @@ export const fakeCredentials: Credentials = {
     throw credentialErrors.invalidJwt();
   },
   isAdminKey: (key) => key === KEYS.admin,
+  isMetricsToken: () => false,
 };
 
 /** Credentials of an edge where every key of an agent is the key of this one. */

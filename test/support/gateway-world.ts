@@ -183,5 +183,6 @@ function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
     signature: () => Promise.reject(new Error('no signatures here')),
     session: () => Promise.reject(new Error('no sessions here')),
     isAdminKey: () => false,
+    isMetricsToken: () => false,
   };
 }

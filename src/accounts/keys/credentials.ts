@@ -21,7 +21,11 @@ const AGENT_KEY = new RegExp(`^${BRAND.agentKeyPrefix}[0-9a-f]{64}$`);
 type Deps = {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly secrets: { readonly apiKeyHmac: string; readonly adminKey: string | undefined };
+  readonly secrets: {
+    readonly apiKeyHmac: string;
+    readonly adminKey: string | undefined;
+    readonly metricsToken?: string | undefined;
+  };
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly signatures: WalletSignatures;
@@ -90,6 +94,9 @@ export function createCredentials(deps: Deps) {
 
     isAdminKey: (key: string): boolean =>
       secrets.adminKey !== undefined && sameSecret(key, secrets.adminKey),
+
+    isMetricsToken: (key: string): boolean =>
+      secrets.metricsToken !== undefined && sameSecret(key, secrets.metricsToken),
 
     /** Drops cached keys that a notice is about. To be subscribed to the invalidations. */
     forget: (notice: Notice): void => agentKeys.forget(notice),

@@ -92,7 +92,11 @@ export function buildAccounts(
       sessions,
       keyUse,
       clientSecrets,
-      secrets: { apiKeyHmac: settings.apiKeyHmacSecret, adminKey: settings.adminApiKey },
+      secrets: {
+        apiKeyHmac: settings.apiKeyHmacSecret,
+        adminKey: settings.adminApiKey,
+        metricsToken: settings.metricsToken,
+      },
       signatures: createWalletSignatures({ clock, rpc: openRpc, log }),
     }),
     services: {

@@ -118,7 +118,9 @@ export function createAuthenticate(deps: Deps): Authenticate {
       if (demand.isProbe !== true) strangers.admitAnonymous(asking);
       return ANONYMOUS;
     }
-    if (demand.credential === 'admin') return admin(deps, asking);
+    if (demand.credential === 'admin' || demand.credential === 'metrics') {
+      return operator(deps, demand.credential, asking);
+    }
     if (demand.credential === 'carrier') return { caller: new CarrierCaller() };
     if (demand.credential === 'platform') return platform(deps, asking);
 
@@ -231,11 +233,19 @@ const isForeignKey = (presented: Presented): boolean =>
 
 /**
  * Compares the key before it counts a failure: a comparison costs next to nothing, and no stranger can lock the operator out.
+ * The token for metrics opens routes of the credential `metrics` alone.
  */
-function admin({ credentials, strangers }: Deps, asking: Asking): Authenticated {
+function operator(
+  { credentials, strangers }: Deps,
+  credential: 'admin' | 'metrics',
+  asking: Asking,
+): Authenticated {
   const { headers } = asking.request;
   const key = headers.get('x-admin-key') ?? bearerToken(headers.get('authorization'));
   if (key !== undefined && credentials.isAdminKey(key)) return { caller: { kind: 'admin' } };
+  if (credential === 'metrics' && key !== undefined && credentials.isMetricsToken(key)) {
+    return { caller: { kind: 'metrics' } };
+  }
   strangers.countFailure(asking);
   throw adminErrors.unauthorized(key === undefined ? 'missing' : 'wrong');
 }

@@ -28,4 +28,6 @@ export interface Credentials {
    */
   session(token: string): Promise<{ caller: DeveloperCaller; renewedToken?: string }>;
   isAdminKey(key: string): boolean;
+  /** Returns true for the token that reads metrics and nothing else. */
+  isMetricsToken(key: string): boolean;
 }

@@ -33,7 +33,7 @@ export function createAskAs(
   counted: { openRequests: number },
 ): AskAs {
   const { clock, log } = deps;
-  const ask: AskAs = ({ body, caller, idempotencyKey, onOver, route, signal, workId }) => {
+  const ask: AskAs = ({ body, caller, idempotencyKey, onOver, query, route, signal, workId }) => {
     const requestId = deps.requestId(undefined);
     const headers = new Map<string, string>();
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
@@ -45,7 +45,7 @@ export function createAskAs(
       request: {
         method: route.method,
         path: route.path,
-        query: '',
+        query: new URLSearchParams(query).toString(),
         headers,
         doubledHeader: undefined,
         framing: 'length',

@@ -28,7 +28,7 @@ export function exchangeWithin(outer: Exchange, call: RouteCall): Exchange {
     request: {
       method: route.method,
       path: route.path,
-      query: '',
+      query: new URLSearchParams(call.query).toString(),
       headers,
       doubledHeader: undefined,
       framing: 'length',

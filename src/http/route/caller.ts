@@ -49,6 +49,8 @@ export type AgentCaller = {
 };
 
 export type AdminCaller = { readonly kind: 'admin' };
+/** A collector of metrics, which may read them and do nothing else. */
+export type MetricsCaller = { readonly kind: 'metrics' };
 export type NoCaller = { readonly kind: 'none' };
 
 /**
@@ -85,6 +87,7 @@ export type CallerOf = {
   agent: AgentCaller;
   any: DeveloperCaller | AgentCaller;
   admin: AdminCaller;
+  metrics: AdminCaller | MetricsCaller;
   carrier: CarrierCaller;
   platform: PlatformCaller;
 };

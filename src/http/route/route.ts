@@ -85,6 +85,8 @@ export type Context<Services, C extends Credential, P, Q, B> = {
 
 export type RouteCall = {
   readonly route: AnyRoute;
+  /** Parameters of the query. */
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** JSON body that is parsed already. */
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;

@@ -265,6 +265,7 @@ const SECURITY_SCHEMES = {
   walletTimestamp: apiKey('header', 'X-Timestamp'),
   session: apiKey('cookie', 'svc_session'),
   adminKey: apiKey('header', 'X-Admin-Key'),
+  metricsToken: { type: 'http', scheme: 'bearer', description: 'The token for metrics' },
 } as const;
 
 const securityOf = ({ credential, keyHeader }: AnyRoute): readonly Json[] => {
@@ -282,6 +283,7 @@ const SECURITY: Readonly<Record<Credential, readonly Json[]>> = {
   agent: [{ agentKey: [] }],
   any: [{ agentKey: [] }, ...MANAGEMENT],
   admin: [{ adminKey: [] }],
+  metrics: [{ metricsToken: [] }, { adminKey: [] }],
   carrier: [],
   platform: [],
 };

@@ -1,11 +1,13 @@
 import { agentAllowlistMode } from '../controls/allowlist-mode.ts';
 import { agentPolicies, teamPolicies } from '../controls/policies.ts';
 import { agentSpendLimit } from '../controls/spend-limit.ts';
+import { listActivity } from './activity.ts';
 import { listActions } from './agents/actions/list.ts';
 import { reportOutcomeAsOwner } from './agents/actions/outcome.ts';
 import { agentCallRecording } from './agents/calls/recording.ts';
 import { agentCallReport } from './agents/calls/report.ts';
 import { closeAgent } from './agents/close.ts';
+import { agentCoverage } from './agents/coverage.ts';
 import { createAgent } from './agents/create.ts';
 import { agentDetail } from './agents/detail.ts';
 import { agentFunding } from './agents/funding.ts';
@@ -29,6 +31,7 @@ import { testRingNumber } from './agents/numbers/test-ring.ts';
 import { agentNumberUsage } from './agents/numbers/usage.ts';
 import { preBorrow } from './agents/pre-borrow.ts';
 import { renewAgentDelegation } from './agents/renew-delegation.ts';
+import { agentReputation } from './agents/reputation.ts';
 import { resolveAgentSpend } from './agents/resolve.ts';
 import { agentsRollup } from './agents/rollup.ts';
 import { readSelfServiceLock } from './agents/self-service-lock/read.ts';
@@ -37,11 +40,17 @@ import { setAgentStatus } from './agents/status.ts';
 import { changeVoice } from './agents/voice/change.ts';
 import { changeVoiceByPost } from './agents/voice/change-by-post.ts';
 import { readVoice } from './agents/voice/read.ts';
+import { analyticsSummary } from './analytics/summary.ts';
 import { logout } from './auth/logout.ts';
 import { verifyWallet } from './auth/verify.ts';
 import { developerBalances } from './balances.ts';
+import { billingExport } from './billing/export.ts';
+import { billingInvoice } from './billing/invoice.ts';
+import { billingMonthToDate } from './billing/mtd.ts';
 import { recentCharges } from './charges/recent.ts';
+import { fleetCoverage } from './coverage.ts';
 import { listEvents } from './events.ts';
+import { exportEverything } from './export.ts';
 import { gatewayModels } from './gateway/models.ts';
 import { createDeveloperKey } from './keys/create.ts';
 import { listDeveloperKeys } from './keys/list.ts';
@@ -52,6 +61,7 @@ import { connectOrchestrator } from './orchestrators/create.ts';
 import { listOrchestrators } from './orchestrators/list.ts';
 import { removeOrchestrator } from './orchestrators/remove.ts';
 import { rotateOrchestrator } from './orchestrators/rotate.ts';
+import { groupedLedger } from './ledger.ts';
 import { addDoNotCall } from './phone/do-not-call/add.ts';
 import { listDoNotCall } from './phone/do-not-call/list.ts';
 import { removeDoNotCall } from './phone/do-not-call/remove.ts';
@@ -63,6 +73,10 @@ import { listProviderKeys } from './provider-keys/list.ts';
 import { removeProviderKey } from './provider-keys/remove.ts';
 import { setProviderKey } from './provider-keys/set.ts';
 import { toggleProviderKey } from './provider-keys/toggle.ts';
+import { listRefusals } from './refusals.ts';
+import { searchAccount } from './search.ts';
+import { spendSeries } from './spend-series.ts';
+import { usageSummary } from './usage/summary.ts';
 import { deliveryDetail } from './webhook-deliveries/detail.ts';
 import { listDeliveries } from './webhook-deliveries/list.ts';
 import { changeWebhook } from './webhooks/change.ts';
@@ -176,4 +190,18 @@ export const DEVELOPER_ROUTES = [
   rotateOrchestrator,
   changeOrchestrator,
   removeOrchestrator,
+  listActivity,
+  spendSeries,
+  usageSummary,
+  analyticsSummary,
+  fleetCoverage,
+  agentCoverage,
+  groupedLedger,
+  agentReputation,
+  billingMonthToDate,
+  billingInvoice,
+  billingExport,
+  exportEverything,
+  listRefusals,
+  searchAccount,
 ] as const;

@@ -17,6 +17,7 @@ of both. The WebSockets are in [sockets.md](api-behaviour/sockets.md), and what 
 | management | a developer key \`svc_live_…\`, a wallet signature or a session |
 | signature | a wallet signature |
 | admin | \`X-Admin-Key\` |
+| metrics | \`Authorization: Bearer\` with \`METRICS_TOKEN\`, or \`X-Admin-Key\` |
 | any | any of them |
 | carrier | the carrier's signature of the whole request |
 | platform | the token in the path, and the voice platform's signature of the body |

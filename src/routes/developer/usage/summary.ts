@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { ok, route } from '../../../http/route/route.ts';
+import { type AccountReports, USAGE_WINDOWS } from '../../../reports/account/account-reports.ts';
+import { readName } from '../../../reports/read-window.ts';
+import { UsageSummary } from './usage-shape.ts';
+
+/** Returns the calls of the last days, how many failed, and how often a limit refused one. */
+export const usageSummary = route<{ reports: AccountReports }>()({
+  method: 'GET',
+  path: '/v1/developer/usage/summary',
+  credential: 'management',
+  summary: 'Calls, failures and refusals of the last days',
+  query: z.object({ window: z.string().optional() }),
+  response: UsageSummary,
+
+  async handle({ caller, query, services }) {
+    const window = readName('window', query.window, USAGE_WINDOWS, '7d');
+    return ok(await services.reports.usageSummary(caller.accountId, window));
+  },
+});
