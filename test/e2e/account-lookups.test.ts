@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FundedAgent } from '../../src/app/commands/demo/fund-agent.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { CallerLimits } from '../../src/reports/caller-limits/caller-limits.ts';
+import { exportAccount } from '../../src/reports/export/export-account.ts';
 import { REPORT_LIMITS } from '../../src/reports/limits.ts';
+import { createRefusalReports } from '../../src/reports/refusals/refusal-reports.ts';
+import type { Reputations } from '../../src/reports/reputation/reputation.ts';
+import type { Search } from '../../src/reports/search/search.ts';
 import { connectModern } from '../support/mcp-client.ts';
 import {
   type Ask,
@@ -9,6 +15,7 @@ import {
   type Developer,
   newDeveloper,
   startWorld,
+  type Told,
   type WholeWorld,
 } from '../support/whole-world.ts';
 
@@ -99,7 +106,7 @@ describe('the search of an account', () => {
   const find = async (q: string, headers = owner) => {
     const told = await to(`/v1/developer/search?q=${encodeURIComponent(q)}`, { headers });
     expect(told.status).toBe(200);
-    return (told.body.results as { kind: string; id: string }[]).map(
+    return (told.body as Awaited<ReturnType<Search['find']>>).results.map(
       ({ id, kind }) => `${kind} ${id}`,
     );
   };
@@ -207,17 +214,43 @@ describe('the export of an account', () => {
   });
 });
 
+describe('the reader of an export', () => {
+  it('an export reads a page when its reader takes it, and nothing when its reader has left', async () => {
+    const { sql } = world;
+    const [row] = await sql<{ account: string }[]>`
+      select account_id as account from agents where id = ${agent.agentId}`;
+    let queries = 0;
+    const counting = new Proxy(sql, {
+      apply(target, self, args) {
+        if (Array.isArray(args[0]) && 'raw' in args[0]) queries += 1;
+        return Reflect.apply(target, self, args);
+      },
+    });
+    const refusalReports = createRefusalReports({ sql });
+    const deps = { sql: counting, clock: systemClock, refusalReports };
+    const lines = exportAccount(deps, row?.account ?? '');
+    await lines.next();
+    expect(queries).toBe(0);
+    let taken = 0;
+    for await (const line of lines) {
+      taken += 1;
+      if (line.toString().includes('"type":"charge"')) break;
+    }
+    const before = queries;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([taken > 0, queries]).toEqual([true, before]);
+  });
+});
+
 describe('what binds a caller', () => {
+  const limitsOf = ({ body }: Told) => (body as Awaited<ReturnType<CallerLimits['read']>>).limits;
+
   it('the limits of an agent and of a developer name what is left of each', async () => {
-    const own = (await asAgent('/v1/limits')).body.limits as {
-      id: string;
-      limit: number;
-      remaining: number;
-    }[];
+    const own = limitsOf(await asAgent('/v1/limits'));
     const used = own.find(({ id }) => id === 'control_requests');
     expect(used?.remaining).toBeLessThan(used?.limit ?? 0);
     expect(own.find(({ id }) => id === 'agent_keys')).toMatchObject({ limit: 5, remaining: 4 });
-    const told = (await to('/v1/limits')).body.limits as { id: string }[];
+    const told = limitsOf(await to('/v1/limits'));
     expect(told.find(({ id }) => id === 'agents')).toMatchObject({
       limit: 5,
       remaining: 4,
@@ -266,8 +299,9 @@ describe('the reputation of an agent', () => {
     ]);
     await world.sql`insert into spend_totals (agent_id, day, model, rail, calls, failed, cost_raw)
       values (${young.agentId}, current_date, 'm', '', 40, 10, 1)`;
-    const { computedAt, ...own } = (await to('/v1/agents/reputation', { headers: key })).body;
-    expect(Date.parse(String(computedAt))).toBeGreaterThan(0);
+    const read = await to('/v1/agents/reputation', { headers: key });
+    const { computedAt, ...own } = read.body as Awaited<ReturnType<Reputations['read']>>;
+    expect(Date.parse(computedAt)).toBeGreaterThan(0);
     // 40 · 0.75 settled + 20 · 0.75 in place of outcomes + 15 funded + 0 of age + 10 of standing.
     expect(own).toEqual({
       score: 70,

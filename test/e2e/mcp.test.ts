@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HTTP_LIMITS } from '../../src/http/limits.ts';
 import { MCP_LIMITS } from '../../src/mcp/limits.ts';
+import { REPORT_TOOLS } from '../../src/mcp/tools/reports.ts';
 import {
   type AwareAgent,
   type AwareWorld,
@@ -47,10 +48,7 @@ const TOOLS = [
   'speak',
   'transcribe',
   'think',
-  'get_activity',
-  'get_usage_summary',
-  'get_coverage_score',
-  'get_agent_reputation',
+  ...REPORT_TOOLS.map(({ name }) => name),
   'remember',
   'recall',
 ];

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AccountReports } from '../../src/reports/account/account-reports.ts';
+import type { analyticsOf } from '../../src/reports/account/analytics.ts';
+import type { Activity } from '../../src/reports/activity/activity.ts';
 import { randomRows, type SpendRow, sumOf, sumsBy, writeRows } from '../support/spend-rows.ts';
 import {
   type Ask,
@@ -56,17 +59,12 @@ const within = (list: readonly SpendRow[], days: number) =>
   list.filter(({ at }) => dayOf(at) >= firstOf(days));
 const thisMonth = () => counted().filter(({ at }) => dayOf(at).slice(0, 7) === today.slice(0, 7));
 
-type Row = Record<string, never> & { costRaw: string; totalRaw: string; calls: number };
+type Told<K extends keyof AccountReports> = Awaited<ReturnType<AccountReports[K]>>;
 
 describe('the reports of an account', () => {
   it('spend-series has every day of its window, and each sum is that of the rows', async () => {
     for (const days of [1, 7, 30, 90]) {
-      const told = await body<{
-        days: number;
-        series: { date: string; totalRaw: string }[];
-        byVendor: { host: string; totalRaw: string }[];
-        totals: { requests: number; declined: number; totalRaw: string };
-      }>(`/v1/developer/spend-series?days=${days}`);
+      const told = await body<Told<'spendSeries'>>(`/v1/developer/spend-series?days=${days}`);
       const own = within(counted(), days);
       const byDay = sumsBy(own, ({ at }) => dayOf(at));
       expect(told.series).toHaveLength(days);
@@ -79,9 +77,7 @@ describe('the reports of an account', () => {
       expect(String(vendors)).toBe(sumOf(own));
       expect(told.byVendor.length).toBeLessThanOrEqual(9);
     }
-    const one = await body<{ totals: { totalRaw: string } }>(
-      `/v1/developer/spend-series?agentId=${agents[1]}`,
-    );
+    const one = await body<Told<'spendSeries'>>(`/v1/developer/spend-series?agentId=${agents[1]}`);
     const own = within(counted(), 30).filter(({ agentId }) => agentId === agents[1]);
     expect(one.totals.totalRaw).toBe(sumOf(own));
   });
@@ -94,10 +90,7 @@ describe('the reports of an account', () => {
       agent: ({ agentId }) => String(agentId),
     };
     for (const [groupBy, keyOf] of Object.entries(keys)) {
-      const told = await body<{
-        totalRaw: string;
-        rows: (Row & { key: string; tagged: boolean })[];
-      }>(`/v1/developer/ledger?groupBy=${groupBy}&days=90`);
+      const told = await body<Told<'ledger'>>(`/v1/developer/ledger?groupBy=${groupBy}&days=90`);
       const sums = sumsBy(rows, keyOf);
       expect(told.totalRaw).toBe(sumOf(rows));
       const listed = told.rows.reduce((sum, { costRaw }) => sum + BigInt(costRaw), 0n);
@@ -111,7 +104,7 @@ describe('the reports of an account', () => {
   });
 
   it('coverage divides the known spend into what could be refused and what was reported', async () => {
-    const told = await body<Record<string, unknown>>('/v1/developer/coverage?days=1000');
+    const told = await body<Told<'coverage'>>('/v1/developer/coverage?days=1000');
     const reported = rows.filter(({ source }) => source === 'guard');
     const bySource = sumsBy(rows, ({ source }) => source);
     expect(told).toMatchObject({
@@ -130,7 +123,7 @@ describe('the reports of an account', () => {
       },
       dark: 'unknown',
     });
-    const listed = told.bySource as { source: string; class: string; costRaw: string }[];
+    const listed = told.bySource;
     expect(new Map(listed.map(({ costRaw, source }) => [source, costRaw]))).toEqual(bySource);
     expect(listed.filter((each) => each.class === 'reconciled')).toMatchObject([
       { source: 'guard' },
@@ -149,7 +142,7 @@ describe('the reports of an account', () => {
       ['30d', firstOf(30)],
       ['all', ''],
     ] as const) {
-      const told = await body<{ agents: number; totals: { x402: Record<string, unknown> } }>(
+      const told = await body<Awaited<ReturnType<typeof analyticsOf>>>(
         `/v1/developer/analytics/summary?window=${window}`,
       );
       const own = counted().filter(({ at }) => dayOf(at) >= since);
@@ -161,11 +154,9 @@ describe('the reports of an account', () => {
         pendingCount: own.filter(({ pending }) => pending).length,
       });
     }
-    const told = await body<{
-      totals: { x402: { count: number; volumeRaw: string; p99LatencyMs: number } };
-      timeSeries: { volumeRaw: string }[];
-      topEndpoints: { host: string; successRate: number }[];
-    }>('/v1/developer/analytics/summary');
+    const told = await body<Awaited<ReturnType<typeof analyticsOf>>>(
+      '/v1/developer/analytics/summary',
+    );
     const lately = counted().filter(({ at }) => at.getTime() > Date.now() - DAY_MS);
     expect(Math.abs(told.totals.x402.count - lately.length)).toBeLessThanOrEqual(1);
     const series = told.timeSeries.reduce((sum, { volumeRaw }) => sum + BigInt(volumeRaw), 0n);
@@ -177,10 +168,8 @@ describe('the reports of an account', () => {
   });
 
   it('the month to date, the invoice and the CSV have one sum, and it is that of the rows', async () => {
-    const month = await body<{ totalRaw: string; byVendor: Row[]; byAgent: Row[] }>(
-      '/v1/developer/billing/mtd',
-    );
-    const sum = (list: Row[]) =>
+    const month = await body<Told<'monthToDate'>>('/v1/developer/billing/mtd');
+    const sum = (list: readonly { readonly costRaw: string }[]) =>
       String(list.reduce((all, { costRaw }) => all + BigInt(costRaw), 0n));
     expect([month.totalRaw, sum(month.byVendor), sum(month.byAgent)]).toEqual(
       Array(3).fill(sumOf(thisMonth())),
@@ -240,11 +229,7 @@ describe('the reports of an account', () => {
 });
 
 describe('activity', () => {
-  type Page = {
-    events: { id: string; timestamp: string; status: string; amountRaw: string }[];
-    nextCursor: string | null;
-    hasMore: boolean;
-  };
+  type Page = Awaited<ReturnType<Activity['page']>>;
   const readAll = async (query: string): Promise<Page['events']> => {
     const events: Page['events'] = [];
     let cursor: string | null = null;
@@ -264,7 +249,7 @@ describe('activity', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const times = all.map(({ timestamp }) => timestamp);
     expect(times).toEqual([...times].sort().reverse());
-    const total = all.reduce((sum, { amountRaw }) => sum + BigInt(amountRaw), 0n);
+    const total = all.reduce((sum, { amountRaw }) => sum + BigInt(amountRaw ?? 0), 0n);
     expect(String(total)).toBe(sumOf(counted()));
     expect(await readAll('limit=7&type=x402_call')).toEqual(all);
     const [since, until] = [firstOf(20), firstOf(10)];

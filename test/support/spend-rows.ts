@@ -68,6 +68,10 @@ export async function writeRows(sql: Sql, rows: readonly SpendRow[]): Promise<vo
     } else if (row.source === 'guard') {
       await sql`insert into reconciled_events (agent_id, digest, at, kind, model_or_tool, cost_raw)
         values (${row.agentId}, ${`d-${nth}`}, ${row.at}, 'llm', 'm', ${String(row.costRaw)})`;
+      await sql`insert into reconciled_changes (agent_id, day, source, host, customer, task, calls,
+          cost_raw)
+        values (${row.agentId}, (${row.at}::timestamptz at time zone 'UTC')::date, 'guard', '', '', '', 1,
+          ${String(row.costRaw)})`;
     } else {
       await sql`insert into charges (agent_id, posting_id, target_url, target_host, method, status,
           cost_raw, rail, usage, task_id, customer_id, session_id, latency_ms, created_at)

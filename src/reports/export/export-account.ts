@@ -4,8 +4,10 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { REPORT_LIMITS } from '../limits.ts';
 import { findOwnAgents } from '../own-agents-store.ts';
 import type { RefusalReports } from '../refusals/refusal-reports.ts';
+import { ACCOUNT_SECTIONS } from './account-sections.ts';
+import { AGENT_SECTIONS } from './agent-sections.ts';
 import { findPage, type Place, type Row } from './export-store.ts';
-import { ACCOUNT_SECTIONS, AGENT_SECTIONS, type Section } from './sections.ts';
+import type { Section } from './section.ts';
 
 type Deps = {
   readonly sql: Sql;

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
-import type { KeyType, Section } from './sections.ts';
+import type { KeyType, Section } from './section.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
