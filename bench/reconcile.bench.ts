@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildReconciler } from '../src/app/build/build-reconciler.ts';
+import { buildReconciler } from '../src/app/build/payments/build-reconciler.ts';
 import { CONFIG_LIMITS } from '../src/config/limits.ts';
 import { sleep, systemClock } from '../src/kernel/clock.ts';
 import { silentLog } from '../src/kernel/log.ts';

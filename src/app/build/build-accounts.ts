@@ -1,3 +1,5 @@
+import type { Agent } from '../../accounts/agents/agent.ts';
+import { giveWelcomeCredit } from '../../accounts/agents/welcome-credit.ts';
 import { createAccounts } from '../../accounts/developers/accounts.ts';
 import { createSessions } from '../../accounts/developers/session.ts';
 import { createClientSecrets } from '../../accounts/keys/client-secrets.ts';
@@ -28,8 +30,8 @@ import { createSpendStateReader } from '../../spend/limits/spend-state.ts';
 import { createControls } from '../../spend/policies/controls.ts';
 import type { ChainParts } from './build-chain.ts';
 import type { LedgerParts } from './build-ledger.ts';
-import { buildPayouts } from './build-payouts.ts';
 import { openWallets } from './open-wallets.ts';
+import { buildPayouts } from './payments/build-payouts.ts';
 import type { World } from './world.ts';
 
 export type AccountParts = ReturnType<typeof buildAccounts>;
@@ -63,6 +65,9 @@ export function buildAccounts(
     delegation,
     ledger,
     payouts,
+    welcome: settings.welcomeCredit
+      ? (agent: Pick<Agent, 'id' | 'accountId'>) => giveWelcomeCredit({ ledger, sql }, agent)
+      : undefined,
     invalidations,
     balances,
     spendState,

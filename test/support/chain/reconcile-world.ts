@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { buildReconciler } from '../../../src/app/build/build-reconciler.ts';
+import { buildReconciler } from '../../../src/app/build/payments/build-reconciler.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { LiveLedger } from '../../../src/ledger/engine/ledger.ts';
 import { takeLease } from '../../../src/ledger/store/lease-store.ts';

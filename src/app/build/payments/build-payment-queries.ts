@@ -1,14 +1,14 @@
-import { createFunding } from '../../accounts/management/funding.ts';
-import type { Ledger } from '../../ledger/rules/ledger.ts';
-import type { Marketplace } from '../../payments/proxy/marketplace.ts';
-import type { PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
-import { createPrices } from '../../payments/quotes/prices.ts';
-import type { ReleaseDeps } from '../../payments/reconcile/release-by-chain.ts';
-import { createPayments } from '../../payments/reservations/payments.ts';
-import type { GuardedClient } from '../../platform/egress/guarded-client.ts';
-import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
-import type { ChainParts } from './build-chain.ts';
-import type { World } from './world.ts';
+import { createFunding } from '../../../accounts/management/funding.ts';
+import type { Ledger } from '../../../ledger/rules/ledger.ts';
+import type { Marketplace } from '../../../payments/proxy/marketplace.ts';
+import type { PassthroughLog } from '../../../payments/proxy/passthrough-log.ts';
+import { createPrices } from '../../../payments/quotes/prices.ts';
+import type { ReleaseDeps } from '../../../payments/reconcile/release-by-chain.ts';
+import { createPayments } from '../../../payments/reservations/payments.ts';
+import type { GuardedClient } from '../../../platform/egress/guarded-client.ts';
+import type { SpendStateReader } from '../../../spend/limits/spend-state.ts';
+import type { ChainParts } from '../build-chain.ts';
+import type { World } from '../world.ts';
 
 type Parts = Pick<ReleaseDeps, 'judge' | 'ledger' | 'eventsOf' | 'onEnd' | 'onAlarm'> & {
   readonly ledger: Pick<Ledger, 'settled'>;

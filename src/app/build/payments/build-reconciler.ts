@@ -1,39 +1,39 @@
-import type { ReservationState } from '../../../machines/reservation.ts';
-import type { Ledger } from '../../ledger/rules/ledger.ts';
-import { PAYMENT_LIMITS } from '../../payments/limits.ts';
+import type { ReservationState } from '../../../../machines/reservation.ts';
+import type { Ledger } from '../../../ledger/rules/ledger.ts';
+import { PAYMENT_LIMITS } from '../../../payments/limits.ts';
 import {
   findDonePayouts,
   findOpenPayouts,
   findPayout,
-} from '../../payments/payouts/payout-store.ts';
-import type { Payouts } from '../../payments/payouts/payouts.ts';
-import { repayVanished } from '../../payments/payouts/repay-vanished.ts';
-import { createAwaitedStore } from '../../payments/reconcile/awaited-store.ts';
-import { requireCursor } from '../../payments/reconcile/chain-cursor-store.ts';
-import type { ChainView } from '../../payments/reconcile/judge-by-chain.ts';
-import type { OnAlarm } from '../../payments/reconcile/payment-alarm.ts';
-import type { Reconciled } from '../../payments/reconcile/reconcile.ts';
+} from '../../../payments/payouts/payout-store.ts';
+import type { Payouts } from '../../../payments/payouts/payouts.ts';
+import { repayVanished } from '../../../payments/payouts/repay-vanished.ts';
+import { createAwaitedStore } from '../../../payments/reconcile/awaited-store.ts';
+import { requireCursor } from '../../../payments/reconcile/chain-cursor-store.ts';
+import type { ChainView } from '../../../payments/reconcile/judge-by-chain.ts';
+import type { OnAlarm } from '../../../payments/reconcile/payment-alarm.ts';
+import type { Reconciled } from '../../../payments/reconcile/reconcile.ts';
 import {
   createReconcilePayments,
   type ReconcilePayments,
-} from '../../payments/reconcile/reconcile-payments.ts';
-import { createAuditStore } from '../../payments/reconcile/wallet-audit-store.ts';
-import { type Audited, createWalletAuditor } from '../../payments/reconcile/wallet-auditor.ts';
-import type { Reservation } from '../../payments/reservations/reservation.ts';
+} from '../../../payments/reconcile/reconcile-payments.ts';
+import { createAuditStore } from '../../../payments/reconcile/wallet-audit-store.ts';
+import { type Audited, createWalletAuditor } from '../../../payments/reconcile/wallet-auditor.ts';
+import type { Reservation } from '../../../payments/reservations/reservation.ts';
 import {
   findLive,
   findReservation,
   findSettled,
   findWatched,
   wasGivenBack,
-} from '../../payments/reservations/reservation-store.ts';
-import { settlementEvents } from '../../payments/reservations/settlement-events.ts';
+} from '../../../payments/reservations/reservation-store.ts';
+import { settlementEvents } from '../../../payments/reservations/settlement-events.ts';
 import {
   findCredited,
   findFirstWalletMs,
   findWalletOwners,
-} from '../../payments/reservations/wallet-store.ts';
-import type { World } from './world.ts';
+} from '../../../payments/reservations/wallet-store.ts';
+import type { World } from '../world.ts';
 
 export type ReconcilerParts = {
   readonly ledger: Ledger;

@@ -1,23 +1,23 @@
-import type { ManagedWallets } from '../../accounts/wallets/managed-wallets.ts';
-import { sweepAgents } from '../../accounts/wallets/sweep-agents.ts';
-import { startWorkers, type Worker } from '../../kernel/schedule.ts';
-import type { Teardown } from '../../kernel/teardown.ts';
-import { PAYMENT_LIMITS } from '../../payments/limits.ts';
-import { findClosedWithMoney, findSurplus } from '../../payments/payouts/agent-page-store.ts';
-import { emptyClosed } from '../../payments/payouts/empty-closed.ts';
+import type { ManagedWallets } from '../../../accounts/wallets/managed-wallets.ts';
+import { sweepAgents } from '../../../accounts/wallets/sweep-agents.ts';
+import { startWorkers, type Worker } from '../../../kernel/schedule.ts';
+import type { Teardown } from '../../../kernel/teardown.ts';
+import { PAYMENT_LIMITS } from '../../../payments/limits.ts';
+import { findClosedWithMoney, findSurplus } from '../../../payments/payouts/agent-page-store.ts';
+import { emptyClosed } from '../../../payments/payouts/empty-closed.ts';
 import {
   claimPayouts,
   countOpenPayouts,
   hasOpenPayouts,
   savePayoutSubmitted,
-} from '../../payments/payouts/payout-store.ts';
-import { createPayouts, type Payouts } from '../../payments/payouts/payouts.ts';
-import { sweepSurplus } from '../../payments/payouts/sweep-surplus.ts';
-import { createChainJudge } from '../../payments/reconcile/judge-by-chain.ts';
-import { usdcDomain } from '../../x402/authorization.ts';
-import type { ChainParts } from './build-chain.ts';
-import type { LedgerParts } from './build-ledger.ts';
-import type { World } from './world.ts';
+} from '../../../payments/payouts/payout-store.ts';
+import { createPayouts, type Payouts } from '../../../payments/payouts/payouts.ts';
+import { sweepSurplus } from '../../../payments/payouts/sweep-surplus.ts';
+import { createChainJudge } from '../../../payments/reconcile/judge-by-chain.ts';
+import { usdcDomain } from '../../../x402/authorization.ts';
+import type { ChainParts } from '../build-chain.ts';
+import type { LedgerParts } from '../build-ledger.ts';
+import type { World } from '../world.ts';
 
 /**
  * Builds the payouts of USDC from agent wallets: a closed agent's balance to its developer, and amounts that no agent may claim
@@ -56,7 +56,8 @@ export function buildPayouts(
   const payDue = async () => {
     await payouts.payDue();
     const open = await countOpenPayouts(sql);
-    for (const kind of ['close', 'sweep'] as const) waiting.set(open.get(kind) ?? 0, { kind });
+    for (const kind of ['close', 'sweep', 'transfer'] as const)
+      waiting.set(open.get(kind) ?? 0, { kind });
   };
   const everyMs = reconcileSeconds * 1_000;
   const workers: Worker[] = [

@@ -1,38 +1,47 @@
-import { IDEMPOTENCY_LIMITS } from '../../idempotency/limits.ts';
-import { startWorkers, type Worker } from '../../kernel/schedule.ts';
-import type { Teardown } from '../../kernel/teardown.ts';
-import { insertEvents } from '../../ledger/store/agent-funds.ts';
-import { createPaidCalls } from '../../models/providers/x402/pay-from-wallet.ts';
-import { PAYMENT_LIMITS } from '../../payments/limits.ts';
-import type { Marketplace } from '../../payments/proxy/marketplace.ts';
-import { createPassthroughLog, type PassthroughLog } from '../../payments/proxy/passthrough-log.ts';
-import { insertPassthroughs, prunePassthroughs } from '../../payments/proxy/passthrough-store.ts';
-import type { PaymentStep } from '../../payments/proxy/payment-steps.ts';
-import { createProxy } from '../../payments/proxy/proxy.ts';
-import { refusePayment } from '../../payments/proxy/refuse-payment.ts';
-import { createCapHitReports } from '../../payments/proxy/report-cap-hits.ts';
-import { VENDOR_TIMES } from '../../payments/proxy/vendor-call.ts';
-import { createRememberedPrices } from '../../payments/quotes/remembered-prices.ts';
-import { createChainJudge } from '../../payments/reconcile/judge-by-chain.ts';
-import { createPaymentMetrics } from '../../payments/reconcile/payment-metrics.ts';
-import type { Reservation } from '../../payments/reservations/reservation.ts';
+import { IDEMPOTENCY_LIMITS } from '../../../idempotency/limits.ts';
+import { startWorkers, type Worker } from '../../../kernel/schedule.ts';
+import type { Teardown } from '../../../kernel/teardown.ts';
+import { insertEvents } from '../../../ledger/store/agent-funds.ts';
+import { createPaidCalls } from '../../../models/providers/x402/pay-from-wallet.ts';
+import { PAYMENT_LIMITS } from '../../../payments/limits.ts';
+import type { Marketplace } from '../../../payments/proxy/marketplace.ts';
+import {
+  createPassthroughLog,
+  type PassthroughLog,
+} from '../../../payments/proxy/passthrough-log.ts';
+import {
+  insertPassthroughs,
+  prunePassthroughs,
+} from '../../../payments/proxy/passthrough-store.ts';
+import type { PaymentStep } from '../../../payments/proxy/payment-steps.ts';
+import { createProxy } from '../../../payments/proxy/proxy.ts';
+import { refusePayment } from '../../../payments/proxy/refuse-payment.ts';
+import { createCapHitReports } from '../../../payments/proxy/report-cap-hits.ts';
+import { VENDOR_TIMES } from '../../../payments/proxy/vendor-call.ts';
+import { createRememberedPrices } from '../../../payments/quotes/remembered-prices.ts';
+import { createChainJudge } from '../../../payments/reconcile/judge-by-chain.ts';
+import { createPaymentMetrics } from '../../../payments/reconcile/payment-metrics.ts';
+import type { Reservation } from '../../../payments/reservations/reservation.ts';
 import {
   countLive,
   findOwner,
   findReservation,
-} from '../../payments/reservations/reservation-store.ts';
-import { settlementEvents } from '../../payments/reservations/settlement-events.ts';
-import { createDestinationGuard } from '../../platform/egress/destination-guard.ts';
-import { createGuardedClient, type GuardedClient } from '../../platform/egress/guarded-client.ts';
-import { createResolveHost } from '../../platform/egress/resolve-host.ts';
-import type { BudgetReports } from '../../spend/awareness/budget-left.ts';
-import { usdcDomain } from '../../x402/authorization.ts';
-import type { AccountParts } from './build-accounts.ts';
-import type { ChainParts } from './build-chain.ts';
-import type { LedgerParts } from './build-ledger.ts';
+} from '../../../payments/reservations/reservation-store.ts';
+import { settlementEvents } from '../../../payments/reservations/settlement-events.ts';
+import { createDestinationGuard } from '../../../platform/egress/destination-guard.ts';
+import {
+  createGuardedClient,
+  type GuardedClient,
+} from '../../../platform/egress/guarded-client.ts';
+import { createResolveHost } from '../../../platform/egress/resolve-host.ts';
+import type { BudgetReports } from '../../../spend/awareness/budget-left.ts';
+import { usdcDomain } from '../../../x402/authorization.ts';
+import type { AccountParts } from '../build-accounts.ts';
+import type { ChainParts } from '../build-chain.ts';
+import type { LedgerParts } from '../build-ledger.ts';
+import type { World } from '../world.ts';
 import { buildPaymentQueries } from './build-payment-queries.ts';
 import { buildReconciler } from './build-reconciler.ts';
-import type { World } from './world.ts';
 
 export type PaymentParts = {
   readonly accounts: Pick<AccountParts, 'wallets' | 'spendState' | 'payouts'>;
