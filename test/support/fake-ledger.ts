@@ -172,6 +172,16 @@ export function createFakeLedger(): FakeLedger {
       withdrawals.set(reference, withdrawnRaw);
       return { withdrawnRaw, isRepeat: before !== undefined, funds: fundsOf(account) };
     },
+    async transfer({ agentId, reference, amountRaw }) {
+      const account = accountOf(agentId);
+      if (withdrawals.has(reference)) return { kind: 'withdrawn', isRepeat: true };
+      if (amountRaw > account.spendableRaw) {
+        return { kind: 'insufficient', availableRaw: account.spendableRaw };
+      }
+      account.spendableRaw -= amountRaw;
+      withdrawals.set(reference, amountRaw);
+      return { kind: 'withdrawn', isRepeat: false };
+    },
     async funds(agentId) {
       const account = accounts.get(agentId);
       return account === undefined ? undefined : fundsOf(account);

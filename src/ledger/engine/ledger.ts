@@ -8,6 +8,7 @@ import {
   openVerdict,
   settleVerdict,
   shrinkVerdict,
+  transferVerdict,
   withdrawVerdict,
 } from '../rules/answer.ts';
 import type { Ledger } from '../rules/ledger.ts';
@@ -79,21 +80,13 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
         await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events, deposit }),
       );
     },
-    async withdrawAll({ agentId, reference, payout = null }) {
-      return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference, payout }));
-    },
     funds: async (agentId) => (await inbox.read(() => deps.store.load(agentId)))?.state,
     ...sessionsIn(inbox, admit),
+    ...payoutsIn(inbox),
     async advance({ agentId, holdId, move }) {
       assert(isLive(move.from) && isLive(move.to), 'what ends a payment resolves its hold');
       const resolution = await inbox.submit({ kind: 'advance', agentId, holdId, move });
       return isDone(resolution) ? 'moved' : 'lost';
-    },
-    async sweep({ agentId, payout, leastRaw }) {
-      await inbox.submit({ kind: 'sweep', agentId, payout, leastRaw });
-    },
-    async paid({ agentId, nonce, amountRaw, txHash }) {
-      requireDone(await inbox.submit({ kind: 'paid', agentId, nonce, amountRaw, txHash }));
     },
     async correct(request) {
       const { amountRaw, move } = request;
@@ -119,6 +112,26 @@ const report: (inbox: LedgerInbox, request: ReportRequest) => ReturnType<Ledger[
 };
 
 type ReportRequest = Parameters<Ledger['report']>[0];
+
+/** Makes the operations of USDC that leaves an agent's wallet by a payout. */
+const payoutsIn = (
+  inbox: LedgerInbox,
+): Pick<Ledger, 'withdrawAll' | 'transfer' | 'sweep' | 'paid'> => ({
+  async withdrawAll({ agentId, reference, payout = null }) {
+    return withdrawVerdict(await inbox.submit({ kind: 'withdraw', agentId, reference, payout }));
+  },
+  async transfer({ agentId, reference, amountRaw, payout }) {
+    assert(amountRaw > 0n, 'a transfer moves something');
+    const withdrawing = { kind: 'withdraw', agentId, reference, amountRaw, payout } as const;
+    return transferVerdict(await inbox.submit(withdrawing));
+  },
+  async sweep({ agentId, payout, leastRaw }) {
+    await inbox.submit({ kind: 'sweep', agentId, payout, leastRaw });
+  },
+  async paid({ agentId, nonce, amountRaw, txHash }) {
+    requireDone(await inbox.submit({ kind: 'paid', agentId, nonce, amountRaw, txHash }));
+  },
+});
 
 type Admit = (operation: HoldOperation | ExtendOperation, isQuiet?: boolean) => Promise<Resolution>;
 

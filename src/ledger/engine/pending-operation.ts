@@ -54,13 +54,15 @@ export class Pending {
 
   /**
    * Rejects for a caller that has waited since before `beforeMs`. Returns true when the operation is dropped, because it was
-   * never sent and would only hold money.
+   * never sent and would only hold money, or pay it out behind the caller's back.
    */
   giveUp(beforeMs: number, error: () => Error): boolean {
     if (this.givenUp || this.sinceMs > beforeMs) return false;
-    const { kind } = this.operation;
+    const { operation } = this;
+    const { kind } = operation;
     const isLoan = kind === 'shrink' && this.taker !== undefined;
-    if (!this.sent && (kind === 'hold' || kind === 'extend' || isLoan)) {
+    const isTransfer = operation.kind === 'withdraw' && operation.amountRaw !== undefined;
+    if (!this.sent && (kind === 'hold' || kind === 'extend' || isLoan || isTransfer)) {
       this.reject(error());
       return true;
     }

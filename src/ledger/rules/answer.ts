@@ -5,6 +5,7 @@ import type {
   HoldVerdict,
   OpenSessionVerdict,
   SettleVerdict,
+  TransferVerdict,
   WithdrawVerdict,
 } from './ledger.ts';
 import { factsOf } from './operation.ts';
@@ -109,6 +110,16 @@ export function creditVerdict(resolution: Resolution): CreditVerdict {
     default:
       return { kind: 'conflict' };
   }
+}
+
+export function transferVerdict(resolution: Resolution): TransferVerdict {
+  if (resolution.kind === 'refused') {
+    const { refusal } = resolution;
+    assert(refusal.reason === 'insufficient_balance', 'a transfer is refused for its amount alone');
+    return { kind: 'insufficient', availableRaw: refusal.availableRaw };
+  }
+  assert(done(resolution), `a transfer came to "${resolution.kind}"`);
+  return { kind: 'withdrawn', isRepeat: resolution.kind === 'already' };
 }
 
 export function withdrawVerdict(resolution: Resolution): WithdrawVerdict {

@@ -86,17 +86,18 @@ export const creditPosting = (
 });
 
 /**
- * Returns the posting that withdraws the whole spendable amount. Its requested amount is 0, which means "all", so that a repeat
- * is equal whatever the balance is.
+ * Returns the posting of a withdrawal. A requested amount of 0 means the whole spendable amount, so that a repeat is equal
+ * whatever the balance is.
  */
 export const withdrawPosting = (
   agentId: number,
   reference: string,
   amountRaw: bigint,
+  askedRaw = 0n,
 ): Posting => ({
   id: withdrawPostingId(agentId, reference),
   code: 'agent.withdraw',
-  askedRaw: 0n,
+  askedRaw,
   entries: entry(spendable(agentId), 'withdrawn', amountRaw),
 });
 

@@ -1,9 +1,10 @@
-import { minRaw } from '../../kernel/amount.ts';
+import { maxRaw, minRaw } from '../../kernel/amount.ts';
+import { reservedRaw } from './admit.ts';
 import { correctPosting, markPosting, withdrawPosting } from './build-postings.ts';
 import type { BalanceState, Companion, Guard } from './change.ts';
 import { callKeyOf } from './companion.ts';
 import { countCorrected, countSettled } from './count.ts';
-import { changed, type Decision, type DecisionContext, NOTHING } from './decision.ts';
+import { changed, type Decision, type DecisionContext, NOTHING, refused } from './decision.ts';
 import {
   type AdvanceOperation,
   type CorrectOperation,
@@ -42,11 +43,16 @@ export const decideAdvance = ({ move }: AdvanceOperation): Decision =>
   });
 
 /**
- * Decides a withdrawal. The whole spendable balance leaves the ledger; on chain, only the part that the wallet backs is paid
- * out.
+ * Decides a withdrawal. Without an amount the whole spendable balance leaves the ledger; on chain, only the part that the
+ * wallet backs is paid out.
  */
-export function decideWithdraw(state: BalanceState, operation: WithdrawOperation): Decision {
-  const { agentId, reference, payout } = operation;
+export function decideWithdraw(
+  state: BalanceState,
+  operation: WithdrawOperation,
+  world: DecisionContext,
+): Decision {
+  const { agentId, amountRaw, reference, payout } = operation;
+  if (amountRaw !== undefined) return decideTransfer(state, { ...operation, amountRaw }, world);
   const leftRaw = state.spendableRaw;
   const freeRaw = walletFreeRaw(state);
   const backedRaw = minRaw(freeRaw, leftRaw);
@@ -61,6 +67,43 @@ export function decideWithdraw(state: BalanceState, operation: WithdrawOperation
           : [{ row: 'payout.planned', agentId, payout, amountRaw: paidRaw }],
     },
     leftRaw,
+  );
+}
+
+/** Returns the amount that may leave the wallet: spendable, not kept for a task, and backed by the wallet's free USDC. */
+function withdrawableRaw(
+  state: BalanceState,
+  { rules, position }: Pick<DecisionContext, 'rules' | 'position'>,
+): bigint {
+  const keptRaw = reservedRaw(rules, state.counters, position, null);
+  return maxRaw(0n, minRaw(state.spendableRaw - keptRaw, walletFreeRaw(state)));
+}
+
+function decideTransfer(
+  state: BalanceState,
+  { agentId, amountRaw, reference, payout }: WithdrawOperation & { readonly amountRaw: bigint },
+  world: DecisionContext,
+): Decision {
+  const posting = withdrawPosting(agentId, reference, amountRaw, amountRaw);
+  const availableRaw = withdrawableRaw(state, world);
+  if (amountRaw > availableRaw) {
+    return refused(
+      { reason: 'insufficient_balance', availableRaw, requiredRaw: amountRaw },
+      posting,
+    );
+  }
+  return changed(
+    {
+      posting,
+      delta: {
+        ...NOTHING,
+        spendableRaw: -amountRaw,
+        consumedRaw: amountRaw,
+        promisedRaw: payout === null ? 0n : amountRaw,
+      },
+      companions: payout === null ? [] : [{ row: 'payout.planned', agentId, payout, amountRaw }],
+    },
+    amountRaw,
   );
 }
 

@@ -74,7 +74,7 @@ export function decide(
       });
     }
     case 'withdraw':
-      return decideWithdraw(state, operation);
+      return decideWithdraw(state, operation, world);
     case 'advance':
       return decideAdvance(operation);
     case 'sweep':

@@ -42,6 +42,15 @@ export type WithdrawVerdict = {
   readonly funds: Funds;
 };
 
+export type TransferVerdict =
+  | {
+      readonly kind: 'withdrawn';
+      /** True when an earlier call has withdrawn the amount and this call took nothing. */
+      readonly isRepeat: boolean;
+    }
+  /** The balance, or what the wallet backs of it, is less than the amount. Nothing was withdrawn. */
+  | { readonly kind: 'insufficient'; readonly availableRaw: bigint };
+
 export type CreditVerdict =
   | { readonly kind: 'credited'; readonly funds: Funds }
   /** An earlier call credited the same amount under the same reference. */
@@ -96,6 +105,16 @@ export interface Ledger {
     reference: string;
     payout?: NewPayout;
   }): Promise<WithdrawVerdict>;
+  /**
+   * Withdraws an amount that the wallet backs and plans its payout, in one commit, or does nothing. Idempotent on `reference`: a
+   * repeat never gets a refusal of an amount that was withdrawn.
+   */
+  transfer(request: {
+    agentId: number;
+    reference: string;
+    amountRaw: bigint;
+    payout: NewPayout;
+  }): Promise<TransferVerdict>;
   funds(agentId: number): Promise<Funds | undefined>;
 
   /**

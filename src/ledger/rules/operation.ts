@@ -75,6 +75,11 @@ export type WithdrawOperation = {
   readonly kind: 'withdraw';
   readonly agentId: number;
   readonly reference: string;
+  /**
+   * Amount to withdraw, which the wallet must back; refused when the balance or the wallet has less. Absent: the whole
+   * spendable balance, whatever backs it.
+   */
+  readonly amountRaw?: bigint;
   /** Payout of the part that the wallet backs; null when there is no payee. */
   readonly payout: NewPayout | null;
 };

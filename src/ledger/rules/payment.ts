@@ -36,7 +36,7 @@ export type ReservationMove = {
 /** A payout of USDC from an agent's wallet by this server. It has one nonce, however often it is signed. */
 export type NewPayout = {
   readonly nonce: string;
-  readonly kind: 'close' | 'sweep';
+  readonly kind: 'close' | 'sweep' | 'transfer';
   readonly wallet: string;
   readonly payee: string;
 };

@@ -26,7 +26,7 @@ export type PaymentRow = Omit<NewReservation, 'nonce'> & {
 /** What a row of `payouts` says. */
 export type PayoutRow = {
   readonly agentId: number;
-  readonly kind: 'close' | 'sweep';
+  readonly kind: 'close' | 'sweep' | 'transfer';
   readonly wallet: string;
   readonly payee: string;
   readonly amountRaw: bigint;

@@ -110,15 +110,15 @@ export const proxyPassthroughs = pgTable(
 );
 
 /**
- * Transfers of USDC out of an agent's wallet by this server: to its developer at a close, or to the operator's treasury. A
- * payout keeps one nonce for its whole life, so that it is paid once however often it is signed.
+ * Transfers of USDC out of an agent's wallet by this server: to its developer at a close or a transfer, to another agent of the
+ * account, or to the operator's treasury. A payout keeps one nonce for its whole life, so that it is paid once however often it is signed.
  */
 export const payouts = pgTable(
   'payouts',
   {
     nonce: id('nonce').primaryKey(),
     agentId: integer('agent_id').notNull(),
-    /** close or sweep. */
+    /** close, sweep or transfer. */
     kind: text('kind').notNull(),
     wallet: id('wallet').notNull(),
     payee: text('payee').notNull(),
@@ -138,7 +138,7 @@ export const payouts = pgTable(
     index('payouts_open').on(table.nextAt).where(sql`state <> 'done'`),
     index('payouts_agent').on(table.agentId),
     check('payouts_state', sql`${table.state} in ('planned', 'submitted', 'done')`),
-    check('payouts_kind', sql`${table.kind} in ('close', 'sweep')`),
+    check('payouts_kind', sql`${table.kind} in ('close', 'sweep', 'transfer')`),
   ],
 );
 

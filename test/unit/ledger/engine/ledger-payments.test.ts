@@ -246,6 +246,29 @@ describe('what leaves a wallet otherwise', () => {
     expect(store.violations()).toEqual([]);
   });
 
+  it('a transfer moves what a deposit backs and nothing holds, once, or nothing', async () => {
+    const { store, ledger, pay, funds } = await world(10n);
+    await ledger.credit({ agentId: AGENT, amountRaw: 5n, reference: 'granted' });
+    await pay('h', 4n);
+    const move = (reference: string, amountRaw: bigint) =>
+      ledger.transfer({ agentId: AGENT, reference, amountRaw, payout: payoutOf(reference) });
+    // 11 can be spent, of which the wallet has 6 that are not signed away.
+    expect(await move('a', 7n)).toEqual({ kind: 'insufficient', availableRaw: 6n });
+    expect(store.payouts.size).toBe(0);
+    const told = await Promise.all([move('b', 4n), move('b', 4n), move('c', 4n)]);
+    expect(told).toEqual([
+      { kind: 'withdrawn', isRepeat: false },
+      { kind: 'withdrawn', isRepeat: true },
+      { kind: 'insufficient', availableRaw: 2n },
+    ]);
+    expect(await move('b', 4n)).toEqual({ kind: 'withdrawn', isRepeat: true });
+    expect(funds()).toMatchObject({ spendableRaw: 7n, heldRaw: 4n, promisedRaw: 8n });
+    const seen = { agentId: AGENT, nonce: nonceOf('payout b'), amountRaw: 4n, txHash: '0xfe' };
+    await ledger.paid(seen);
+    expect(funds()).toMatchObject({ walletRaw: 6n, promisedRaw: 4n });
+    expect(store.violations()).toEqual([]);
+  });
+
   it('a sweep takes once only what is beyond all claims of the agent', async () => {
     const { store, ledger, pay, funds } = await world(10n);
     await pay('h', 2n);
