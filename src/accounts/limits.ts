@@ -13,6 +13,8 @@ export const ACCOUNT_LIMITS = {
     referenceChars: 255,
     /** Largest credit: a billion dollars. A balance can hold a thousand such credits. */
     creditRaw: 1_000_000_000_000_000n,
+    /** Credit of an account's first agent, where the operator gives one. */
+    welcomeRaw: 3_000_000n,
   },
   key: {
     perAgent: 5,

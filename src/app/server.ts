@@ -34,7 +34,6 @@ import { buildGateway, buildLocalSound } from './build/build-gateway.ts';
 import { buildLedger, type LedgerParts } from './build/build-ledger.ts';
 import { buildMarketplace } from './build/build-marketplace.ts';
 import { buildOrchestrators } from './build/build-orchestrators.ts';
-import { buildPayments, openClient, openPassthroughs } from './build/build-payments.ts';
 import { buildPhone } from './build/build-phone.ts';
 import { buildReports } from './build/build-reports.ts';
 import { buildRequests } from './build/build-requests.ts';
@@ -42,6 +41,8 @@ import { buildVoice, type VoiceParts } from './build/build-voice.ts';
 import { buildWebhooks } from './build/build-webhooks.ts';
 import { forget } from './build/forget.ts';
 import { buildMemory } from './build/memory/build-memory.ts';
+import { buildPayments, openClient, openPassthroughs } from './build/payments/build-payments.ts';
+import { buildTransfers } from './build/payments/build-transfers.ts';
 import { startAccountWorkers } from './build/start-account-workers.ts';
 import type { ServerDeps, World } from './build/world.ts';
 import { Late } from './late.ts';
@@ -164,6 +165,7 @@ function buildPurchases(
     services: {
       ...gateway.services,
       ...paid,
+      ...buildTransfers(world, parts, { accounts, chain }, teardown),
       ...buildDeepgram(world, { ...gateway.services, client, spendState }),
       directSales,
       vendorHealths,

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { assemblePhone } from './assemble-phone.ts';
+import { assembleRamp } from './assemble-ramp.ts';
 import { MAINNET } from './chain-section.ts';
 import { ConfigError } from './config-error.ts';
 import {
@@ -79,6 +80,8 @@ function assemble(env: z.output<typeof Environment>) {
       headerPrefix: env.MANAGED_WALLET_HEADER_PREFIX,
     },
     facilitatorPrivateKey: env.FACILITATOR_PRIVATE_KEY,
+    ramp: assembleRamp(env),
+    welcomeCredit: env.WELCOME_CREDIT_ENABLED,
     x402: {
       validBeforeSeconds: parseValidBefore(env.X402_VALID_BEFORE_SECONDS),
       domainAllowlist: env.X402_DOMAIN_ALLOWLIST,

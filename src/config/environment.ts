@@ -5,6 +5,7 @@ import { CONFIG_LIMITS } from './limits.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 import { MEMORY_SECTION } from './memory-section.ts';
 import { PHONE_SECTION } from './phone-section.ts';
+import { RAMP_SECTION } from './ramp-section.ts';
 import { TRACING_SECTION } from './tracing-section.ts';
 import { address, flag, list, optional, share, text, unlessEmpty } from './variable-kinds.ts';
 import { WALLETS_SECTION } from './wallets-section.ts';
@@ -145,6 +146,7 @@ export const SECTIONS = {
   Marketplace: MARKETPLACE_SECTION,
   Memory: MEMORY_SECTION,
   'Managed wallets': WALLETS_SECTION,
+  'Money in and out': RAMP_SECTION,
   Models: {
     CATALOG_FILE: text().meta({
       description:
@@ -246,6 +248,7 @@ export const Environment = z.object({
   ...SECTIONS.Marketplace,
   ...SECTIONS.Memory,
   ...SECTIONS['Managed wallets'],
+  ...SECTIONS['Money in and out'],
   ...SECTIONS.Models,
   ...SECTIONS.Phone,
   ...SECTIONS['Advisory headers'],

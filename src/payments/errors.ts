@@ -1,5 +1,5 @@
 import type { Fields } from '../kernel/api-error.ts';
-import { MAY_RETRY, mayRetryAfter, NO_RETRY, refusal } from '../kernel/refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, notConfigured, refusal } from '../kernel/refusal.ts';
 
 export type ChallengeFault = 'invalid_base64' | 'invalid_json' | 'no_compatible_requirement';
 
@@ -108,4 +108,141 @@ export const proxyErrors = {
       record,
       NO_RETRY,
     ),
+};
+
+/** Refusals of transfers between developers and agents. */
+export const transferErrors = {
+  notFound: () => refusal(404, 'not_found', 'This account has no such transfer.'),
+  fieldMissing: (field: string, direction: string) =>
+    refusal(400, 'invalid_request', `A transfer ${direction} needs \`${field}\`.`, {
+      param: field,
+    }),
+  invalidDestination: (message: string) => refusal(400, 'invalid_destination', message),
+  agentClosed: () =>
+    refusal(
+      409,
+      'agent_closed',
+      'This agent is closed: its balance goes to the developer by itself. Use another agent.',
+      {},
+      NO_RETRY,
+    ),
+  /** Refuses what the balance would cover, but deposits do not. */
+  exceedsUserBalance: (amountRaw: bigint, withdrawableRaw: bigint) =>
+    refusal(
+      400,
+      'withdrawal_exceeds_user_balance',
+      `Deposits back ${withdrawableRaw} of the balance and ${amountRaw} was asked for; credit can be spent here and never withdrawn. Ask for ${withdrawableRaw} or less.`,
+      { withdrawableRaw: withdrawableRaw.toString() },
+    ),
+  exceedsAvailable: (amountRaw: bigint, availableRaw: bigint) =>
+    refusal(
+      400,
+      'withdrawal_exceeds_available',
+      `${availableRaw} is available and ${amountRaw} was asked for. Ask for less, or wait until work in flight gives back what it holds.`,
+      { availableRaw: availableRaw.toString() },
+    ),
+  insufficientBalance: (amountRaw: bigint, availableRaw: bigint) =>
+    refusal(
+      409,
+      'Insufficient balance',
+      `${availableRaw} can be withdrawn now and the transfer moves ${amountRaw}. Nothing was moved; prepare a smaller transfer.`,
+      { availableRaw: availableRaw.toString() },
+      NO_RETRY,
+    ),
+  tooManyOpen: (most: number) =>
+    refusal(
+      409,
+      'transfer_limit',
+      `This account has ${most} open transfers, as many as it may. Execute them, or wait until they are over.`,
+      { max: most },
+      NO_RETRY,
+    ),
+  wrongFlow: (message: string) => refusal(409, 'wrong_flow', message, {}, NO_RETRY),
+  over: (state: string) =>
+    refusal(
+      409,
+      'transfer_over',
+      `This transfer is ${state}. Prepare another one.`,
+      { status: state },
+      NO_RETRY,
+    ),
+  transactionMismatch: () =>
+    refusal(
+      400,
+      'transaction_mismatch',
+      'This transaction does not move the amount of the transfer from its sender to its recipient. Report the right one.',
+    ),
+  transactionUsed: () =>
+    refusal(
+      409,
+      'transaction_used',
+      'This transaction was reported for another transfer. Report the right one.',
+      {},
+      NO_RETRY,
+    ),
+  unavailable: () =>
+    notConfigured(
+      'transfers_unavailable',
+      'This server cannot move USDC out of the wallets of agents.',
+      'RPC_URL, FACILITATOR_PRIVATE_KEY and the MANAGED_WALLET variables',
+    ),
+};
+
+/** Refusals of the on- and off-ramp. */
+export const rampErrors = {
+  notConfigured: () =>
+    notConfigured(
+      'onramp_not_configured',
+      'This server has no provider that changes money into USDC and back.',
+      'ONRAMP_KEY_ID and ONRAMP_KEY_SECRET',
+    ),
+  unavailable: () =>
+    refusal(
+      502,
+      'onramp_unavailable',
+      'The provider did not answer as expected; nothing was changed. Try again shortly.',
+      {},
+      MAY_RETRY,
+    ),
+  busy: () =>
+    refusal(
+      503,
+      'capacity',
+      'Too many requests wait for the provider; try again shortly.',
+      {},
+      mayRetryAfter(1),
+    ),
+  foreignDestination: () =>
+    refusal(
+      403,
+      'foreign_destination',
+      'A purchase goes to the wallet of the developer alone. Name that wallet as `destinationAddress`.',
+    ),
+  custodialDestination: () =>
+    refusal(
+      403,
+      'custodial_destination',
+      'This is the wallet of an agent, which this server keeps; a purchase goes to the wallet of the developer first.',
+    ),
+  clientUnknown: () =>
+    refusal(
+      400,
+      'client_address_unknown',
+      'The provider needs the address of the client, and the connection does not show it.',
+    ),
+  sessionNotFound: () =>
+    refusal(404, 'not_found', 'This account has no such session of the on-ramp.'),
+  orderNotFound: () => refusal(404, 'not_found', 'This account has no such order.'),
+  wrongStatus: (state: string, message: string) =>
+    refusal(409, 'wrong_status', message, { status: state }, NO_RETRY),
+  tooManyOrders: (most: number) =>
+    refusal(
+      409,
+      'order_limit',
+      `This account has ${most} open orders, as many as it may. Cancel one, or wait until one is over.`,
+      { max: most },
+      NO_RETRY,
+    ),
+  invalidCursor: () =>
+    refusal(400, 'invalid_cursor', 'The cursor is not one that a page of this list ended with.'),
 };

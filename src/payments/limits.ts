@@ -130,4 +130,53 @@ export const PAYMENT_LIMITS = {
     /** Chain readings for one pass of the sweep. */
     readingsPerSweep: 20,
   },
+  transfer: {
+    /** Transfers of one account that may still move something. */
+    openPerAccount: 100,
+    /** Seconds in which a prepared transfer must be executed, and in which one that the developer signs must be sent. */
+    preparedSeconds: 900,
+    signedSeconds: 86_400,
+    page: { most: 100, usual: 50 },
+    /** Looks at the chain for transactions that developers have reported. */
+    watch: {
+      perPass: 20,
+      firstMs: 15_000,
+      maxMs: 1_800_000,
+      doublings: 7,
+      submittedSeconds: 172_800,
+    },
+    tidied: 500,
+  },
+  ramp: {
+    /** Requests of clients that wait for the provider at a time. */
+    underWay: 16,
+    timeoutMs: 10_000,
+    answerBytes: 256 * 1024,
+    /** Seconds that the credential of one request is valid, as the provider allows at most. */
+    credentialSeconds: 120,
+    sessionsPage: { most: 50, usual: 20 },
+    /** Days that a session of the on-ramp is listed. */
+    sessionDays: 90,
+    /** Seconds that a session's token is valid at the provider. */
+    tokenSeconds: 300,
+    fiatMost: 100_000,
+  },
+  cashOut: {
+    openPerAccount: 20,
+    page: { most: 100, usual: 25 },
+    perPass: 20,
+    /** Waits between two looks at one order; each look without news doubles the wait. */
+    retry: { firstMs: 15_000, maxMs: 600_000, doublings: 6 },
+    /** Seconds after which a state ends by itself. The provider gives the user 30 minutes to send. */
+    deadlineSeconds: {
+      awaiting_form: 86_400,
+      awaiting_send: 2_700,
+      sent: 604_800,
+      processing: 604_800,
+    },
+    /** Seconds after which another process goes on with an order whose first leg was not written. */
+    createdSeconds: 60,
+    /** Sales of an order that are read; the newest come first. */
+    sales: 20,
+  },
 } as const;

@@ -80,6 +80,14 @@ import { metrics } from './metrics.ts';
 import { modelDetail } from './models/detail.ts';
 import { listModels } from './models/list.ts';
 import { buyOwnNumber } from './numbers/buy.ts';
+import { cancelCashOut } from './offramp/orders/cancel.ts';
+import { readCashOut } from './offramp/orders/detail.ts';
+import { listCashOuts } from './offramp/orders/list.ts';
+import { reportCashOutSend } from './offramp/orders/tx.ts';
+import { startCashOut } from './offramp/start.ts';
+import { onrampGeo } from './onramp/geo.ts';
+import { onrampSessionToken } from './onramp/session-token.ts';
+import { listOnrampSessions } from './onramp/sessions.ts';
 import { openapi } from './openapi.ts';
 import { playgroundVendors } from './playground/vendors.ts';
 import { projectModel } from './projects/models/detail.ts';
@@ -97,6 +105,11 @@ import { status } from './status.ts';
 import { sellTranscript } from './stt.ts';
 import { sellTranslatedTranscript } from './stt-translate.ts';
 import { carrierCallback } from './telephony/callback.ts';
+import { confirmTransfer } from './transfers/confirm.ts';
+import { executeTransfer } from './transfers/execute.ts';
+import { linkTransferOnramp } from './transfers/link-onramp.ts';
+import { listTransfers } from './transfers/list.ts';
+import { prepareTransfer } from './transfers/prepare.ts';
 import { sellTranslation } from './translate.ts';
 import { sellTransliteration } from './transliterate.ts';
 import { sellSpeech } from './tts.ts';
@@ -147,6 +160,7 @@ export const ROUTES = [
   buyOwnNumber,
   // Developers
   ...DEVELOPER_ROUTES,
+  onrampSessionToken,
   // Inference gateway
   chatCompletions,
   createMessage,
@@ -231,6 +245,18 @@ export const ROUTES = [
   ownReputation,
   reportToolCall,
   callerLimits,
+  onrampGeo,
+  listOnrampSessions,
+  prepareTransfer,
+  executeTransfer,
+  confirmTransfer,
+  linkTransferOnramp,
+  listTransfers,
+  startCashOut,
+  listCashOuts,
+  readCashOut,
+  reportCashOutSend,
+  cancelCashOut,
   capabilities,
   openapi,
   metrics,

@@ -199,3 +199,13 @@ export async function countRecentCharges(sql: Queryable, agentId: number): Promi
   `;
   return row?.count ?? 0;
 }
+
+/** Returns true when the account had an agent before this one, closed ones included. */
+export async function hasEarlierAgent(
+  sql: Queryable,
+  { accountId, agentId }: Required<AgentRef>,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from agents where account_id = ${accountId} and id < ${agentId} limit 1`;
+  return rows.length > 0;
+}

@@ -27,6 +27,8 @@ export type ProvisionDeps = {
   readonly wallets: ManagedWallets | undefined;
   /** Delegation of borrowing to the facilitator. Undefined: no facilitator key is configured. */
   readonly delegation: Delegation | undefined;
+  /** Gives a new agent its welcome credit, once for each account. Undefined: there is none. */
+  readonly welcome?: ((agent: Pick<Agent, 'id' | 'accountId'>) => Promise<void>) | undefined;
 };
 
 /**
@@ -46,6 +48,8 @@ export async function provisionAgent(
     await saveWallet(deps.sql, agent.id, address);
     return address;
   });
+  // Before the agent is active: an attempt that dies in between is made again, and credits no second time.
+  await deps.welcome?.(agent);
   const operatorExpiry = nowSeconds(deps.clock) + agent.expirySeconds;
   const delegationTxHash = await attempt(deps, agent, attempts, 'delegation', () =>
     delegate(delegation, agent, walletAddress, operatorExpiry),
