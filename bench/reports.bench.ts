@@ -101,16 +101,16 @@ async function write(
   await sql`
     insert into charges (agent_id, posting_id, target_url, target_host, method, status, cost_raw, usage,
       rail, model, task_id, customer_id, latency_ms, created_at)
-    select (${agentIds.map(String)}::integer[])[1 + (i / 10) % ${agents}::integer], 'bench',
+    select (${agentIds.map(String)}::integer[])[1 + (i / 10 % ${agents}::integer)::integer], 'bench',
       case i % 4 when 0 then 'https://vendor.test/a' else 'gateway://acme/m' end,
-      'host' || (i * 7919) % ${hosts}::integer, 'POST',
-      case i % 50 when 0 then 'failed' else 'success' end, 1 + (i * 7919::bigint) % 100000, '{}',
+      'host' || i * 7919 % ${hosts}::integer, 'POST',
+      case i % 50 when 0 then 'failed' else 'success' end, 1 + i * 7919 % 100000, '{}',
       case i % 4 when 0 then 'x402' when 1 then 'byok' else 'openai' end, 'acme/m',
-      'task-' || lpad(((i / 10) % ${tasks}::integer)::text, 8, '0'),
-      'customer-' || ((i / 10) * 31) % ${customers}::integer, (i * 7919::bigint) % 20000,
+      'task-' || lpad((i / 10 % ${tasks}::integer)::text, 8, '0'),
+      'customer-' || i / 10 * 31 % ${customers}::integer, i * 7919 % 20000,
       timestamptz '2026-10-31T00:00:00Z'
         + (i % ${ACCOUNT.charges}::integer) * ${seconds}::float8 * interval '1 second'
-    from generate_series(${from}::integer, ${from + charges - 1}::integer) as g(i)`;
+    from generate_series(${from}::bigint, ${from + charges - 1}::bigint) as g(i)`;
 }
 
 async function rollUpAll(sql: Sql): Promise<void> {
