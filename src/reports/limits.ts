@@ -27,6 +27,16 @@ export const REPORT_LIMITS = {
   search: { textChars: 256, resultsPerKind: 5 },
   toolCall: { bodyBytes: 4_096, nameChars: 128, codeChars: 128, durationMs: 86_400_000 },
   reputation: { leastCharges: 20 },
+  /** Reports of customers and tasks whose dearest groups a process remembers. */
+  top: {
+    reports: 64,
+    /** Longest list of groups that is read by remembered groups. */
+    groups: 100,
+    /** Remembered groups for each group of the list. */
+    rememberedTimes: 4,
+    /** Changed groups beyond which the dearest groups are read anew. */
+    changes: 2_000,
+  },
   rollUp: {
     everyMs: 2_000,
     /** Agents that one statement looks through for charges behind their cursors. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '../platform/postgres/sql.ts';
 import { bucketOf, chargeFacts } from './charge-facts-store.ts';
+import { RECONCILED_SOURCES } from './spend-source.ts';
 
 /** Agents of one look that have rows behind their cursors, and the last agent that was looked at. */
 export type RollUpWork = {
@@ -49,6 +50,7 @@ export async function rollUp(
   agentIds: readonly number[],
   rowsPerAgent: number,
 ): Promise<number> {
+  const reconciled = [...RECONCILED_SOURCES];
   const [row] = await sql<{ rows: number }[]>`
     with cursors as materialized (
       select r.agent_id, r.charge_id from report_cursors r
@@ -73,10 +75,13 @@ export async function rollUp(
     totals as (
       insert into report_totals as t
         (agent_id, dimension, day, source, key, calls, failed, cost_raw)
-      select l.agent_id, d.dimension, l.day, l.source, d.key, sum(l.calls), sum(l.failed),
+      select l.agent_id, d.dimension, l.day, d.source, d.key, sum(l.calls), sum(l.failed),
         sum(l.cost_raw)
-      from line l cross join lateral (values ('source', ''), ('host', l.host),
-        ('customer', l.customer), ('task', l.task)) as d(dimension, key)
+      from line l
+        cross join lateral (select
+          case when l.source = any(${reconciled}::text[]) then 'reconciled' else '' end as class) k
+        cross join lateral (values ('source', l.source, ''), ('host', l.source, l.host),
+          ('customer', k.class, l.customer), ('task', k.class, l.task)) as d(dimension, source, key)
       group by 1, 2, 3, 4, 5
       on conflict (agent_id, dimension, day, source, key) do update
       set calls = t.calls + excluded.calls, failed = t.failed + excluded.failed,
@@ -88,8 +93,14 @@ export async function rollUp(
       group by 1, 2, 3, 4
       on conflict (agent_id, day, source, bucket) do update set calls = t.calls + excluded.calls),
     moved as (
-      update report_cursors r set charge_id = m.id
-      from (select agent_id, max(id) as id from charge group by 1) m where r.agent_id = m.agent_id)
+      update report_cursors r
+      set charge_id = coalesce(m.id, r.charge_id), changes = r.changes + coalesce(q.changes, 0)
+      from cursors k
+        left join (select agent_id, max(id) as id from charge group by 1) m
+          on m.agent_id = k.agent_id
+        left join (select agent_id, count(*) as changes from change group by 1) q
+          on q.agent_id = k.agent_id
+      where r.agent_id = k.agent_id and (m.id is not null or q.changes is not null))
     select count(*)::integer as rows from line`;
   return row?.rows ?? 0;
 }

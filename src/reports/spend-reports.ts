@@ -5,6 +5,7 @@ import { REPORT_LIMITS } from './limits.ts';
 import type { SpendSource } from './spend-source.ts';
 import { findLatency, findSpendBy, type SpendGroup, type SpendScope } from './spend-store.ts';
 import { addSums, lessSums, NO_SPEND, type SpendSums } from './spend-sums.ts';
+import { byCost, byKey, TopGroups } from './top-groups.ts';
 
 /** Agents and days of a report. Days are UTC days as `2026-11-29`, both included; an absent day is no bound. */
 export type ReportWindow = {
@@ -14,6 +15,11 @@ export type ReportWindow = {
   /** Sources that count. Absent: all sources. */
   readonly sources?: readonly SpendSource[] | undefined;
 };
+
+/** Groups of a report. Customers and tasks are summed over all sources. */
+type Grouping =
+  | { readonly groupBy: 'customer' | 'task'; readonly sources?: undefined }
+  | { readonly groupBy: Exclude<SpendGroup, 'customer' | 'task'> };
 
 export type SpendRow = SpendSums & {
   /** Value of the group's field: a text, an agent's id in digits, or a UTC day. Empty for calls without the tag. */
@@ -35,14 +41,18 @@ export type SpendReports = ReturnType<typeof createSpendReports>;
  * reconciled rows by the UTC day on which they were made, and pending payments by the day of their reservation.
  */
 export function createSpendReports({ sql }: { readonly sql: Queryable }) {
+  const topGroups = new TopGroups(sql);
   return {
     /** Returns sums by one field: the `top` rows of the highest cost, by default `REPORT_LIMITS.rows`. */
     async totals(
-      window: ReportWindow & { readonly groupBy: SpendGroup; readonly top?: number },
+      window: ReportWindow & Grouping & { readonly top?: number },
     ): Promise<SpendReport> {
       const { groupBy } = window;
       const top = groupBy === 'day' ? REPORT_LIMITS.days : (window.top ?? REPORT_LIMITS.rows);
-      const { rows, total } = await findSpendBy(sql, groupBy, scopeOf(window), top);
+      const hasManyKeys = groupBy === 'customer' || groupBy === 'task';
+      const { rows, total } = await (hasManyKeys && top <= REPORT_LIMITS.top.groups
+        ? topGroups.read(groupBy, scopeOf(window), top)
+        : findSpendBy(sql, groupBy, scopeOf(window), top));
       const sorted = rows.toSorted(groupBy === 'day' ? byKey : byCost);
       return { rows: sorted, total, other: lessSums(total, sorted.reduce(addSums, NO_SPEND)) };
     },
@@ -71,9 +81,3 @@ const scopeOf = ({ agentIds, since, sources, until }: ReportWindow): SpendScope 
   until: until ?? null,
   sources: sources ?? null,
 });
-
-const byKey = (a: SpendRow, b: SpendRow): number => (a.key < b.key ? -1 : 1);
-
-/** Compares by descending cost. Rows of one cost have the order of their keys. */
-const byCost = (a: SpendRow, b: SpendRow): number =>
-  a.costRaw === b.costRaw ? byKey(a, b) : a.costRaw > b.costRaw ? -1 : 1;

@@ -136,11 +136,8 @@ export function createAuthenticate(deps: Deps): Authenticate {
     }
     return strangers.attempt(asking, shownOf(presented), async () => {
       const network = networkOf(asking.clientAddress());
-      const found = await developer(
-        presented,
-        request,
-        demand.credential === 'any' ? ANY : undefined,
-      );
+      const sentence = demand.credential === 'any' ? ANY : undefined;
+      const found = await developer(presented, request, sentence);
       const caller = found.caller as DeveloperCaller;
       if (caller.via !== 'developer_key') signIns.note(caller.accountId, network);
       requirePermission(demand, caller);

@@ -4,7 +4,7 @@ import type { Sql, SqlTransaction } from '../../../src/platform/postgres/sql.ts'
 import { openSql } from '../../../src/platform/postgres/sql.ts';
 import { rollUpReports } from '../../../src/reports/roll-up.ts';
 import { rollUp } from '../../../src/reports/roll-up-store.ts';
-import { createSpendReports } from '../../../src/reports/spend-reports.ts';
+import { createSpendReports, type SpendReports } from '../../../src/reports/spend-reports.ts';
 import type { SpendSource } from '../../../src/reports/spend-source.ts';
 import type { SpendGroup } from '../../../src/reports/spend-store.ts';
 import { saveReconciled } from '../../../src/spend/attribution/reconciled-store.ts';
@@ -225,7 +225,55 @@ async function verify(
   });
 }
 
+/** Compares the two dearest customers and tasks of reports that remember earlier reads with the sum of the rows. */
+async function verifyTop({ agentIds }: Account, reports: SpendReports) {
+  const rows = await readRows(sql, agentIds);
+  for (const groupBy of ['customer', 'task'] as const) {
+    for (const since of [DAYS[0], DAYS[2]]) {
+      const inside = rows.filter(({ day }) => day >= since);
+      const keys = [...new Set(inside.map((row) => row[groupBy]))];
+      const dearest = keys
+        .map((key) => ({ key, ...sumRows(inside.filter((row) => row[groupBy] === key)) }))
+        .sort((a, b) => Number(b.costRaw - a.costRaw) || (a.key < b.key ? -1 : 1))
+        .slice(0, 2);
+      const told = await reports.totals({ agentIds, groupBy, since, top: 2 });
+      expect(told.rows).toEqual(dearest);
+      expect(told.total).toEqual(sumRows(inside));
+      const { calls, costRaw } = sumRows(inside);
+      expect(told.other.calls).toBe(calls - dearest.reduce((sum, row) => sum + row.calls, 0));
+      expect(told.other.costRaw).toBe(
+        costRaw - dearest.reduce((sum, row) => sum + row.costRaw, 0n),
+      );
+    }
+  }
+}
+
 describe('reports of spend', () => {
+  it('remembered customers and tasks are the dearest ones after any charge, payment and upload', async () => {
+    const many = fc.constantFrom(null, ...Array.from({ length: 14 }, (_, i) => `key ${i}`));
+    const ManyCharges = fc.array(
+      fc.record({
+        kind: fc.constantFrom('charge', 'charge', 'charge', 'pay', 'settled', 'upload', 'roll up'),
+        charge: fc
+          .tuple(Charge, many, many, fc.bigInt({ min: 0n, max: 20n }))
+          .map(([charge, customer, task, costRaw]) => ({ ...charge, customer, task, costRaw })),
+      }),
+      { minLength: 10, maxLength: 50 },
+    );
+    await fc.assert(
+      fc.asyncProperty(ManyCharges, async (steps) => {
+        const world = await account();
+        const reports = createSpendReports({ sql });
+        for (const [i, step] of steps.entries()) {
+          await play(world, step as Parameters<typeof play>[1]);
+          if (i % 5 === 0) await verifyTop(world, reports);
+        }
+        await verifyTop(world, reports);
+      }),
+      { numRuns: exhaustive ? 100 : 6, endOnFailure: true },
+    );
+  });
+
   it('every grouping and window is the sum of its rows, over killed, abandoned and racing roll-ups', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 40 }), async (steps) => {

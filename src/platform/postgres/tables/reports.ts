@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import {
   bigserial,
   date,
@@ -17,11 +18,13 @@ import { id, now, raw } from '../columns.ts';
 export const reportCursors = pgTable('report_cursors', {
   agentId: integer('agent_id').primaryKey(),
   chargeId: raw('charge_id').notNull(),
+  /** Number of the changes of reconciled rows that were rolled up. */
+  changes: raw('changes').notNull().default(sql`0`),
 });
 
 /**
- * Totals by UTC day and source of spend, for each value of one dimension: source (one empty key), host, customer or task. Written
- * together with the agent's cursor, and with its row locked. Kept for ever.
+ * Totals by UTC day, for each value of one dimension: source (one empty key), host, customer or task. Written together with the
+ * agent's cursor, and with its row locked. Kept for ever.
  */
 export const reportTotals = pgTable(
   'report_totals',
@@ -29,6 +32,7 @@ export const reportTotals = pgTable(
     agentId: integer('agent_id').notNull(),
     dimension: id('dimension').notNull(),
     day: date('day').notNull(),
+    /** Source of spend; of customers and tasks only its class: `reconciled`, or empty. */
     source: id('source').notNull(),
     /** Value of the dimension; empty for calls without it. */
     key: id('key').notNull(),

@@ -1,0 +1,1 @@
+ALTER TABLE "report_cursors" ADD COLUMN "changes" bigint DEFAULT 0 NOT NULL;
