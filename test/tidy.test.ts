@@ -16,6 +16,7 @@ const DOMAINS: readonly string[] = [
   'src/platform/postgres',
   'src/platform/messages',
   'src/platform/egress',
+  'src/platform/mail',
   'src/platform/chain',
   'src/platform/tracing',
   'src/policy',

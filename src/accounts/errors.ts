@@ -1,5 +1,6 @@
 import { MAX_RAW } from '../kernel/amount.ts';
-import { MAY_RETRY, NO_RETRY, notConfigured, refusal } from '../kernel/refusal.ts';
+import { MAY_RETRY, mayRetryAfter, NO_RETRY, notConfigured, refusal } from '../kernel/refusal.ts';
+import type { Role } from './developers/role.ts';
 
 const MINT_AGENT_KEY = {
   hint: 'Mint an agent key and send it as Authorization: Bearer <AGENT_KEY>',
@@ -70,6 +71,20 @@ export const credentialErrors = {
     refusal(401, 'Invalid JWT', 'The session is malformed, forged or older than 7 days.'),
   readOnly: () =>
     refusal(403, 'read_only_key', 'This key has read permission only; use one with read_write.'),
+  /** Refuses a member whose role may not do what the route does. */
+  forbidden: (role: Role, least: Role) =>
+    refusal(
+      403,
+      'Forbidden',
+      `Your role in this account is ${role}; this takes the role ${least} or a stronger one. Ask an owner or admin of the account.`,
+      { role, requiredRole: least },
+    ),
+  foreignAccount: () =>
+    refusal(
+      403,
+      'Forbidden',
+      'X-Svc-Account or the cookie svc_account names an account that this credential does not act for; leave it out for your own account.',
+    ),
   agentSuspended: () =>
     refusal(403, 'agent_suspended', 'This agent is suspended by its developer or a policy.'),
   accountClosed: () => refusal(403, 'account_closed', 'This agent is closed.'),
@@ -165,6 +180,62 @@ export const keyErrors = {
   invalidExpiry: () => refusal(400, 'Invalid request body', 'expiresAt must lie in the future.'),
   notFound: () => refusal(404, 'Key not found', 'API key not found or already revoked'),
   limitExceeded: (max: number) => refusal(400, 'Limit exceeded', `Maximum ${max} API keys allowed`),
+};
+
+export const teamErrors = {
+  memberNotFound: (wallet: string) =>
+    refusal(404, 'member_not_found', `The wallet ${wallet} is no member of this account.`),
+  lastOwner: () =>
+    refusal(
+      409,
+      'last_owner',
+      'The wallet that this account belongs to stays its owner; it cannot leave or take another role.',
+      {},
+      NO_RETRY,
+    ),
+  ownersOnly: () => refusal(403, 'Forbidden', 'Only an owner may make, change or remove an owner.'),
+  selfInvited: () => refusal(400, 'self_invite', 'This is your own address; invite somebody else.'),
+  alreadyMember: () =>
+    refusal(409, 'already_member', 'There is such a member in this account already.', {}, NO_RETRY),
+  alreadyInvited: () =>
+    refusal(
+      409,
+      'already_invited',
+      'This address has an open invite to this account; send that one again or delete it.',
+      {},
+      NO_RETRY,
+    ),
+  seatsFull: (max: number) =>
+    refusal(
+      409,
+      'seats_full',
+      `An account has ${max} seats, and members and open invites take all of them. Remove one first.`,
+      { max },
+      NO_RETRY,
+    ),
+  tooManyInvites: (max: number, scope: string) =>
+    refusal(
+      429,
+      'invite_limit',
+      `At most ${max} invites ${scope} are sent in 24 hours; try again later.`,
+      { max },
+      mayRetryAfter(3_600),
+    ),
+  inviteNotFound: () => refusal(404, 'invite_not_found', 'This account has no such open invite.'),
+  inviteUnknown: () =>
+    refusal(
+      404,
+      'invite_not_found',
+      'No invite has this token; ask for the invite to be sent again.',
+    ),
+  inviteGone: (fate: string) =>
+    refusal(410, 'invite_gone', `This invite ${fate}; ask for another one.`),
+  walletRequired: () =>
+    refusal(
+      403,
+      'wallet_required',
+      'An invite is accepted by a wallet: send a wallet signature or a session, not a developer key.',
+    ),
 };
 
 export const providerKeyErrors = {

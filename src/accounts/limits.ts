@@ -30,6 +30,24 @@ export const ACCOUNT_LIMITS = {
     /** Ended sessions of one account that are remembered until their tokens expire. One more ends all sessions of the account. */
     endedKept: 100,
   },
+  aiTool: {
+    /** Accounts whose first use of an AI tool a process remembers to have noted. */
+    remembered: 50_000,
+    unwritten: 10_000,
+    flushMs: 5_000,
+  },
+  /** Characters of the name that an account shows. */
+  displayNameChars: 100,
+  team: {
+    /** Members of an account, its own wallet among them, and open invites together. */
+    seats: 10,
+    emailChars: 256,
+    inviteMs: 7 * 86_400_000,
+    /** Time for which an ended invite is kept: its token gets another answer than an unknown token. */
+    endedKeptMs: 30 * 86_400_000,
+    /** Tokens that are made in a day, each of which is mailed: for one address in all accounts, and in one account. */
+    sendsPerDay: { address: 5, account: 50 },
+  },
   clientSecret: {
     seconds: { min: 10, max: 7_200, usual: 600 },
     /** Characters of a client secret. A secret travels in a header, and common proxies take lines of 8 KiB. */

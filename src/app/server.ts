@@ -229,6 +229,7 @@ function openEdge(
     },
     credentials: accounts.credentials,
     refusals,
+    seeAiTool: accounts.aiTools.see,
     holdsProviderKeys: accounts.services.providerKeys.holdsAny,
     advisoryHeaders: advisoriesOf(world.settings),
     secureCookies: environment === 'production',

@@ -12,6 +12,7 @@ import {
   withoutIdleThresholds,
 } from './environment.ts';
 import { CONFIG_LIMITS } from './limits.ts';
+import { assembleMail } from './mail-section.ts';
 import { assembleTracing } from './tracing-section.ts';
 
 export type Config = ReturnType<typeof assemble>;
@@ -35,7 +36,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
  * into addresses, so addresses count as secrets.
  */
 function quoted(name: string, environment: NodeJS.ProcessEnv): string {
-  return /SECRET|KEY|TOKEN|DATABASE_URL|RPC_URL|BASE_URL|ENDPOINT|HEADERS/.test(name)
+  return /SECRET|KEY|TOKEN|DATABASE_URL|MAIL_URL|RPC_URL|BASE_URL|ENDPOINT|HEADERS/.test(name)
     ? ''
     : ` "${environment[name] ?? ''}"`;
 }
@@ -96,6 +97,7 @@ function assemble(env: z.output<typeof Environment>) {
       nearLimitBps: env.RATELIMIT_ADVISORY_NEAR_LIMIT_BPS,
     },
     agentProxyPerMinute: env.RC12_RATE_LIMIT_PER_MINUTE ?? CONFIG_LIMITS.agentProxyPerMinute,
+    mail: assembleMail(env),
     monitoring: { url: env.MONITORING_URL, key: env.MONITORING_INTERNAL_KEY },
     tracing: assembleTracing(env),
     catalogFile: env.CATALOG_FILE,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LOG_LEVELS } from '../kernel/log.ts';
 import { ADDRESS, CHAIN_SECTION, MAINNET } from './chain-section.ts';
 import { CONFIG_LIMITS } from './limits.ts';
+import { MAIL_SECTION } from './mail-section.ts';
 import { MARKETPLACE_SECTION } from './marketplace-section.ts';
 import { MEMORY_SECTION } from './memory-section.ts';
 import { PHONE_SECTION } from './phone-section.ts';
@@ -147,6 +148,7 @@ export const SECTIONS = {
   Memory: MEMORY_SECTION,
   'Managed wallets': WALLETS_SECTION,
   'Money in and out': RAMP_SECTION,
+  Mail: MAIL_SECTION,
   Models: {
     CATALOG_FILE: text().meta({
       description:
@@ -249,6 +251,7 @@ export const Environment = z.object({
   ...SECTIONS.Memory,
   ...SECTIONS['Managed wallets'],
   ...SECTIONS['Money in and out'],
+  ...SECTIONS.Mail,
   ...SECTIONS.Models,
   ...SECTIONS.Phone,
   ...SECTIONS['Advisory headers'],

@@ -9,6 +9,9 @@ export const BRAND = {
   clientSecretPrefix: 'ek_',
   signedText: 'Svc Credit API',
   sessionCookie: 'svc_session',
+  accountCookie: 'svc_account',
+  accountHeader: 'x-svc-account',
+  inviteTokenPrefix: 'inv_',
   headerPrefix: 'x-svc-',
   sttProtocol: 'svc-stt',
   realtimeProtocol: 'svc-realtime',
@@ -31,6 +34,9 @@ export const developerKeyPrefix = (key: string): string =>
 
 /** Returns an account id: `acct_` and 12 random hex digits, never derived from the wallet. */
 export const newAccountId = (random: Random): string => `acct_${randomHex(random, 6)}`;
+
+export const newInviteToken = (random: Random): string =>
+  BRAND.inviteTokenPrefix + randomHex(random, 32);
 
 /** Returns an identifier such as `sess_…` or `chatcmpl-…`: the prefix, then 24 hex digits. */
 export const newId = (random: Random, prefix: string): string => prefix + randomHex(random, 12);

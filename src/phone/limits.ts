@@ -151,7 +151,7 @@ export const PHONE_LIMITS = {
     readers: 2_000,
     bytes: 65_536,
     pollMs: 500,
-    pollsPerCheck: 4,
+    pollsPerCheck: 3,
     turnsPerPoll: 50,
   },
   /** Commands of a live call: their number, the interval at which a process looks for them, and their longest texts. */

@@ -30,6 +30,8 @@ export const RATE_LIMITS = {
     failedCredentials: { burst: 2_000, perMinute: 600 },
   },
   numberSearchesPerMinute: 30,
+  /** Invites of each account, each of which sends a mail. */
+  invitesPerMinute: 10,
   /** Valid credentials that are remembered, so that failures of strangers on the same network do not have them refused. */
   provenCredentials: 50_000,
   /** Client networks whose remaining tokens are remembered. */

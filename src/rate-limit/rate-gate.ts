@@ -203,6 +203,13 @@ function bucketOf(request: RatedRequest, caller: Caller, limits: RateLimits): Bu
         perMinute: RATE_LIMITS.numberSearchesPerMinute,
         reason: 'key_rate_limit',
       };
+    case 'invite':
+      if (caller.kind !== 'developer') return undefined;
+      return {
+        name: `invite:${caller.accountId}`,
+        perMinute: RATE_LIMITS.invitesPerMinute,
+        reason: 'key_rate_limit',
+      };
     case 'key':
       if (caller.kind !== 'developer') return undefined;
       return {

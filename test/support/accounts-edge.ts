@@ -39,6 +39,7 @@ export async function accountsEdge(
     services: { ...world, secureCookies: false },
     credentials: world.credentials,
     clock: world.clock,
+    seeAiTool: world.aiTools.see,
     ...options,
   });
   const ask: Ask = async (method, path, { headers = {}, body } = {}) => {

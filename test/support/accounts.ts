@@ -1,4 +1,5 @@
 import { createAccounts } from '../../src/accounts/developers/accounts.ts';
+import { createAiTools } from '../../src/accounts/developers/ai-tools.ts';
 import { createSessions } from '../../src/accounts/developers/session.ts';
 import { createClientSecrets } from '../../src/accounts/keys/client-secrets.ts';
 import { createCredentials } from '../../src/accounts/keys/credentials.ts';
@@ -10,6 +11,8 @@ import { createAgentKeyBudgets } from '../../src/accounts/management/agent-key-b
 import { createAgentKeys } from '../../src/accounts/management/agent-keys.ts';
 import { createAgents } from '../../src/accounts/management/agents.ts';
 import { createDevelopers } from '../../src/accounts/management/developers.ts';
+import { createInvites } from '../../src/accounts/management/team/invites.ts';
+import { createTeam } from '../../src/accounts/management/team/team.ts';
 import { createProviderKeys } from '../../src/accounts/provider-keys/provider-keys.ts';
 import type { Delegation } from '../../src/accounts/wallets/delegation.ts';
 import { createLocalDelegation } from '../../src/accounts/wallets/local-delegation.ts';
@@ -24,6 +27,7 @@ import type { Payouts } from '../../src/payments/payouts/payouts.ts';
 import type { CallRpc } from '../../src/platform/chain/rpc.ts';
 import { createUsdcBalances } from '../../src/platform/chain/usdc-balances.ts';
 import { createWalletSignatures } from '../../src/platform/chain/wallet-signature.ts';
+import type { Mailer } from '../../src/platform/mail/mailer.ts';
 import type { Sql } from '../../src/platform/postgres/sql.ts';
 import { createAttribution } from '../../src/spend/attribution/attribution.ts';
 import { createLedgerSync } from '../../src/spend/attribution/ledger-sync.ts';
@@ -47,6 +51,7 @@ type Overrides = {
   readonly delegation?: Delegation | undefined;
   readonly payouts?: Pick<Payouts, 'payNow'>;
   readonly sealingSecret?: string | undefined;
+  readonly mailer?: Mailer;
   /** Every provider takes keys of its own, as before vendors were told from providers. */
   readonly keysByProvider?: boolean;
 };
@@ -59,6 +64,7 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
   const hmacSecret = 'hmac secret of the tests';
   const invalidations = createInvalidations({ sql, log });
   const keyUse = createKeyUse({ sql, clock });
+  const aiTools = createAiTools({ sql, clock });
   const accounts = createAccounts({ sql, random });
   const sessions = createSessions({ secret: 'session secret of the tests, long enough', clock });
   const { rpc } = overrides;
@@ -115,8 +121,11 @@ export function accountsWorld(sql: Sql, overrides: Overrides = {}) {
     localDelegation,
     // What the edge asks for is what the rooms give: the compiler checks it here.
     credentials: credentials satisfies Credentials,
-    developers: createDevelopers({ ...agentsDeps, accounts, sessions }),
+    developers: createDevelopers({ ...agentsDeps, accounts, aiTools, sessions }),
     developerKeys: createDeveloperKeys(keyDeps),
+    aiTools,
+    team: createTeam(keyDeps),
+    invites: createInvites({ ...keyDeps, log, publicUrl: undefined, mailer: overrides.mailer }),
     agentKeys: createAgentKeys(keyDeps),
     agentKeyBudgets: createAgentKeyBudgets(keyDeps),
     providerKeys: createProviderKeys({

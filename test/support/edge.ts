@@ -38,6 +38,7 @@ const developer = (via: DeveloperCaller['via'], change: Partial<DeveloperCaller>
     via,
     accountId: 'acct_0123456789ab',
     wallet: '0x00000000000000000000000000000000000000aa',
+    role: 'owner',
     keyId: via === 'developer_key' ? 1 : null,
     permission: 'read_write',
     ...change,
@@ -95,6 +96,7 @@ export const fakeCredentials: Credentials = {
     }
     throw credentialErrors.invalidJwt();
   },
+  roleIn: async () => undefined,
   isAdminKey: (key) => key === KEYS.admin,
   isMetricsToken: () => false,
 };

@@ -182,6 +182,7 @@ function credentialsOf(agents: ReadonlyMap<string, TestKey>): Credentials {
     agentKey: (key) => callers.get(key),
     signature: () => Promise.reject(new Error('no signatures here')),
     session: () => Promise.reject(new Error('no sessions here')),
+    roleIn: async () => undefined,
     isAdminKey: () => false,
     isMetricsToken: () => false,
   };

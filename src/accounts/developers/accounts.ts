@@ -3,7 +3,7 @@ import { newAccountId } from '../../kernel/ids.ts';
 import type { Random } from '../../kernel/random.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Developer } from './developer.ts';
-import { findDeveloper, insertDeveloper } from './developer-store.ts';
+import { findDeveloper, findDeveloperOfAccount, insertDeveloper } from './developer-store.ts';
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -21,6 +21,13 @@ export function createAccounts(deps: { readonly sql: Sql; readonly random: Rando
       const created = await findDeveloper(deps.sql, wallet);
       assert(created !== undefined, 'an account that was inserted can be read');
       return created;
+    },
+
+    /** Returns an account by its id, which a credential has named. */
+    async ofId(accountId: string): Promise<Developer> {
+      const found = await findDeveloperOfAccount(deps.sql, accountId);
+      assert(found !== undefined, 'a credential names an account that exists');
+      return found;
     },
   };
 }

@@ -8,6 +8,8 @@ export type Developer = {
   readonly createdAt: Date;
   /** Generation of the account's session tokens. Ending all sessions raises it, which invalidates all earlier tokens. */
   readonly sessionGeneration: number;
+  /** First time that a tool for AI clients acted for the account. Null: none has. */
+  readonly aiToolConnectedAt: Date | null;
 };
 
 /** Returns the account as routes show it. */

@@ -5,6 +5,6 @@ import { findOwnerWallet } from './developer-store.ts';
 /** Returns the wallet, in lower case, of the developer who owns the account. */
 export async function ownerWalletOf(sql: Queryable, accountId: string): Promise<string> {
   const wallet = await findOwnerWallet(sql, accountId);
-  assert(wallet !== undefined, 'an agent belongs to an account');
+  assert(wallet !== undefined, 'an account that something belongs to exists');
   return wallet;
 }

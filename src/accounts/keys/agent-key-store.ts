@@ -33,6 +33,8 @@ export type NewAgentKey = {
   readonly permissions: Permissions;
   readonly promptCaching: PromptCaching;
   readonly rotatedFrom: number | null;
+  /** Wallet of the member who issues the key. */
+  readonly createdBy: string;
   /** Id of the first key in the chain of rotations. Null: the new key is the first. */
   readonly rootId: number | null;
 };
@@ -40,9 +42,9 @@ export type NewAgentKey = {
 export async function insertAgentKey(tx: Queryable, key: NewAgentKey): Promise<AgentKey> {
   const [row] = await tx<Row[]>`
     insert into agent_keys (agent_id, digest, prefix, label, permissions, prompt_caching,
-      rotated_from, root_id)
+      rotated_from, root_id, created_by)
     values (${key.agentId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
-      ${key.promptCaching}, ${key.rotatedFrom}, ${key.rootId})
+      ${key.promptCaching}, ${key.rotatedFrom}, ${key.rootId}, ${key.createdBy})
     returning *
   `;
   return toKey(row as Row);

@@ -36,10 +36,29 @@ export const commitTeamChange = <T>(
     sql,
     async (tx) => {
       const agentIds = await bumpTeamRules(tx, accountId);
-      return agentIds.map((agentId) => ({ kind: 'agent_changed', agentId }) as const);
+      return agentIds.map(changed);
     },
     work,
   );
+
+/**
+ * Runs a change of an account's members, which may revoke keys. The rows of the account and of its agents' balances are locked
+ * first, so that no key is issued meanwhile. Writes the notices that `work` returns, beside one for each agent.
+ */
+export async function commitMemberChange<T>(
+  sql: Sql,
+  accountId: string,
+  work: (tx: Queryable) => Promise<{ readonly done: T; readonly notices: readonly Invalidation[] }>,
+): Promise<Committed<T>> {
+  return (await sql.begin(async (tx) => {
+    const agentIds = await bumpTeamRules(tx, accountId);
+    const { done, notices } = await work(tx);
+    const written = await insertInvalidations(tx, [...agentIds.map(changed), ...notices]);
+    return { done, written };
+  })) as Committed<T>;
+}
+
+const changed = (agentId: number): Invalidation => ({ kind: 'agent_changed', agentId });
 
 /**
  * Changes rules in one transaction. `raise` runs first: a change of an agent locks the balance's row before any other row, as a

@@ -4,6 +4,7 @@ import { isReservedAddress } from '../../platform/chain/reserved-address.ts';
 import type { WalletSignatures } from '../../platform/chain/wallet-signature.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { Accounts } from '../developers/accounts.ts';
+import { findRole } from '../developers/role-store.ts';
 import type { Sessions } from '../developers/session.ts';
 import { findSessionAccount } from '../developers/session-store.ts';
 import { credentialErrors } from '../errors.ts';
@@ -57,9 +58,9 @@ export function createCredentials(deps: Deps) {
       const known = await findDeveloperByDigest(sql, hash(key), new Date(clock.now()));
       if (known === undefined || isReservedAddress(known.wallet)) return undefined;
       keyUse.touch('developer', known.keyId);
-      const { accountId, wallet, keyId, permissions: permission } = known;
+      const { accountId, wallet, role, keyId, permissions: permission } = known;
       const via = 'developer_key';
-      return { kind: 'developer', via, accountId, wallet, keyId, permission } as const;
+      return { kind: 'developer', via, accountId, wallet, role, keyId, permission } as const;
     },
 
     rememberedAgent: (key: string) =>
@@ -91,6 +92,8 @@ export function createCredentials(deps: Deps) {
     },
 
     session: (token: string) => readSession(deps, token),
+
+    roleIn: (accountId: string, wallet: string) => findRole(sql, accountId, wallet),
 
     isAdminKey: (key: string): boolean =>
       secrets.adminKey !== undefined && sameSecret(key, secrets.adminKey),
@@ -132,6 +135,14 @@ const agentCaller = (known: KnownAgentKey) =>
     operatorExpiry: known.operatorExpiry,
   }) as const;
 
-/** Returns a caller with full power over the account: the owner, by signature or session. */
+/** Returns a wallet, signed in by signature or session, as the owner of its own account. */
 const walletCaller = (via: 'signature' | 'session', accountId: string, wallet: string) =>
-  ({ kind: 'developer', via, accountId, wallet, keyId: null, permission: 'read_write' }) as const;
+  ({
+    kind: 'developer',
+    via,
+    accountId,
+    wallet,
+    role: 'owner',
+    keyId: null,
+    permission: 'read_write',
+  }) as const;

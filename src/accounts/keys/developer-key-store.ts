@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
+import type { Role } from '../developers/role.ts';
 import type { DeveloperKey, Permissions } from './key.ts';
 
 type Row = {
@@ -31,6 +32,8 @@ export type NewDeveloperKey = {
   readonly permissions: Permissions;
   readonly expiresAt: Date | null;
   readonly rotatedFrom: number | null;
+  /** Wallet of the member who issues the key. */
+  readonly createdBy: string;
 };
 
 export async function insertDeveloperKey(
@@ -39,9 +42,9 @@ export async function insertDeveloperKey(
 ): Promise<DeveloperKey> {
   const [row] = await tx<Row[]>`
     insert into developer_keys
-      (account_id, digest, prefix, label, permissions, expires_at, rotated_from)
+      (account_id, digest, prefix, label, permissions, expires_at, rotated_from, created_by)
     values (${key.accountId}, ${key.digest}, ${key.prefix}, ${key.label}, ${key.permissions},
-      ${key.expiresAt}, ${key.rotatedFrom})
+      ${key.expiresAt}, ${key.rotatedFrom}, ${key.createdBy})
     returning *
   `;
   return toKey(row as Row);
@@ -80,30 +83,27 @@ export async function revokeDeveloperKey(
 export type KnownDeveloperKey = {
   readonly keyId: number;
   readonly accountId: string;
+  /** Wallet of the member who issued the key. */
   readonly wallet: string;
+  /** The member's role at present. */
+  readonly role: Role;
   readonly permissions: Permissions;
 };
 
-/** Returns the account and wallet of a developer key that is valid at `now`. */
+/** Returns the account and the issuer of a developer key that is valid at `now`. The key of a former member is not. */
 export async function findDeveloperByDigest(
   sql: Queryable,
   digest: string,
   now: Date,
 ): Promise<KnownDeveloperKey | undefined> {
-  const [row] = await sql<
-    { id: number; account_id: string; wallet: string; permissions: Permissions }[]
-  >`
-    select k.id, k.account_id, d.wallet, k.permissions
+  const [row] = await sql<(Omit<KnownDeveloperKey, 'role'> & { readonly role: Role | null })[]>`
+    select k.id as "keyId", k.account_id as "accountId", coalesce(k.created_by, d.wallet) as wallet,
+      case when coalesce(k.created_by, d.wallet) = d.wallet then 'owner' else m.role end as role,
+      k.permissions
     from developer_keys k join developers d using (account_id)
+      left join members m on m.account_id = k.account_id and m.wallet = k.created_by
     where k.digest = ${digest} and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > ${now})
   `;
-  return (
-    row && {
-      keyId: row.id,
-      accountId: row.account_id,
-      wallet: row.wallet,
-      permissions: row.permissions,
-    }
-  );
+  return row?.role == null ? undefined : { ...row, role: row.role };
 }

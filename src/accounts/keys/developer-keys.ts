@@ -5,6 +5,7 @@ import { insertEvents } from '../../ledger/store/agent-funds.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { keyCreated, keyRotated } from '../../webhooks/event.ts';
 import { lockAccount } from '../developers/developer-store.ts';
+import { requireRole } from '../developers/require-role.ts';
 import { keyErrors } from '../errors.ts';
 import { ACCOUNT_LIMITS } from '../limits.ts';
 import {
@@ -23,7 +24,7 @@ export type DeveloperKeys = ReturnType<typeof createDeveloperKeys>;
 
 /**
  * Creates the functions for an account's management keys. At most five keys work at once, even under concurrent requests; a
- * revoked key is refused at once.
+ * revoked key is refused at once. A key has the role of the member who issued it, and ends with the membership.
  */
 export function createDeveloperKeys(deps: {
   readonly sql: Sql;
@@ -63,6 +64,7 @@ export function createDeveloperKeys(deps: {
       }
       return sql.begin(async (tx) => {
         await lockAccount(tx, owner.accountId);
+        await requireRole(tx, owner, 'account');
         const active = await findDeveloperKeys(tx, owner.accountId, now());
         if (active.length >= ACCOUNT_LIMITS.key.perAccount) {
           throw keyErrors.limitExceeded(ACCOUNT_LIMITS.key.perAccount);
@@ -73,6 +75,7 @@ export function createDeveloperKeys(deps: {
           permissions: wanted.permissions ?? 'read',
           expiresAt: wanted.expiresAt ?? null,
           rotatedFrom: null,
+          createdBy: owner.wallet,
         });
         await insertEvents(tx, [keyCreated(origin(owner), named(issued.record))]);
         return issued;
@@ -95,6 +98,8 @@ export function createDeveloperKeys(deps: {
       wanted: Omit<KeyRequest, 'expiresAt'>,
     ): Promise<Issued<DeveloperKey>> {
       return invalidations.commit(revoked(keyId), async (tx) => {
+        await lockAccount(tx, owner.accountId);
+        await requireRole(tx, owner, 'account');
         const old = await requireRevoked(tx, owner, keyId);
         if (old.expiresAt !== null && old.expiresAt <= now()) throw keyErrors.notFound();
         const heir = await issue(tx, {
@@ -103,6 +108,7 @@ export function createDeveloperKeys(deps: {
           permissions: wanted.permissions ?? old.permissions,
           expiresAt: old.expiresAt,
           rotatedFrom: keyId,
+          createdBy: owner.wallet,
         });
         await insertEvents(tx, [keyRotated(origin(owner), named(heir.record), keyId)]);
         return heir;

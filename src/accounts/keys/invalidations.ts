@@ -2,7 +2,12 @@ import type { Log } from '../../kernel/log.ts';
 import type { Worker } from '../../kernel/schedule.ts';
 import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 import { ACCOUNT_LIMITS } from '../limits.ts';
-import { type Committed, commitChange, commitTeamChange } from './commit-change.ts';
+import {
+  type Committed,
+  commitChange,
+  commitMemberChange,
+  commitTeamChange,
+} from './commit-change.ts';
 import type { Invalidation, Notice } from './invalidation.ts';
 import {
   findInvalidations,
@@ -43,6 +48,19 @@ export function createInvalidations(deps: { readonly sql: Sql; readonly log: Log
      */
     async commitTeam<T>(accountId: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
       return hearAll(await commitTeamChange(deps.sql, accountId, work));
+    },
+
+    /**
+     * Runs `work` as a change of an account's members. `work` returns the notices of the keys that it revoked; no key of the
+     * account is issued while it runs.
+     */
+    async commitMember<T>(
+      accountId: string,
+      work: (
+        tx: Queryable,
+      ) => Promise<{ readonly done: T; readonly notices: readonly Invalidation[] }>,
+    ): Promise<T> {
+      return hearAll(await commitMemberChange(deps.sql, accountId, work));
     },
 
     /** Notifies the subscribers of this process only, about a change that was committed earlier. */

@@ -24,7 +24,7 @@ export type AgentKey = Key & {
 
 export type DeveloperKey = Key & { readonly expiresAt: Date | null };
 
-/** The account that owns the keys, and the wallet that acts for the account. */
+/** The account that owns the keys, and the wallet of the member who acts for the account. */
 export type KeyOwner = { readonly accountId: string; readonly wallet: string };
 
 export type KeyRequest = {

@@ -13,6 +13,7 @@ import {
 import { keyCreated, keyRotated } from '../../webhooks/event.ts';
 import type { Agent } from '../agents/agent.ts';
 import { requireAgent, requireLockedAgent } from '../agents/require-agent.ts';
+import { requireRole } from '../developers/require-role.ts';
 import { agentErrors, credentialErrors, keyErrors } from '../errors.ts';
 import {
   findAgentKeys,
@@ -72,7 +73,7 @@ export function createAgentKeys(deps: Deps) {
             'active keys for each agent',
           );
         }
-        const issued = await issueFirst(deps, tx, agent, wanted);
+        const issued = await issueFirst(deps, tx, { agent, owner }, wanted);
         await insertEvents(tx, [keyCreated(origin(owner), named(issued.record, agent))]);
         return withBudget(deps, tx, agent, issued);
       });
@@ -109,14 +110,7 @@ export function createAgentKeys(deps: Deps) {
       return invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const old = await requireRevoked(deps, tx, agentId, keyId);
-        const heir = await issue(deps, tx, {
-          agentId,
-          label: wanted.label ?? old.label,
-          permissions: wanted.permissions ?? old.permissions,
-          promptCaching: wanted.promptCaching ?? old.promptCaching,
-          rotatedFrom: keyId,
-          rootId: old.rootId,
-        });
+        const heir = await issueHeir(deps, tx, { agentId, owner, old }, wanted);
         await insertEvents(tx, [keyRotated(origin(owner), named(heir.record, agent), keyId)]);
         return withBudget(deps, tx, agent, heir);
       });
@@ -124,10 +118,14 @@ export function createAgentKeys(deps: Deps) {
   };
 }
 
-/** Locks the row of an agent that is not closed, so that only one request at a time counts and changes its keys. */
+/**
+ * Locks the row of an agent that is not closed, so that only one request at a time counts and changes its keys. A member who was
+ * removed since the request began is refused: the removal locks the balances of all open agents, as this transaction does.
+ */
 async function requireOpenAgent(tx: Queryable, owner: KeyOwner, agentId: number): Promise<Agent> {
   const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
   if (agent.status === 'closed') throw credentialErrors.accountClosed();
+  await requireRole(tx, owner, 'work');
   return agent;
 }
 
@@ -158,7 +156,7 @@ async function requireRevoked(
 async function issueFirst(
   deps: Deps,
   tx: Queryable,
-  agent: Agent,
+  { agent, owner }: { readonly agent: Agent; readonly owner: KeyOwner },
   wanted: AgentKeyRequest,
 ): Promise<Issued<AgentKey>> {
   const issued = await issue(deps, tx, {
@@ -168,12 +166,30 @@ async function issueFirst(
     promptCaching: wanted.promptCaching ?? 'off',
     rotatedFrom: null,
     rootId: null,
+    createdBy: owner.wallet,
   });
   if (wanted.budget !== undefined) {
     await setKeyBudget(tx, agentOf(agent), issued.record.rootId, wanted.budget, deps.now());
   }
   return issued;
 }
+
+/** Issues the successor of a key. Absent members are copied from the old key. */
+const issueHeir = (
+  deps: Deps,
+  tx: Queryable,
+  { agentId, old, owner }: { agentId: number; old: AgentKey; owner: KeyOwner },
+  wanted: AgentKeyRequest,
+): Promise<Issued<AgentKey>> =>
+  issue(deps, tx, {
+    agentId,
+    label: wanted.label ?? old.label,
+    permissions: wanted.permissions ?? old.permissions,
+    promptCaching: wanted.promptCaching ?? old.promptCaching,
+    rotatedFrom: old.id,
+    rootId: old.rootId,
+    createdBy: owner.wallet,
+  });
 
 async function issue(
   deps: Deps,

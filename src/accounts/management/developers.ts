@@ -7,10 +7,14 @@ import type { SpendStateReader } from '../../spend/limits/spend-state.ts';
 import { agentRecord } from '../agents/agent-record.ts';
 import { findAgents } from '../agents/agent-store.ts';
 import type { Accounts } from '../developers/accounts.ts';
+import type { AiTools } from '../developers/ai-tools.ts';
 import { developerRecord } from '../developers/developer.ts';
+import { saveDisplayName } from '../developers/developer-store.ts';
+import { ownerWalletOf } from '../developers/owner-wallet.ts';
 import type { Sessions } from '../developers/session.ts';
 import { endAllSessions, endSession } from '../developers/session-store.ts';
 import type { KeyOwner } from '../keys/key.ts';
+import type { Member } from './team/team.ts';
 import { findUsage } from './usage-store.ts';
 
 export type Developers = ReturnType<typeof createDevelopers>;
@@ -21,6 +25,7 @@ export function createDevelopers(deps: {
   readonly clock: Clock;
   readonly random: Random;
   readonly accounts: Accounts;
+  readonly aiTools: Pick<AiTools, 'flush'>;
   readonly sessions: Sessions;
   readonly balances: UsdcBalances;
   readonly spendState: SpendStateReader;
@@ -39,22 +44,34 @@ export function createDevelopers(deps: {
       };
     },
 
-    /** Ends the session with this id. Without an id it ends every session of the account. */
-    async signOut({ accountId }: KeyOwner, sessionId: string | undefined): Promise<void> {
+    /** Ends the session with this id. Without an id it ends every session of the wallet, in whichever account it acted. */
+    async signOut({ wallet }: KeyOwner, sessionId: string | undefined): Promise<void> {
+      const { accountId } = await deps.accounts.ofWallet(wallet);
       if (sessionId === undefined) return endAllSessions(sql, accountId);
       await endSession(sql, { accountId, id: sessionId, now: new Date(deps.clock.now()) });
     },
 
-    async profile(owner: KeyOwner) {
+    async rename(accountId: string, displayName: string) {
+      const renamed = await saveDisplayName(sql, accountId, displayName);
+      return { walletAddress: renamed.wallet, displayName: renamed.displayName, accountId };
+    },
+
+    /** Returns the account that the member acts for, and the role that the member has in it. */
+    async profile({ accountId, role }: Member) {
+      await deps.aiTools.flush();
       const [developer, agents, usage] = await Promise.all([
-        deps.accounts.ofWallet(owner.wallet),
-        findAgents(sql, owner.accountId),
-        findUsage(sql, owner.accountId),
+        deps.accounts.ofId(accountId),
+        findAgents(sql, accountId),
+        findUsage(sql, accountId),
       ]);
       const nowSec = nowSeconds(deps.clock);
       const record = developerRecord(developer);
       return {
-        developer: { ...record, role: 'owner' },
+        developer: {
+          ...record,
+          role,
+          aiToolConnectedAt: developer.aiToolConnectedAt?.toISOString() ?? null,
+        },
         agents: agents.map((agent) => ({ ...agentRecord(agent, nowSec), creditUsed: '0' })),
         // The same address is repeated here, because one of the clients reads it at the top level.
         walletAddress: record.walletAddress,
@@ -68,15 +85,16 @@ export function createDevelopers(deps: {
     },
 
     /**
-     * Returns the developer's balances as digit strings. A wallet's amount is the last known amount, and 0 when it was never
+     * Returns the balances of an account as digit strings. A wallet's amount is the last known amount, and 0 when it was never
      * read.
      */
-    async balances(owner: KeyOwner) {
-      const agents = (await findAgents(sql, owner.accountId)).filter(isOpen);
+    async balances(accountId: string) {
+      const agents = (await findAgents(sql, accountId)).filter(isOpen);
+      const accountWallet = await ownerWalletOf(sql, accountId);
       const read = async (wallet: string | null) =>
         wallet === null ? 0n : ((await deps.balances.lastKnown(wallet)) ?? 0n);
       const [own, available, ...wallets] = await Promise.all([
-        read(owner.wallet),
+        read(accountWallet),
         deps.spendState.available(agents.map((agent) => agent.id)),
         ...agents.map((agent) => read(agent.walletAddress)),
       ]);

@@ -1,6 +1,7 @@
 import type { Agent } from '../../accounts/agents/agent.ts';
 import { giveWelcomeCredit } from '../../accounts/agents/welcome-credit.ts';
 import { createAccounts } from '../../accounts/developers/accounts.ts';
+import { createAiTools } from '../../accounts/developers/ai-tools.ts';
 import { createSessions } from '../../accounts/developers/session.ts';
 import { createClientSecrets } from '../../accounts/keys/client-secrets.ts';
 import { createCredentials } from '../../accounts/keys/credentials.ts';
@@ -12,6 +13,8 @@ import { createAgentKeyBudgets } from '../../accounts/management/agent-key-budge
 import { createAgentKeys } from '../../accounts/management/agent-keys.ts';
 import { createAgents } from '../../accounts/management/agents.ts';
 import { createDevelopers } from '../../accounts/management/developers.ts';
+import { createInvites } from '../../accounts/management/team/invites.ts';
+import { createTeam } from '../../accounts/management/team/team.ts';
 import { createProviderKeys } from '../../accounts/provider-keys/provider-keys.ts';
 import { createLocalDelegation } from '../../accounts/wallets/local-delegation.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
@@ -21,6 +24,7 @@ import { vendorOf } from '../../models/catalogue/byok-source.ts';
 import { forgetResponsesAtClose } from '../../models/responses/kept/forget-responses.ts';
 import { releaseAtClose } from '../../phone/numbers/wind-down.ts';
 import { createWalletSignatures } from '../../platform/chain/wallet-signature.ts';
+import { createMailer } from '../../platform/mail/mailer.ts';
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import { createAttribution } from '../../spend/attribution/attribution.ts';
 import { createLedgerSync } from '../../spend/attribution/ledger-sync.ts';
@@ -48,6 +52,7 @@ export function buildAccounts(
   const { now } = time;
   const invalidations = createInvalidations({ sql, log });
   const keyUse = createKeyUse({ sql, clock });
+  const aiTools = createAiTools({ sql, clock });
   const accounts = createAccounts({ sql, random });
   const sessions = createSessions({ secret: settings.jwtSecret, clock });
   const wallets = openWallets(world);
@@ -88,6 +93,7 @@ export function buildAccounts(
     payouts,
     spendState,
     keyUse,
+    aiTools,
     invalidations,
     provisioning: agentDeps,
     credentials: createCredentials({
@@ -105,8 +111,15 @@ export function buildAccounts(
       signatures: createWalletSignatures({ clock, rpc: openRpc, log }),
     }),
     services: {
-      developers: createDevelopers({ ...agentDeps, accounts, sessions }),
+      developers: createDevelopers({ ...agentDeps, accounts, aiTools, sessions }),
       developerKeys: createDeveloperKeys(keyDeps),
+      team: createTeam({ ...world, invalidations, now }),
+      invites: createInvites({
+        ...world,
+        hmacSecret: settings.apiKeyHmacSecret,
+        publicUrl: settings.publicUrl,
+        mailer: settings.mail && createMailer({ ...world, ...settings.mail }),
+      }),
       agentKeys: createAgentKeys(keyDeps),
       clientSecrets,
       agentKeyBudgets: createAgentKeyBudgets(keyDeps),

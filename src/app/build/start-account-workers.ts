@@ -1,4 +1,5 @@
 import { retryProvisions } from '../../accounts/agents/retry-provisions.ts';
+import { flushAiTools } from '../../accounts/developers/ai-tools.ts';
 import { pollInvalidations } from '../../accounts/keys/invalidations.ts';
 import { flushKeyUse } from '../../accounts/keys/key-use.ts';
 import type { HealthChecks } from '../../http/server/health-checks.ts';
@@ -19,11 +20,13 @@ export function startAccountWorkers(
   const { log, fetch } = world;
   const monitoring = { fetch, log, url, status: health.report };
   teardown.defer('key use', () => accounts.keyUse.flush());
+  teardown.defer('uses of AI tools', () => accounts.aiTools.flush());
   teardown.use(
     'workers',
     startWorkers(world, [
       pollInvalidations(accounts),
       flushKeyUse(accounts),
+      flushAiTools(accounts),
       retryProvisions(accounts.provisioning),
       ...(key === undefined ? [] : [pushMonitoring({ ...monitoring, key })]),
     ]),

@@ -1,3 +1,4 @@
+import { hasRight, RIGHTS, type Right } from '../../accounts/developers/role.ts';
 import { adminErrors, credentialErrors } from '../../accounts/errors.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
@@ -21,12 +22,15 @@ import {
   presentedCredential,
   shownOf,
 } from './presented-credential.ts';
+import { selectAccount } from './select-account.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 /** Demands of a route on its caller. */
 export type Demand = {
   readonly credential: Credential;
   readonly permission: Permission;
+  /** Right that the role of a developer must have. Absent for routes that only agents ask. */
+  readonly right?: Right;
   readonly admitsClosed: boolean;
   /** True for the probes of load balancers, which come many times a minute: they are never refused for their rate. */
   readonly isProbe?: boolean;
@@ -142,6 +146,14 @@ export function createAuthenticate(deps: Deps): Authenticate {
       if (caller.via !== 'developer_key') signIns.note(caller.accountId, network);
       requirePermission(demand, caller);
       return found;
+      const found = await developer(
+        presented,
+        request,
+        demand.credential === 'any' ? ANY : undefined,
+      );
+      const own = found.caller as DeveloperCaller;
+      if (own.via !== 'developer_key') signIns.note(own.accountId, network);
+      return { ...found, caller: await admitDeveloper(credentials, demand, own, request.headers) };
     });
   };
 }
@@ -270,6 +282,29 @@ function checkSignature(
 function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller): void {
   if (demand.permission === 'read_write' && caller.permission === 'read') {
     throw credentialErrors.readOnly();
+  }
+}
+
+/** Returns the developer as a member of the account that the request selects. Throws when the role or the key may not ask. */
+async function admitDeveloper(
+  credentials: Pick<Credentials, 'roleIn'>,
+  demand: Demand,
+  own: DeveloperCaller,
+  headers: ReadonlyMap<string, string>,
+): Promise<DeveloperCaller> {
+  const caller = concernsWallet(demand) ? own : await selectAccount(credentials, own, headers);
+  requirePermission(demand, caller);
+  requireRight(demand, caller);
+  return caller;
+}
+
+/** Returns true for a route that ignores the account which the request selects. */
+const concernsWallet = ({ credential, right }: Demand): boolean =>
+  credential === 'signature' || right === 'self';
+
+function requireRight({ right }: Demand, { role }: DeveloperCaller): void {
+  if (right !== undefined && !hasRight(role, right)) {
+    throw credentialErrors.forbidden(role, RIGHTS[right]);
   }
 }
 

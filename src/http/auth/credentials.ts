@@ -1,3 +1,4 @@
+import type { Role } from '../../accounts/developers/role.ts';
 import type { AgentCaller, DeveloperCaller } from '../route/caller.ts';
 
 /** Look-ups by which the edge identifies a caller. The secrets go no further than this interface. */
@@ -27,6 +28,8 @@ export interface Credentials {
    * JWT`.
    */
   session(token: string): Promise<{ caller: DeveloperCaller; renewedToken?: string }>;
+  /** Returns the role of a wallet in an account. Undefined when the wallet is no member. */
+  roleIn(accountId: string, wallet: string): Promise<Role | undefined>;
   isAdminKey(key: string): boolean;
   /** Returns true for the token that reads metrics and nothing else. */
   isMetricsToken(key: string): boolean;

@@ -1,5 +1,5 @@
 import { BRAND } from '../../kernel/ids.ts';
-import { readSessionCookie } from './session-cookie.ts';
+import { readCookie } from './session-cookie.ts';
 
 /** Credential that a request presents, before it is checked. */
 export type Presented =
@@ -82,6 +82,6 @@ export function presentedCredential(
     return { kind: 'signature', wallet, signature, timestamp };
   }
 
-  const token = readSessionCookie(headers.get('cookie'));
+  const token = readCookie(headers.get('cookie'), BRAND.sessionCookie);
   return token === undefined ? { kind: 'nothing' } : { kind: 'session', token, via: 'cookie' };
 }

@@ -19,8 +19,16 @@ import type { Caller } from '../route/caller.ts';
 import { networkOf } from '../route/client-address.ts';
 import { requestErrors } from '../route/errors.ts';
 import { renderError } from '../route/render-error.ts';
-import type { AnyRoute, AskRoute, Context, RouteReply } from '../route/route.ts';
+import {
+  type AnyRoute,
+  type AskRoute,
+  type Context,
+  permissionOf,
+  type RouteReply,
+  rightOf,
+} from '../route/route.ts';
 import type { StrangerGate } from '../server/stranger-gate.ts';
+import { isOfAiTool } from './ai-tool.ts';
 import type { Exchange } from './exchange.ts';
 import { exchangeWithin } from './exchange-within.ts';
 import { ClientGoneError, parseBody } from './parse-body.ts';
@@ -36,6 +44,8 @@ export type PipelineDeps = {
   readonly idempotency: IdempotencyStore | undefined;
   /** Record of the agents' refusals and failed calls. Undefined: none is kept. */
   readonly refusals: Pick<RefusalLog, 'note'> | undefined;
+  /** Called when a tool for AI clients acts for an account. */
+  readonly seeAiTool?: ((accountId: string) => void) | undefined;
 };
 
 export type PipelineOutcome = {
@@ -48,7 +58,8 @@ export type PipelineOutcome = {
 /** Returns the demands of a route, with the defaults that its verb and credential imply. */
 const demandOf = (route: AnyRoute): Demand => ({
   credential: route.credential,
-  permission: route.permission ?? (route.method === 'GET' ? 'read' : 'read_write'),
+  permission: permissionOf(route),
+  right: rightOf(route),
   admitsClosed: route.admitsClosed ?? false,
   isProbe: isProbe(route.path),
   keyHeader: route.keyHeader,
@@ -80,6 +91,7 @@ export async function runPipeline(
 
     const known = authenticated.caller;
     caller = known;
+    if (isOfAiTool(exchange) && 'accountId' in known) deps.seeAiTool?.(known.accountId);
     exchange.span?.set(callerAttributes(known));
     exchange.body?.belongsTo(holderOf(known, exchange));
     const begun = beginIdempotent(deps, exchange, known);

@@ -2,6 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import { PROVIDER_KEY_HEADER } from '../../accounts/provider-keys/provider-key-header.ts';
 import type { ApiError } from '../../kernel/api-error.ts';
 import { soon } from '../../kernel/clock.ts';
+import { BRAND } from '../../kernel/ids.ts';
 import { requestErrors } from '../route/errors.ts';
 
 /** Copy of a request. The socket library's own memory of it is gone after the first await. */
@@ -36,6 +37,7 @@ const SINGLE = new Set([
   'x-wallet-address',
   'x-signature',
   'x-timestamp',
+  BRAND.accountHeader,
   PROVIDER_KEY_HEADER,
 ]);
 

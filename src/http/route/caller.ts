@@ -1,17 +1,19 @@
 import type { AgentStatus } from '../../accounts/agents/agent.ts';
+import type { Role } from '../../accounts/developers/role.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { PromptCaching } from '../../accounts/keys/key.ts';
 import type { Spender } from '../../ledger/rules/requests.ts';
 
 export type Permission = 'read' | 'read_write';
 
-/** Developer who presented any management credential: the account, and the wallet that owns it. */
+/** Developer who presented any management credential: the account, and the member who acts for it. */
 export type DeveloperCaller = {
   readonly kind: 'developer';
   readonly via: 'developer_key' | 'signature' | 'session';
   readonly accountId: string;
-  /** Wallet's address in lower case. */
+  /** Address of the member in lower case: the signed-in wallet, or the wallet that issued the developer key. */
   readonly wallet: string;
+  readonly role: Role;
   readonly keyId: number | null;
   readonly permission: Permission;
   /** Id of the sign-in that the session token comes from. */

@@ -1,11 +1,12 @@
 import type { ZodType, z } from 'zod';
+import type { Right } from '../../accounts/developers/role.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import type { JsonBounds } from '../../kernel/json/parse-json.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { StopSignal } from '../../kernel/stop-signal.ts';
 import type { Span } from '../../platform/tracing/span.ts';
 import type { HeaderLine, HttpAnswer } from './answer.ts';
-import type { CallerOf, Credential } from './caller.ts';
+import type { CallerOf, Credential, Permission } from './caller.ts';
 import type { Envelope } from './render-error.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -30,6 +31,7 @@ export type RateLimit =
   | 'control'
   | 'try'
   | 'search'
+  | 'invite'
   | 'ip';
 
 /** Replaces a shape: the handler reads the body while it arrives, and refuses a bad body itself. */
@@ -125,7 +127,12 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
    * Permission that the key needs: by default `read` for GET and `read_write` for other methods. Estimates and the like state
    * `read`.
    */
-  readonly permission?: 'read' | 'read_write';
+  readonly permission?: Permission;
+  /**
+   * Right that the role of a developer must have: by default `read` for a route that needs the permission to read, `work` for
+   * any other. A route that moves money out of agents states `money_out`.
+   */
+  readonly right?: Right;
   readonly rateLimit?: RateLimit;
   /** True when closed agents are served too. Every other agent route refuses them with `account_closed`. */
   readonly admitsClosed?: boolean;
@@ -168,6 +175,16 @@ export type RouteSpec<Services, C extends Credential, P, Q, B> = {
 /** Route of any services and shapes, as the server handles it. */
 // biome-ignore lint/suspicious/noExplicitAny: the one place where routes of all shapes meet.
 export type AnyRoute<Services = any> = RouteSpec<Services, any, any, any, any>;
+
+type Demanding = Pick<AnyRoute, 'method' | 'permission' | 'right'>;
+
+/** Returns the permission that a route needs of a key. */
+export const permissionOf = ({ method, permission }: Omit<Demanding, 'right'>): Permission =>
+  permission ?? (method === 'GET' ? 'read' : 'read_write');
+
+/** Returns the right that a route needs of a developer. */
+export const rightOf = (route: Demanding): Right =>
+  route.right ?? (permissionOf(route) === 'read' ? 'read' : 'work');
 
 /** Declares a route. The type argument names all services that the route may use. */
 export const route =

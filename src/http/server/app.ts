@@ -93,6 +93,8 @@ export type HttpServerDeps<R extends AnyRoute, S extends AnySocket> = {
   readonly idempotency?: IdempotencyStore;
   /** Record of the agents' refusals and failed calls. Absent: none is kept. */
   readonly refusals?: Pick<RefusalLog, 'note'>;
+  /** Called when a tool for AI clients acts for an account. */
+  readonly seeAiTool?: (accountId: string) => void;
   /** Names of the advisory headers that are switched on, so that browsers may read them. */
   readonly advisoryHeaders?: readonly string[];
 };
@@ -274,6 +276,7 @@ function wire<R extends AnyRoute, S extends AnySocket>(
       takesTurn: createTurnBudget(HTTP_LIMITS.connection.requestsPerTurn),
       authenticate: createAuthenticate(authentication),
       idempotency: deps.idempotency,
+      seeAiTool: deps.seeAiTool,
       router: createRouter(endpoints),
       bodyBudget: new BodyBudget({
         bytes: HTTP_LIMITS.body.bytesInFlight,

@@ -40,7 +40,7 @@ export interface Calls {
   events(
     owner: CallOwner,
     callId: string,
-    reader: Pick<FeedRequest, 'afterSeq' | 'keyId'>,
+    reader: Pick<FeedRequest, 'afterSeq' | 'keyId' | 'wallet'>,
   ): Promise<FeedReader>;
 }
 

@@ -15,6 +15,7 @@ export const callEvents = route<{ calls: Calls }>()({
     const last = headers.get('last-event-id') ?? '';
     const reader = {
       keyId: caller.keyId,
+      wallet: caller.kind === 'developer' ? caller.wallet : null,
       afterSeq: /^\d{1,9}$/.test(last) ? Number(last) : 0,
     };
     const events = await services.calls.events(ownerOf(caller), params.callId, reader);

@@ -20,8 +20,8 @@ export type ControlsPlace<
   readonly base: `/${string}`;
   readonly credential: C;
   readonly params: P;
-  /** Rate limit of the routes that change something. */
-  readonly changes: { readonly rateLimit?: 'control' };
+  /** Rate limit and right of the routes that change something. */
+  readonly changes: { readonly rateLimit?: 'control'; readonly right?: 'account' };
   /** Owner of the controls in the API description. */
   readonly whose: string;
   readonly scopeOf: (where: Where<C, P>) => S;

@@ -51,7 +51,7 @@ const TEAM: PoliciesPlace<'management', undefined, typeof PolicyParams> = {
   base: '/v1/developer',
   credential: 'management',
   params: undefined,
-  changes: {},
+  changes: { right: 'account' },
   whose: "a team's",
   scopeOf: ({ caller }) => teamScope(caller),
   policyParams: PolicyParams,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Developers } from '../../accounts/management/developers.ts';
 import { ok, route } from '../../http/route/route.ts';
 
-/** Reads the balances of the developer's wallet, of the agents' wallets and of the prepaid credits. */
+/** Reads the balances of the account's wallet, of the agents' wallets and of the prepaid credits. */
 export const developerBalances = route<{ developers: Developers }>()({
   method: 'GET',
   path: '/v1/developer/balances',
@@ -17,6 +17,6 @@ export const developerBalances = route<{ developers: Developers }>()({
   }),
 
   async handle({ caller, services }) {
-    return ok(await services.developers.balances(caller));
+    return ok(await services.developers.balances(caller.accountId));
   },
 });

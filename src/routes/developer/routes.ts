@@ -57,6 +57,7 @@ import { listDeveloperKeys } from './keys/list.ts';
 import { revokeDeveloperKey } from './keys/revoke.ts';
 import { rotateDeveloperKey } from './keys/rotate.ts';
 import { groupedLedger } from './ledger.ts';
+import { changeAccount } from './me.ts';
 import { changeOrchestrator } from './orchestrators/change.ts';
 import { connectOrchestrator } from './orchestrators/create.ts';
 import { listOrchestrators } from './orchestrators/list.ts';
@@ -76,6 +77,14 @@ import { toggleProviderKey } from './provider-keys/toggle.ts';
 import { listRefusals } from './refusals.ts';
 import { searchAccount } from './search.ts';
 import { spendSeries } from './spend-series.ts';
+import { acceptInvite } from './team/invites/accept.ts';
+import { createInvite } from './team/invites/create.ts';
+import { listInvites } from './team/invites/list.ts';
+import { removeInvite } from './team/invites/remove.ts';
+import { resendInvite } from './team/invites/resend.ts';
+import { changeMember } from './team/members/change.ts';
+import { listMembers } from './team/members/list.ts';
+import { removeMember } from './team/members/remove.ts';
 import { usageSummary } from './usage/summary.ts';
 import { deliveryDetail } from './webhook-deliveries/detail.ts';
 import { listDeliveries } from './webhook-deliveries/list.ts';
@@ -143,6 +152,15 @@ export const DEVELOPER_ROUTES = [
   testCallNumber,
   // Routes that the specification does not list
   logout,
+  changeAccount,
+  listMembers,
+  changeMember,
+  removeMember,
+  listInvites,
+  createInvite,
+  acceptInvite,
+  resendInvite,
+  removeInvite,
   agentSpendLimit.read,
   agentSpendLimit.set,
   agentSpendLimit.clear,

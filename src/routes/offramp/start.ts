@@ -11,6 +11,7 @@ export const startCashOut = route<{ cashOuts: CashOuts }>()({
   path: '/v1/offramp/start',
   credential: 'management',
   summary: 'Start a cash-out',
+  right: 'money_out',
   body: z.object({
     sourceKind: z.enum(['agent_wallet', 'embedded_wallet']),
     agentId: AgentId,

@@ -9,6 +9,7 @@ export const confirmTransfer = route<{ transfers: Transfers }>()({
   path: '/v1/transfers/:id/confirm',
   credential: 'management',
   summary: 'Report the transaction of a transfer that the developer has sent',
+  right: 'money_out',
   params: TransferParams,
   body: z.object({ txHash: TxHash }),
   response: TransferState,

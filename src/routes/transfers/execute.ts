@@ -8,6 +8,7 @@ export const executeTransfer = route<{ transfers: Transfers }>()({
   path: '/v1/transfers/:id/execute',
   credential: 'management',
   summary: 'Execute a prepared transfer out of an agent’s wallet',
+  right: 'money_out',
   params: TransferParams,
   response: TransferState,
 

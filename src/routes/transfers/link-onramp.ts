@@ -9,6 +9,7 @@ export const linkTransferOnramp = route<{ transfers: Transfers }>()({
   path: '/v1/transfers/:id/link-onramp',
   credential: 'management',
   summary: 'Link a transfer to a session of the on-ramp',
+  right: 'money_out',
   params: TransferParams,
   body: z.object({ onrampId: Uuid }),
   response: z.object({ ok: z.literal(true) }),

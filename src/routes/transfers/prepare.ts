@@ -10,6 +10,7 @@ export const prepareTransfer = route<{ transfers: Transfers }>()({
   path: '/v1/transfers/prepare',
   credential: 'management',
   summary: 'Prepare a transfer between the developer’s wallet and its agents',
+  right: 'money_out',
   body: z.object({
     direction: Direction,
     agentId: AgentId,

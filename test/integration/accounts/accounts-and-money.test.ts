@@ -107,7 +107,7 @@ describe('money and accounts', () => {
       spendableRaw: '0',
     });
     expect(await here.ledger.funds(agentId)).toMatchObject({ spendableRaw: 0n, heldRaw: 2n });
-    expect(await here.world.developers.profile(owner)).toMatchObject({
+    expect(await here.world.developers.profile({ ...owner, role: 'owner' })).toMatchObject({
       usage: { totalSpentRaw: '0' },
     });
     await expect(here.world.admin.credit(String(agentId), 1n, 'late')).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('money and accounts', () => {
 
   it('a credit appears in the balances of the account', async () => {
     const { here, owner } = await knownToBoth('shown');
-    expect(await here.world.developers.balances(owner)).toMatchObject({
+    expect(await here.world.developers.balances(owner.accountId)).toMatchObject({
       apiCreditsAvailableRaw: '998',
     });
   });

@@ -123,7 +123,7 @@ describe('rows that are written once', () => {
 
 describe('key rows', () => {
   it('a key row is valid to the instant of its revocation or expiry', async () => {
-    const { accountId } = await account('key rows');
+    const { accountId, wallet } = await account('key rows');
     const key = await insertDeveloperKey(db.sql, {
       accountId,
       digest: 'digest',
@@ -132,6 +132,7 @@ describe('key rows', () => {
       permissions: 'read',
       expiresAt: LATER,
       rotatedFrom: null,
+      createdBy: wallet,
     });
     const find = (now: Date) => findDeveloperByDigest(db.sql, 'digest', now);
     expect(await find(NOW)).toMatchObject({ keyId: key.id, accountId });

@@ -6,7 +6,7 @@ import { phoneErrors } from '../../errors.ts';
 import { PHONE_LIMITS } from '../../limits.ts';
 import { encodeEvent, type FeedEvent, KEEP_ALIVE, type NumberedTurn } from './feed-event.ts';
 import { FeedReader } from './feed-reader.ts';
-import { type CallNow, findCallNow, findNumberedTurns, isKeyGood } from './feed-store.ts';
+import { type CallNow, findCallNow, findNumberedTurns, isKeyGood, isMember } from './feed-store.ts';
 
 const { feed: BOUNDS } = PHONE_LIMITS;
 
@@ -17,6 +17,8 @@ export type FeedRequest = {
   readonly via: 'agent' | 'developer';
   /** Id of the reader's key. Null: the reader is authenticated without a key. */
   readonly keyId: number | null;
+  /** Wallet of the member of the account who reads. Null: an agent reads. */
+  readonly wallet: string | null;
   /** The last turn that the reader has; 0: none. */
   readonly afterSeq: number;
 };
@@ -147,10 +149,15 @@ export class CallFeed {
 
   async #endRevoked(readings: Iterable<Reading>): Promise<void> {
     for (const { reader, request } of readings) {
-      const { keyId, via } = request;
-      if (keyId !== null && !(await isKeyGood(this.#deps.sql, via, keyId))) reader.end();
+      if (!(await mayRead(this.#deps.sql, request))) reader.end();
     }
   }
+}
+
+/** Answers whether the key of a reader is not revoked, and its wallet is a member still. */
+async function mayRead(sql: Sql, { accountId, keyId, via, wallet }: FeedRequest): Promise<boolean> {
+  if (keyId !== null && !(await isKeyGood(sql, via, keyId))) return false;
+  return wallet === null || isMember(sql, accountId, wallet);
 }
 
 /** Sends a turn once to each reader, also when it is written here and read from the database as well. */

@@ -43,3 +43,12 @@ export async function isKeyGood(
   const rows = await sql`select from ${table} where id = ${keyId} and revoked_at is null`;
   return rows.length > 0;
 }
+
+/** Answers whether a wallet is a member of an account, or the account's own. */
+export async function isMember(sql: Sql, accountId: string, wallet: string): Promise<boolean> {
+  const rows = await sql`
+    select from developers where account_id = ${accountId} and wallet = ${wallet}
+    union all
+    select from members where account_id = ${accountId} and wallet = ${wallet}`;
+  return rows.length > 0;
+}

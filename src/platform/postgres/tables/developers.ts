@@ -11,6 +11,8 @@ export const developers = pgTable('developers', {
   createdAt: now('created_at'),
   /** Current generation of session tokens. Tokens of an older generation are refused. */
   sessionGeneration: integer('session_generation').notNull().default(0),
+  /** First time that a tool for AI clients acted for the account. */
+  aiToolConnectedAt: instant('ai_tool_connected_at'),
 });
 
 /** Sessions that were ended before their tokens expired. A row is deleted once the session's newest token has expired. */

@@ -13,6 +13,8 @@ const keyColumns = () => ({
   label: text('label'),
   permissions: text('permissions').notNull(),
   rotatedFrom: integer('rotated_from'),
+  /** Wallet of the member who issued the key, in lower case. Null: issued before members existed, by the account's wallet. */
+  createdBy: text('created_by'),
   createdAt: now('created_at'),
   lastUsedAt: instant('last_used_at'),
   revokedAt: instant('revoked_at'),

@@ -8,6 +8,7 @@ export const closeAgent = route<{ agents: Agents }>()({
   path: '/v1/developer/agents/:agentId/close',
   credential: 'management',
   summary: 'Close an agent',
+  right: 'money_out',
   params: AgentParams,
   response: ClosedAgent,
 

@@ -34,6 +34,7 @@ export const resolveAgentSpend = route<{ awareness: Awareness }>()({
   path: '/v1/developer/agents/:agentId/resolve',
   credential: 'management',
   summary: 'What would become of a payment of an agent now',
+  right: 'read',
   params: AgentParams,
   body: Body,
   response: z.union([

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Developers } from '../../../accounts/management/developers.ts';
-import { sessionCookie } from '../../../http/auth/session-cookie.ts';
+import { noAccountCookie, sessionCookie } from '../../../http/auth/session-cookie.ts';
 import { ok, route } from '../../../http/route/route.ts';
 import { DeveloperRecord } from '../developer-shape.ts';
 
@@ -13,9 +13,11 @@ export const verifyWallet = route<{ developers: Developers; secureCookies: boole
   rateLimit: 'ip',
   response: z.object({ developer: DeveloperRecord }),
 
-  async handle({ caller, services }) {
+  async handle({ caller, headers, services }) {
     const { developer, token } = await services.developers.signIn(caller);
     const cookie = sessionCookie(token, { secure: services.secureCookies });
-    return ok({ developer }, { 'set-cookie': cookie });
+    // An account that another wallet selected in this browser would refuse every request of this wallet.
+    const lines = noAccountCookie(headers.get('cookie'));
+    return { ...ok({ developer }, { 'set-cookie': cookie }), lines };
   },
 });

@@ -15,6 +15,7 @@ export const createDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
   path: '/v1/developer/keys',
   credential: 'management',
   summary: 'Create a developer key; the secret is shown once',
+  right: 'account',
   body: DeveloperKeyBody,
   badJson: unreadableKeyBody,
   status: 201,

@@ -9,6 +9,7 @@ export const revokeDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
   path: '/v1/developer/keys/:keyId',
   credential: 'management',
   summary: 'Revoke a developer key',
+  right: 'account',
   params: z.object({ keyId: RowId }),
   response: z.object({ message: z.string(), deleted: z.literal(true), keyId: z.string() }),
 

@@ -16,6 +16,7 @@ export const rotateDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
   path: '/v1/developer/keys/:keyId/rotate',
   credential: 'management',
   summary: 'Revoke a developer key and issue its heir atomically',
+  right: 'account',
   params: z.object({ keyId: RowId }),
   body: DeveloperKeyBody,
   badJson: unreadableKeyBody,

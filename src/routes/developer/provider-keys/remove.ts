@@ -9,6 +9,7 @@ export const removeProviderKey = route<{ providerKeys: ProviderKeys }>()({
   path: '/v1/developer/provider-keys/:provider',
   credential: 'management',
   summary: 'Delete a stored provider key',
+  right: 'account',
   params: ProviderParams,
   response: z.object({ message: z.string() }),
 

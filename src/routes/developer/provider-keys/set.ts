@@ -15,6 +15,7 @@ export const setProviderKey = route<{ providerKeys: ProviderKeys }>()({
   path: '/v1/developer/provider-keys/:provider',
   credential: 'management',
   summary: "Store the account's own key at a provider",
+  right: 'account',
   params: ProviderParams,
   body: z.object({
     key: z.string().trim().refine(isProviderKey, { message: PROVIDER_KEY_RULE }),

@@ -9,6 +9,7 @@ export const toggleProviderKey = route<{ providerKeys: ProviderKeys }>()({
   path: '/v1/developer/provider-keys/:provider',
   credential: 'management',
   summary: 'Switch a stored provider key on or off',
+  right: 'account',
   params: ProviderParams,
   body: z.object({ enabled: z.boolean() }),
   response: z.object({ provider: z.string(), enabled: z.boolean() }),

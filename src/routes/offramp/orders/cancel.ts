@@ -8,6 +8,7 @@ export const cancelCashOut = route<{ cashOuts: CashOuts }>()({
   path: '/v1/offramp/orders/:ref/cancel',
   credential: 'management',
   summary: 'Cancel a cash-out',
+  right: 'money_out',
   params: OrderParams,
   response: OrderOnly,
 

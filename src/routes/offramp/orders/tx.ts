@@ -10,6 +10,7 @@ export const reportCashOutSend = route<{ cashOuts: CashOuts }>()({
   path: '/v1/offramp/orders/:ref/tx',
   credential: 'management',
   summary: 'Report the transaction that sends the USDC of a cash-out',
+  right: 'money_out',
   params: OrderParams,
   body: z.object({ txHash: TxHash }),
   response: OrderOnly,

@@ -10,6 +10,7 @@ describe('developerRecord', () => {
         displayName: null,
         email: null,
         sessionGeneration: 0,
+        aiToolConnectedAt: null,
         createdAt: new Date(0),
       }),
     ).toEqual({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Right, Role } from '../../../../src/accounts/developers/role.ts';
 import { createAuthenticate, type Demand } from '../../../../src/http/auth/authenticate.ts';
 import type { Credential } from '../../../../src/http/route/caller.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
@@ -80,6 +81,49 @@ describe('a management route', () => {
     expect(await outcome('management', readOnly, { permission: 'read_write' })).toBe(
       '403 read_only_key',
     );
+  });
+});
+
+describe('the role of a developer', () => {
+  it('a management route refuses a role without its right, and a verify route ignores the selected account', async () => {
+    const other = 'acct_00000000000b';
+    const roles = new Map<string, Role>([[other, 'viewer']]);
+    const member = createAuthenticate({
+      credentials: { ...fakeCredentials, roleIn: async (accountId) => roles.get(accountId) },
+      strangers: strangersOf(),
+      signIns: new SignInNetworks(),
+      clock: new ManualClock(),
+      secureCookies: true,
+    });
+    const told = async (
+      right: Right,
+      headers: Record<string, string>,
+      credential = 'management',
+    ) => {
+      const demand = { permission: 'read', admitsClosed: false, right } as const;
+      try {
+        const asked = { credential: credential as Credential, ...demand };
+        const { caller } = await member(asked, asking({ ...signed, ...headers }));
+        return caller.kind === 'developer' ? `${caller.accountId} ${caller.role}` : caller.kind;
+      } catch (thrown) {
+        if (!(thrown instanceof ApiError)) throw thrown;
+        return `${thrown.status} ${thrown.error}`;
+      }
+    };
+    const own = 'acct_0123456789ab owner';
+    const selecting = { 'x-svc-account': other };
+    expect(await told('money_out', {})).toBe(own);
+    expect(await told('read', selecting)).toBe(`${other} viewer`);
+    for (const right of ['work', 'account', 'team', 'money_out'] as const) {
+      expect(await told(right, selecting)).toBe('403 Forbidden');
+    }
+    expect(await told('self', selecting)).toBe(own);
+    expect(await told('work', selecting, 'signature')).toBe(own);
+    expect(await told('read', { cookie: `a=b; svc_account=${other}` })).toBe(`${other} viewer`);
+    expect(await told('read', { ...selecting, cookie: 'svc_account=acct_1' })).toBe(
+      `${other} viewer`,
+    );
+    expect(await told('read', { 'x-svc-account': 'acct_00000000000c' })).toBe('403 Forbidden');
   });
 });
 

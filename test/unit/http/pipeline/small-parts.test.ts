@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readSessionCookie } from '../../../../src/http/auth/session-cookie.ts';
+import { readCookie } from '../../../../src/http/auth/session-cookie.ts';
 import { chooseProtocol } from '../../../../src/http/auth/socket-credential.ts';
 import {
   checkHeaders,
@@ -123,9 +123,9 @@ describe('a rendered failure', () => {
 
 describe('cookies and sub-protocols', () => {
   it('the session cookie is found among other cookies, and not in a longer name', () => {
-    expect(readSessionCookie('a=1; svc_session=x.y.z ; b=2')).toBe('x.y.z');
-    expect(readSessionCookie('my_svc_session=x; svc_sessions=y')).toBeUndefined();
-    expect(readSessionCookie('svc_session=')).toBeUndefined();
+    expect(readCookie('a=1; svc_session=x.y.z ; b=2', 'svc_session')).toBe('x.y.z');
+    expect(readCookie('my_svc_session=x; svc_sessions=y', 'svc_session')).toBeUndefined();
+    expect(readCookie('svc_session=', 'svc_session')).toBeUndefined();
   });
 
   it('the sub-protocol is the server’s favourite of the offered ones, and never an unknown one', () => {

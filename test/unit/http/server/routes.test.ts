@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { RIGHTS } from '../../../../src/accounts/developers/role.ts';
+import { type AnyRoute, rightOf } from '../../../../src/http/route/route.ts';
 import { createRouter } from '../../../../src/http/server/router.ts';
 import { DEVELOPER_ROUTES } from '../../../../src/routes/developer/routes.ts';
 import { ROUTES } from '../../../../src/routes/index.ts';
@@ -9,6 +11,8 @@ type Endpoint = {
   readonly path: string;
   readonly credential: string;
   readonly origin?: 'spec' | 'added';
+  /** Weakest role that a writing route admits; a reading route admits every member. */
+  readonly role?: string;
 };
 
 const endpoints = JSON.parse(
@@ -23,6 +27,18 @@ describe('the route table', () => {
   it('the route table serves only the listed methods, paths and credentials', () => {
     const listed = new Set(endpoints.map(onTheWire));
     expect(ROUTES.map(onTheWire).filter((route) => !listed.has(route))).toEqual([]);
+  });
+
+  it('every route of developers states the role that test/vectors/endpoints.json lists, and no other route states a right', () => {
+    const roles = new Map(
+      endpoints.map((one) => [onTheWire(one), one.role ?? (one.method === 'GET' ? 'viewer' : '')]),
+    );
+    const routes: readonly AnyRoute[] = ROUTES;
+    const ofDevelopers = routes.filter(({ credential }) => /^(management|any)$/.test(credential));
+    const stated = ofDevelopers.map((route) => [onTheWire(route), RIGHTS[rightOf(route)]]);
+    expect(stated).toEqual(stated.map(([name]) => [name, roles.get(name as string)]));
+    const others = routes.filter((route) => !ofDevelopers.includes(route));
+    expect(others.filter(({ right }) => right !== undefined)).toEqual([]);
   });
 
   it('the route table keeps all developer routes in their own table, and no others', () => {
