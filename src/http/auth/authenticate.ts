@@ -142,15 +142,6 @@ export function createAuthenticate(deps: Deps): Authenticate {
       const network = networkOf(asking.clientAddress());
       const sentence = demand.credential === 'any' ? ANY : undefined;
       const found = await developer(presented, request, sentence);
-      const caller = found.caller as DeveloperCaller;
-      if (caller.via !== 'developer_key') signIns.note(caller.accountId, network);
-      requirePermission(demand, caller);
-      return found;
-      const found = await developer(
-        presented,
-        request,
-        demand.credential === 'any' ? ANY : undefined,
-      );
       const own = found.caller as DeveloperCaller;
       if (own.via !== 'developer_key') signIns.note(own.accountId, network);
       return { ...found, caller: await admitDeveloper(credentials, demand, own, request.headers) };
