@@ -54,11 +54,7 @@ const DOMAINS: readonly string[] = [
 ];
 
 /** Domains that have their place and no file yet; docs/architecture.md says what each will hold. */
-const PLANNED: readonly string[] = [
-  'src/commerce',
-  'src/credit',
-  'src/dashboard',
-];
+const PLANNED: readonly string[] = ['src/commerce', 'src/credit', 'src/dashboard'];
 
 /** Code with SQL in it, apart from the `*-store.ts` files. */
 const SQL_FOLDERS = ['src/platform/postgres/', 'src/ledger/store/'];
@@ -353,6 +349,13 @@ describe('the rules of the source tree', () => {
     expect(
       ALL_CODE.filter((path) => path.endsWith('.test.ts') && skipped.test(read(path))),
     ).toEqual([]);
+  });
+
+  it('migrations/meta has one snapshot of the tables, that of the newest migration', () => {
+    const journal = JSON.parse(read('migrations/meta/_journal.json'));
+    const newest = String(journal.entries.length - 1).padStart(4, '0');
+    const snapshots = filesBelow('migrations/meta').filter((path) => /\d_snapshot/.test(path));
+    expect(snapshots).toEqual([`migrations/meta/${newest}_snapshot.json`]);
   });
 
   it('every source file has a test of its own or is listed in test/untested.json', () => {

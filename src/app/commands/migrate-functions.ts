@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { definedFunctions, functionsMigration } from '../../platform/postgres/sql-functions.ts';
 import { ROOT } from './compile.ts';
+import { generateMigration } from './generate-migration.ts';
 
 /**
  * `npm run migrate:functions`: writes the migration that updates the database's SQL functions to their source files in
@@ -24,9 +24,7 @@ const migration = functionsMigration(defined, files);
 if (migration === undefined) {
   console.log('The migrations define every function as its file does.');
 } else {
-  const generate = ['drizzle-kit', 'generate', '--custom', '--name', 'functions'];
-  const config = ['--config', 'migrations/drizzle.config.ts'];
-  execFileSync('npx', [...generate, ...config], { cwd: ROOT, stdio: 'inherit' });
+  generateMigration(['--custom', '--name', 'functions']);
   const added = sqlIn(MIGRATIONS).find((name) => !before.includes(name));
   if (added === undefined) throw new Error('drizzle-kit has written no migration');
   writeFileSync(join(MIGRATIONS, added), migration);
