@@ -1,4 +1,4 @@
-import { hasRight, RIGHTS, type Right } from '../../accounts/developers/role.ts';
+import type { Right } from '../../accounts/developers/role.ts';
 import { adminErrors, credentialErrors } from '../../accounts/errors.ts';
 import type { ClientSecretUse } from '../../accounts/keys/client-secrets.ts';
 import { type Clock, nowSeconds } from '../../kernel/clock.ts';
@@ -14,6 +14,7 @@ import {
 import { networkOf } from '../route/client-address.ts';
 import { requestErrors } from '../route/errors.ts';
 import type { GatedRequest, StrangerGate } from '../server/stranger-gate.ts';
+import { admitDeveloper, requirePermission } from './admit-developer.ts';
 import { AgentRefused } from './agent-refused.ts';
 import type { Credentials } from './credentials.ts';
 import {
@@ -22,7 +23,6 @@ import {
   presentedCredential,
   shownOf,
 } from './presented-credential.ts';
-import { selectAccount } from './select-account.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 /** Demands of a route on its caller. */
@@ -268,35 +268,6 @@ function checkSignature(
     );
   }
   return credentials.signature({ wallet, signature, timestamp });
-}
-
-function requirePermission(demand: Demand, caller: AgentCaller | DeveloperCaller): void {
-  if (demand.permission === 'read_write' && caller.permission === 'read') {
-    throw credentialErrors.readOnly();
-  }
-}
-
-/** Returns the developer as a member of the account that the request selects. Throws when the role or the key may not ask. */
-async function admitDeveloper(
-  credentials: Pick<Credentials, 'roleIn'>,
-  demand: Demand,
-  own: DeveloperCaller,
-  headers: ReadonlyMap<string, string>,
-): Promise<DeveloperCaller> {
-  const caller = concernsWallet(demand) ? own : await selectAccount(credentials, own, headers);
-  requirePermission(demand, caller);
-  requireRight(demand, caller);
-  return caller;
-}
-
-/** Returns true for a route that ignores the account which the request selects. */
-const concernsWallet = ({ credential, right }: Demand): boolean =>
-  credential === 'signature' || right === 'self';
-
-function requireRight({ right }: Demand, { role }: DeveloperCaller): void {
-  if (right !== undefined && !hasRight(role, right)) {
-    throw credentialErrors.forbidden(role, RIGHTS[right]);
-  }
 }
 
 /**
