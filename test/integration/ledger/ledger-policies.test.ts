@@ -100,6 +100,7 @@ describe('the rules of an agent', () => {
       qualityFloorBps: 2_500,
       qualityWindowSeconds: 3_600,
       reserves: true,
+      startsAtMs: 0,
     });
     const insert = async (owner: number | null, change: Partial<Policy>, account = accountId) => {
       const policy = { ...wanted, ...change };
