@@ -51,17 +51,17 @@ export async function findSpendBy(
   limit: number,
 ): Promise<GroupedSpend> {
   const dimension = group === 'agent' || group === 'day' ? 'source' : group;
-  const order = group === 'day' ? sql`key desc` : sql`"costRaw" desc, key`;
+  const order = group === 'day' ? sql`g.name desc` : sql`sum(l.cost_raw) desc, g.name`;
   const found = await planned(
     sql,
     (tx) => tx<FoundRow[]>`
       with who as materialized (${cursors(tx, scope)})
-      select 'total' as kind, '' as key, ${sums(tx)}
-      from (${within(tx, scope, withPending(tx, 'source'))}) l
-      union all
-      (select 'group', ${keyOf(tx, group)} as key, ${sums(tx)}
-        from (${within(tx, scope, withPending(tx, dimension))}) l
-        group by 2 order by ${order} limit ${limit})`,
+      select case when grouping(g.name) = 1 then 'total' else 'group' end as kind,
+        coalesce(g.name, '') as key, ${sums(tx)}
+      from (${within(tx, scope, withPending(tx, dimension))}) l
+        cross join lateral (select ${keyOf(tx, group)} as name) g
+      group by grouping sets ((), (g.name))
+      order by grouping(g.name) desc, ${order} limit ${limit + 1}`,
   );
   return groupedOf(found);
 }
