@@ -110,6 +110,7 @@ async function compose(deps: ServerDeps, teardown: Teardown): Promise<Server> {
   const live = { voice, ...gateway };
   const http = teardown.use('http', await openEdge(world, live, accounts, requests, served));
   edge.part = http;
+  parts.lease.reportsWork(() => ({ requests: http.openRequests, sockets: http.openSockets }));
   const { credentials, invalidations } = accounts;
   parts.whenSuspended((agentId) => invalidations.notify({ kind: 'agent_stopped', agentId }));
   invalidations.subscribe((notice) => forget(notice, { ...parts, credentials, http, phone }));

@@ -3,9 +3,13 @@ import { adminCloseAgent } from './admin/agents/close.ts';
 import { adminCreditAgent } from './admin/agents/credit.ts';
 import { adminListAgents } from './admin/agents/list.ts';
 import { adminSetAgentStatus } from './admin/agents/status.ts';
+import { adminListAlarms } from './admin/alarms/list.ts';
+import { adminListActs } from './admin/audit/list.ts';
 import { adminBalance } from './admin/balances/detail.ts';
 import { adminReadCallLimit } from './admin/call-limits/read.ts';
 import { adminSetCallLimit } from './admin/call-limits/set.ts';
+import { adminListDevelopers } from './admin/developers/list.ts';
+import { adminListProcesses } from './admin/processes/list.ts';
 import { adminReleaseReservation } from './admin/reservations/release.ts';
 import { adminLiftSuspension } from './admin/telephony-suspensions/lift.ts';
 import { adminLiftSuspensions } from './admin/telephony-suspensions/lift-all.ts';
@@ -223,6 +227,10 @@ export const ROUTES = [
   adminSetCallLimit,
   adminLiftSuspension,
   adminLiftSuspensions,
+  adminListDevelopers,
+  adminListProcesses,
+  adminListAlarms,
+  adminListActs,
   sellSpeech,
   sellTranscript,
   sellTranslatedTranscript,

@@ -7,6 +7,9 @@ import { type Agent, planStatus, type WantedStatus } from './agent.ts';
 import { saveStatus } from './agent-store.ts';
 import { requireLockedAgent } from './require-agent.ts';
 
+/** Further writes in the sql transaction of a change. */
+export type Alongside = (tx: Queryable) => Promise<void>;
+
 /**
  * Suspends or resumes an agent that was just read, from the next hold on in every process. Throws 409 when another request has
  * changed the status meanwhile.
@@ -16,6 +19,7 @@ export async function changeStatus(
   agent: Agent,
   to: WantedStatus,
   reason: string,
+  alongside?: Alongside,
 ): Promise<Agent> {
   const plan = planStatus(agent.status, to, reason);
   if (plan.kind === 'unchanged') return agent;
@@ -28,6 +32,7 @@ export async function changeStatus(
     const now = new Date(deps.clock.now());
     const saved = await saveStatus(tx, agent, to, plan.suspendedReason, now);
     if (saved === undefined) throw agentErrors.statusConflict();
+    await alongside?.(tx);
     return saved;
   });
 }
@@ -43,12 +48,17 @@ export type CloseDeps = {
  * Closes an agent for good and returns it: every process refuses its holds after the commit, and its rented number is released.
  * Closing a closed agent changes nothing.
  */
-export async function markClosed(deps: CloseDeps, agent: Agent): Promise<Agent> {
+export async function markClosed(
+  deps: CloseDeps,
+  agent: Agent,
+  alongside?: Alongside,
+): Promise<Agent> {
   const notice: Invalidation = { kind: 'agent_stopped', agentId: agent.id };
   const closed = await deps.invalidations.commit(notice, async (tx) => {
     const current = await requireLockedAgent(tx, { agentId: agent.id });
     if (current.status === 'closed') return undefined;
     await deps.windDown(tx, agent.id);
+    await alongside?.(tx);
     return saveStatus(tx, current, 'closed', null, new Date(deps.clock.now()));
   });
   // Another process may have closed the agent just before. This process must also stop its holds before the balance is paid

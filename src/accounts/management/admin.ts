@@ -6,6 +6,7 @@ import type { Sql } from '../../platform/postgres/sql.ts';
 import { type Agent, isDelegationActive, type WantedStatus } from '../agents/agent.ts';
 import { findAgent, findAgentByWallet, findAllAgents } from '../agents/agent-store.ts';
 import { changeStatus } from '../agents/change-status.ts';
+import { actOf, noteAct, type Operator } from '../audit/admin-acts.ts';
 import { adminErrors, credentialErrors } from '../errors.ts';
 import { ACCOUNT_LIMITS } from '../limits.ts';
 import type { AgentsDeps } from './agents.ts';
@@ -34,9 +35,12 @@ export function createAdmin(deps: AgentsDeps) {
       };
     },
 
-    async setStatus(ref: string, to: WantedStatus) {
+    async setStatus(ref: string, to: WantedStatus, by?: Operator) {
       const agent = await requireAgent(ref);
-      const { id, status } = await changeStatus(deps, agent, to, 'admin_manual');
+      const act = actOf(by, 'agent.status', agent.id, { from: agent.status, to });
+      const { id, status } = await changeStatus(deps, agent, to, 'admin_manual', (tx) =>
+        noteAct(tx, act),
+      );
       return { id, status };
     },
 
@@ -45,13 +49,18 @@ export function createAdmin(deps: AgentsDeps) {
       return { agentId: agent.id, status: agent.status, ...(await readBalance(deps, agent)) };
     },
 
-    close: async (ref: string) => closeAgent(deps, await requireAgent(ref)),
+    async close(ref: string, by?: Operator) {
+      const agent = await requireAgent(ref);
+      return closeAgent(deps, agent, (tx) => noteAct(tx, actOf(by, 'agent.close', agent.id)));
+    },
 
     /** Adds to an agent's balance, once for each reference: a repeated request adds nothing. */
-    async credit(ref: string, amountRaw: bigint, reference: string) {
+    async credit(ref: string, amountRaw: bigint, reference: string, by?: Operator) {
       const agent = await requireAgent(ref);
       if (agent.status === 'closed') throw credentialErrors.accountClosed();
-      const verdict = await deps.ledger.credit({ agentId: agent.id, amountRaw, reference });
+      const detail = { amountRaw: amountRaw.toString(), reference };
+      const act = actOf(by, 'agent.credit', agent.id, detail);
+      const verdict = await deps.ledger.credit({ agentId: agent.id, amountRaw, reference, act });
       switch (verdict.kind) {
         case 'credited':
         case 'already_credited': {

@@ -1,3 +1,4 @@
+import { API_VERSION } from '../../http/server/api-version.ts';
 import { randomHex } from '../../kernel/random.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
@@ -29,7 +30,8 @@ export type LedgerParts = {
 export async function buildLedger(world: World, teardown: Teardown): Promise<LedgerParts> {
   const { sql } = world;
   // The lease is taken before the first hold, since a hold of a process without a lease looks orphaned.
-  const node = await takeLease(sql, randomHex(world.random, 16), LEDGER_LIMITS.lease.lifeMs);
+  const { lifeMs } = LEDGER_LIMITS.lease;
+  const node = await takeLease(sql, randomHex(world.random, 16), lifeMs, API_VERSION);
   const lease = createLeaseKeeper({ ...world, node });
   teardown.defer('lease', () => lease.end());
   const time = createDatabaseClock(world.clock);

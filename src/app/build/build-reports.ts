@@ -1,3 +1,4 @@
+import { createAuditTrail } from '../../accounts/audit/admin-acts.ts';
 import { startWorkers } from '../../kernel/schedule.ts';
 import type { Teardown } from '../../kernel/teardown.ts';
 import { DEFAULT_RATE_LIMITS } from '../../rate-limit/rate-gate.ts';
@@ -6,6 +7,7 @@ import { createAccountReports } from '../../reports/account/account-reports.ts';
 import { createActivity } from '../../reports/activity/activity.ts';
 import { createCallerLimits } from '../../reports/caller-limits/caller-limits.ts';
 import { createExports } from '../../reports/export/exports.ts';
+import { createOperatorReports } from '../../reports/operator/operator-reports.ts';
 import { createRefusalLog, refusalKey } from '../../reports/refusals/refusal-log.ts';
 import { createRefusalReports, refusalWorkers } from '../../reports/refusals/refusal-reports.ts';
 import { saveRefusals } from '../../reports/refusals/refusal-store.ts';
@@ -49,6 +51,8 @@ export function buildReports(
     exports: createExports(deps),
     reputations: createReputations(deps),
     refusedCalls: createRefusedCalls(deps),
+    operatorReports: createOperatorReports(world),
+    auditTrail: createAuditTrail(world),
     search: createSearch(world),
     toolCalls: createToolCalls(world),
     callerLimits: createCallerLimits({

@@ -122,9 +122,8 @@ export function createAuthenticate(deps: Deps): Authenticate {
       if (demand.isProbe !== true) strangers.admitAnonymous(asking);
       return ANONYMOUS;
     }
-    if (demand.credential === 'admin' || demand.credential === 'metrics') {
-      return operator(deps, demand.credential, asking);
-    }
+    if (demand.credential === 'admin') return operator(deps, 'admin', asking);
+    if (demand.credential === 'metrics') return operator(deps, 'metrics', asking);
     if (demand.credential === 'carrier') return { caller: new CarrierCaller() };
     if (demand.credential === 'platform') return platform(deps, asking);
 

@@ -74,10 +74,10 @@ export function createLedger(deps: LedgerDeps): LiveLedger {
       if (lender === undefined) return settleVerdict(await inbox.submit(settling));
       return settleVerdict(await giveBackTo(inbox, lender, request, settling));
     },
-    async credit({ agentId, amountRaw, reference, events = [], deposit = false }) {
+    async credit({ agentId, amountRaw, reference, events = [], act, deposit = false }) {
       assert(amountRaw > 0n, 'a credit adds something');
       return creditVerdict(
-        await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events, deposit }),
+        await inbox.submit({ kind: 'credit', agentId, amountRaw, reference, events, act, deposit }),
       );
     },
     funds: async (agentId) => (await inbox.read(() => deps.store.load(agentId)))?.state,

@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { answerWithin } from '../../platform/postgres/transient.ts';
 import type { Node } from '../rules/node.ts';
-import { endLease, renewLease } from '../store/lease-store.ts';
+import { endLease, type OpenWork, renewLease } from '../store/lease-store.ts';
 import { LEDGER_LIMITS } from './limits.ts';
 
 export type LeaseKeeper = {
@@ -14,6 +14,8 @@ export type LeaseKeeper = {
    * whole lease. After a start or an outage all leases have expired, including the leases of living processes.
    */
   mayReap(): boolean;
+  /** Names the reader of the work that is written with each renewal. */
+  reportsWork(read: () => OpenWork): void;
   /** Ends the lease at a clean shutdown. */
   end(): Promise<void>;
 };
@@ -33,6 +35,7 @@ export function createLeaseKeeper(deps: {
   const leaseMs = deps.leaseMs ?? LEDGER_LIMITS.lease.lifeMs;
   let renewedMs = clock.monotonicMs();
   let steadySinceMs: number | undefined = renewedMs;
+  let openWork: (() => OpenWork) | undefined;
 
   return {
     async tick() {
@@ -40,7 +43,7 @@ export function createLeaseKeeper(deps: {
       if (now - renewedMs >= leaseMs) steadySinceMs = undefined;
       try {
         // A renewal that hangs must not delay the next renewal, which uses another connection.
-        const renewal = renewLease(sql, node, leaseMs);
+        const renewal = renewLease(sql, node, leaseMs, openWork?.());
         const found = await answerWithin(clock, LEDGER_LIMITS.lease.answerMs, renewal);
         if (found === 'taken') {
           log.error({ nodeId: node.nodeId }, 'the lease of this process was taken by another one');
@@ -60,6 +63,9 @@ export function createLeaseKeeper(deps: {
       const now = clock.monotonicMs();
       if (steadySinceMs === undefined || now - renewedMs >= leaseMs) return false;
       return now - steadySinceMs >= leaseMs;
+    },
+    reportsWork(read) {
+      openWork = read;
     },
     end: () => endLease(sql, node),
   };

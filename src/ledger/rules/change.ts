@@ -1,7 +1,7 @@
 import type { ReservationState } from '../../../machines/reservation.ts';
 import type { Counter } from '../../policy/counter.ts';
 import type { SpendFacts } from '../../policy/policy.ts';
-import type { ChargeRow, EventRow, PlatformCall } from './companion.ts';
+import type { AdminAct, ChargeRow, EventRow, PlatformCall } from './companion.ts';
 import type { Count, TeamCount } from './count.ts';
 import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type { Posting } from './posting.ts';
@@ -60,6 +60,7 @@ export type Guard =
 export type Companion =
   | { readonly row: 'charge'; readonly charge: ChargeRow }
   | { readonly row: 'event'; readonly event: EventRow }
+  | { readonly row: 'admin.act'; readonly act: AdminAct }
   | {
       readonly row: 'reservation.opened';
       readonly reservation: NewReservation;

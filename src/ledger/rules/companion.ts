@@ -72,6 +72,16 @@ const columnMs = (ms: number | null | undefined): number | null =>
 export const latencyOf = (ms: number): number =>
   Math.min(Math.max(0, Math.round(ms)), 2_147_483_647);
 
+/** An act of the operator, for the trail of acts. */
+export type AdminAct = {
+  readonly act: string;
+  /** Agent, account, reservation or reason that the act is about. */
+  readonly target: string;
+  readonly detail: Readonly<Record<string, string | number | null>>;
+  readonly requestId: string;
+  readonly clientAddress: string;
+};
+
 /** One event of the catalogue, stored for delivery. With `agentWallet` null it reaches global webhooks only. */
 export type EventRow = {
   readonly name: string;

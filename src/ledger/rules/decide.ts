@@ -61,7 +61,7 @@ export function decide(
     case 'suspend':
       return decideSuspend(operation, world);
     case 'credit': {
-      const { agentId, amountRaw, reference, deposit } = operation;
+      const { act, agentId, amountRaw, reference, deposit } = operation;
       const walletRaw = deposit ? amountRaw : 0n;
       const posting = creditPosting(agentId, reference, amountRaw, deposit);
       if (state.creditedRaw + amountRaw > MAX_RAW) {
@@ -70,7 +70,10 @@ export function decide(
       return changed({
         posting,
         delta: { ...NOTHING, spendableRaw: amountRaw, creditedRaw: amountRaw, walletRaw },
-        companions: operation.events.map((event) => ({ row: 'event', event })),
+        companions: [
+          ...operation.events.map((event) => ({ row: 'event' as const, event })),
+          ...(act === undefined ? [] : [{ row: 'admin.act' as const, act }]),
+        ],
       });
     }
     case 'withdraw':

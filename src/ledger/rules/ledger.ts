@@ -1,4 +1,4 @@
-import type { EventRow } from './companion.ts';
+import type { AdminAct, EventRow } from './companion.ts';
 import type { CorrectOperation, ReportOperation } from './operation.ts';
 import type { NewPayout, ReservationMove } from './payment.ts';
 import type {
@@ -93,6 +93,8 @@ export interface Ledger {
     amountRaw: bigint;
     reference: string;
     events?: readonly EventRow[];
+    /** Act of the operator, which is written in the same commit. */
+    act?: AdminAct | undefined;
     /** True when the amount is USDC that arrived in the agent's wallet. */
     deposit?: boolean;
   }): Promise<CreditVerdict>;

@@ -1,5 +1,11 @@
 import type { SpendFacts } from '../../policy/policy.ts';
-import { type ChargeRow, callKeyOf, type EventRow, type PlatformCall } from './companion.ts';
+import {
+  type AdminAct,
+  type ChargeRow,
+  callKeyOf,
+  type EventRow,
+  type PlatformCall,
+} from './companion.ts';
 import type { NewPayout, NewReservation, ReservationMove } from './payment.ts';
 import type {
   Destination,
@@ -67,6 +73,8 @@ export type CreditOperation = {
   readonly amountRaw: bigint;
   readonly reference: string;
   readonly events: readonly EventRow[];
+  /** Act of the operator that credits the amount. Undefined for money that came in by itself. */
+  readonly act?: AdminAct | undefined;
   /** True when the amount arrived as USDC in the agent's wallet. */
   readonly deposit: boolean;
 };

@@ -1,12 +1,13 @@
 import { pack } from 'msgpackr';
 import type { Companion } from '../rules/change.ts';
-import type { ChargeRow, EventRow } from '../rules/companion.ts';
+import type { AdminAct, ChargeRow, EventRow } from '../rules/companion.ts';
 import type { OpenSession } from '../rules/requests.ts';
 
 /** Companion rows of a batch by table, in the form that `write_companions` reads. */
 export type CompanionSheet = {
   charges?: object[];
   events?: object[];
+  acts?: object[];
   sessions?: object[];
   ends?: object[];
   journal?: object[];
@@ -42,6 +43,9 @@ export function addCompanion(
       break;
     case 'event':
       put(sheet, 'events', eventFields(op, companion.event));
+      break;
+    case 'admin.act':
+      put(sheet, 'acts', actFields(op, companion.act));
       break;
     case 'session.opened':
       put(sheet, 'sessions', sessionFields(op, companion.session));
@@ -84,6 +88,15 @@ const eventFields = (op: number, event: EventRow) => ({
   correlation: event.correlationId,
   webhook: event.webhookId ?? null,
   payload: event.payload,
+});
+
+const actFields = (op: number, { act, clientAddress, detail, requestId, target }: AdminAct) => ({
+  op,
+  act,
+  target,
+  detail,
+  request: requestId,
+  address: clientAddress,
 });
 
 const chargeFields = (op: number, postingId: string | null, row: ChargeRow) => ({

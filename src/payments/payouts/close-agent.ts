@@ -1,5 +1,5 @@
 import type { Agent } from '../../accounts/agents/agent.ts';
-import { type CloseDeps, markClosed } from '../../accounts/agents/change-status.ts';
+import { type Alongside, type CloseDeps, markClosed } from '../../accounts/agents/change-status.ts';
 import { type EmptyDeps, emptyClosed } from './empty-closed.ts';
 import { findPaidAtClose } from './payout-store.ts';
 import type { Payouts } from './payouts.ts';
@@ -23,8 +23,12 @@ type Deps = EmptyDeps & CloseDeps & { readonly payouts: Pick<Payouts, 'payNow'> 
  * `account_closed`. A repeat returns the state known by then. Money that comes back later, from work in flight or a late
  * deposit, is withdrawn without a repeat.
  */
-export async function closeAgent(deps: Deps, agent: Agent): Promise<Closed> {
-  const closed = await markClosed(deps, agent);
+export async function closeAgent(
+  deps: Deps,
+  agent: Agent,
+  alongside?: Alongside,
+): Promise<Closed> {
+  const closed = await markClosed(deps, agent, alongside);
   await emptyClosed(deps, closed);
   await deps.payouts.payNow(agent.id);
   const paid = await findPaidAtClose(deps.sql, agent.id);

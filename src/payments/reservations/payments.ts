@@ -1,3 +1,4 @@
+import { actOf, noteAct, type Operator } from '../../accounts/audit/admin-acts.ts';
 import { adminErrors } from '../../accounts/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Ledger } from '../../ledger/rules/ledger.ts';
@@ -58,9 +59,12 @@ export function createPayments(
     },
 
     /** Requests the end of a reservation for the operator. Only the chain ends a reservation, so the chain is read at once. */
-    async release(nonce: string) {
+    async release(nonce: string, by?: Operator) {
       const row = await find(nonce);
       if (row === undefined) throw adminErrors.notFound('There is no such reservation.');
+      // The chain decides and not this request, so the trail says that the release was asked for.
+      const act = actOf(by, 'reservation.release', row.nonce, { agentId: row.agentId });
+      await noteAct(sql, act);
       return reservationRecord(
         await releaseByChain({ ...deps, reload: (known) => findReservation(sql, known) }, row),
       );

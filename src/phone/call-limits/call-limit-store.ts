@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/postgres/sql.ts';
+import type { Queryable, Sql } from '../../platform/postgres/sql.ts';
 
 /** Returns the call limit that was set for an account, or null when none was set. Undefined when there is no such account. */
 export async function findCallLimit(
@@ -13,7 +13,7 @@ export async function findCallLimit(
 
 /** Sets the limit of an account, or removes it where `calls` is null. */
 export async function saveCallLimit(
-  sql: Sql,
+  sql: Queryable,
   accountId: string,
   calls: number | null,
 ): Promise<void> {

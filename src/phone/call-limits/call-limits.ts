@@ -1,3 +1,4 @@
+import { actOf, noteAct, type Operator } from '../../accounts/audit/admin-acts.ts';
 import { adminErrors } from '../../accounts/errors.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { findCallLimit, saveCallLimit } from './call-limit-store.ts';
@@ -16,8 +17,16 @@ export function createCallLimits({ sql }: { readonly sql: Sql }) {
   }
   return {
     read,
-    async set(accountId: string, concurrentCalls: number | null): Promise<CallLimit> {
-      await saveCallLimit(sql, accountId, concurrentCalls);
+    async set(
+      accountId: string,
+      concurrentCalls: number | null,
+      by?: Operator,
+    ): Promise<CallLimit> {
+      await read(accountId);
+      await sql.begin(async (tx) => {
+        await saveCallLimit(tx, accountId, concurrentCalls);
+        await noteAct(tx, actOf(by, 'call_limit.set', accountId, { concurrentCalls }));
+      });
       return read(accountId);
     },
   };

@@ -1,3 +1,4 @@
+import { actOf, noteAct, type Operator } from '../../accounts/audit/admin-acts.ts';
 import { adminErrors } from '../../accounts/errors.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -35,8 +36,13 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
     /**
      * Suspends an account and returns its suspension; an earlier suspension keeps its reason. Calls under way are not ended.
      */
-    async suspend(accountId: string, reason: string): Promise<Suspension> {
-      const made = await insertSuspension(sql, accountId, reason);
+    async suspend(accountId: string, reason: string, by?: Operator): Promise<Suspension> {
+      const made = await sql.begin(async (tx) => {
+        const found = await insertSuspension(tx, accountId, reason);
+        const act = actOf(by, 'telephony.suspend', accountId, { reason });
+        if (found?.isNew) await noteAct(tx, act);
+        return found;
+      });
       if (made === undefined) throw adminErrors.notFound('There is no such account.');
       const { isNew, ...suspension } = made;
       if (isNew) log.warn({ accountId, reason }, 'the operator suspends a phone service');
@@ -44,8 +50,13 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
     },
 
     /** Lifts the suspension of an account. Throws when the account is not suspended. */
-    async lift(accountId: string): Promise<void> {
-      if (!(await deleteSuspension(sql, accountId))) {
+    async lift(accountId: string, by?: Operator): Promise<void> {
+      const isLifted = await sql.begin(async (tx) => {
+        const isDeleted = await deleteSuspension(tx, accountId);
+        if (isDeleted) await noteAct(tx, actOf(by, 'telephony.lift', accountId));
+        return isDeleted;
+      });
+      if (!isLifted) {
         throw adminErrors.notFound('The phone service of this account alone is not suspended.');
       }
       log.warn({ accountId }, 'the operator lifts the suspension of a phone service');
@@ -55,8 +66,12 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
      * Lifts every suspension with this reason, including the suspension of all accounts. Returns the number of lifted
      * suspensions.
      */
-    async liftAll(reason: string): Promise<number> {
-      const lifted = await deleteSuspensionsOf(sql, reason);
+    async liftAll(reason: string, by?: Operator): Promise<number> {
+      const lifted = await sql.begin(async (tx) => {
+        const deleted = await deleteSuspensionsOf(tx, reason);
+        await noteAct(tx, actOf(by, 'telephony.lift_all', reason, { lifted: deleted }));
+        return deleted;
+      });
       log.warn({ reason, lifted }, 'the operator lifts suspensions of phone services');
       return lifted;
     },

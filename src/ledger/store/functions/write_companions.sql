@@ -173,4 +173,11 @@ BEGIN
     -- Of payments that are settled side by side, each was the first when it was looked.
     ON CONFLICT DO NOTHING;
   END IF;
+  IF companions ? 'acts' THEN
+    INSERT INTO admin_acts (act, target, detail, request_id, client_address)
+    SELECT x.act, x.target, x.detail, x.request, x.address
+    FROM jsonb_to_recordset(companions -> 'acts') AS x(op integer, act text, target text,
+         detail jsonb, request text, address text)
+    WHERE standing[x.op];
+  END IF;
 END $$;

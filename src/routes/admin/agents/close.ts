@@ -12,7 +12,7 @@ export const adminCloseAgent = route<{ admin: Admin }>()({
   params: AgentRef,
   response: ClosedAgent,
 
-  async handle({ params, services }) {
-    return ok(await services.admin.close(params.agentId));
+  async handle({ clientAddress, params, requestId, services }) {
+    return ok(await services.admin.close(params.agentId, { clientAddress, requestId }));
   },
 });

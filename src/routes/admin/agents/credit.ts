@@ -34,7 +34,9 @@ export const adminCreditAgent = route<{ admin: Admin }>()({
     spendableRaw: z.string(),
   }),
 
-  async handle({ params, body, services }) {
-    return ok(await services.admin.credit(params.agentId, body.amountRaw, body.reference));
+  async handle({ body, clientAddress, params, requestId, services }) {
+    const { amountRaw, reference } = body;
+    const by = { clientAddress, requestId };
+    return ok(await services.admin.credit(params.agentId, amountRaw, reference, by));
   },
 });

@@ -15,7 +15,8 @@ export const adminSetAgentStatus = route<{ admin: Admin }>()({
   badJson: adminErrors.invalidJson,
   response: z.object({ id: z.number(), status: z.string() }),
 
-  async handle({ params, body, services }) {
-    return ok(await services.admin.setStatus(params.agentId, body.status));
+  async handle({ body, clientAddress, params, requestId, services }) {
+    const by = { clientAddress, requestId };
+    return ok(await services.admin.setStatus(params.agentId, body.status, by));
   },
 });

@@ -15,7 +15,8 @@ export const adminSetCallLimit = route<{ callLimits: CallLimits }>()({
   badJson: adminErrors.invalidJson,
   response: CallLimitRecord,
 
-  async handle({ body, params, services }) {
-    return ok(await services.callLimits.set(params.accountId, body.concurrentCalls));
+  async handle({ body, clientAddress, params, requestId, services }) {
+    const by = { clientAddress, requestId };
+    return ok(await services.callLimits.set(params.accountId, body.concurrentCalls, by));
   },
 });

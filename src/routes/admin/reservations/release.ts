@@ -14,7 +14,7 @@ export const adminReleaseReservation = route<{ payments: Payments }>()({
   params: ReservationParams,
   response: ReservationRecord,
 
-  async handle({ params, services }) {
-    return ok(await services.payments.release(params.nonce));
+  async handle({ clientAddress, params, requestId, services }) {
+    return ok(await services.payments.release(params.nonce, { clientAddress, requestId }));
   },
 });

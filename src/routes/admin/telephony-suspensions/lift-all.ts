@@ -12,8 +12,9 @@ export const adminLiftSuspensions = route<{ suspensions: Suspensions }>()({
   query: z.object({ reason: Reason }),
   response: z.object({ reason: z.string(), lifted: z.number() }),
 
-  async handle({ query, services }) {
+  async handle({ clientAddress, query, requestId, services }) {
     const { reason } = query;
-    return ok({ reason, lifted: await services.suspensions.liftAll(reason) });
+    const by = { clientAddress, requestId };
+    return ok({ reason, lifted: await services.suspensions.liftAll(reason, by) });
   },
 });

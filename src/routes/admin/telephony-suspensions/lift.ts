@@ -12,8 +12,8 @@ export const adminLiftSuspension = route<{ suspensions: Suspensions }>()({
   params: AccountRef,
   response: z.object({ accountId: z.string(), lifted: z.literal(true) }),
 
-  async handle({ params, services }) {
-    await services.suspensions.lift(params.accountId);
+  async handle({ clientAddress, params, requestId, services }) {
+    await services.suspensions.lift(params.accountId, { clientAddress, requestId });
     return ok({ accountId: params.accountId, lifted: true });
   },
 });

@@ -15,7 +15,9 @@ export const adminSuspendTelephony = route<{ suspensions: Suspensions }>()({
   badJson: adminErrors.invalidJson,
   response: SuspensionRecord,
 
-  async handle({ body, params, services }) {
-    return ok(suspensionRecord(await services.suspensions.suspend(params.accountId, body.reason)));
+  async handle({ body, clientAddress, params, requestId, services }) {
+    const by = { clientAddress, requestId };
+    const made = await services.suspensions.suspend(params.accountId, body.reason, by);
+    return ok(suspensionRecord(made));
   },
 });
