@@ -5,7 +5,7 @@ import { chanceOf } from './unit-vectors.ts';
 export type SpendRow = {
   readonly agentId: number;
   readonly at: Date;
-  readonly source: 'proxy' | 'gateway' | 'byok' | 'phone' | 'streaming' | 'guard';
+  readonly source: 'proxy' | 'gateway' | 'byok' | 'phone' | 'streaming' | 'guard' | 'vapi';
   readonly host: string;
   readonly task: string;
   readonly customer: string;
@@ -16,7 +16,7 @@ export type SpendRow = {
 
 const HOUR_MS = 3_600_000;
 const HOSTS = ['a.example', 'b.example', 'c.example', 'd.example'];
-const SOURCES = ['proxy', 'gateway', 'byok', 'phone', 'streaming', 'guard'] as const;
+const SOURCES = ['proxy', 'gateway', 'byok', 'phone', 'streaming', 'guard', 'vapi'] as const;
 
 /** Rows that look like chance, over the last 40 days up to `nowMs`; ten hosts, some of them rare. */
 export function randomRows(
@@ -40,7 +40,7 @@ export function randomRows(
       host: source === 'guard' ? '' : chance() < 0.2 ? `rare-${nth % 6}.example` : pick(HOSTS),
       task: source === 'guard' || chance() < 0.3 ? '' : `task-${Math.floor(chance() * 70)}`,
       customer: source === 'guard' || chance() < 0.5 ? '' : pick(['acme', 'zeta', '=cmd']),
-      failed: !pending && source !== 'guard' && chance() < 0.1,
+      failed: !pending && source !== 'guard' && source !== 'vapi' && chance() < 0.1,
       pending,
       costRaw: chance() < 0.1 ? 0n : BigInt(Math.floor(chance() * 1e7)),
     };
@@ -72,6 +72,16 @@ export async function writeRows(sql: Sql, rows: readonly SpendRow[]): Promise<vo
           cost_raw)
         values (${row.agentId}, (${row.at}::timestamptz at time zone 'UTC')::date, 'guard', '', '', '', 1,
           ${String(row.costRaw)})`;
+    } else if (row.source === 'vapi') {
+      const { customer, host, task } = row;
+      await sql`insert into platform_calls (agent_id, provider, call_id, revision, cost_raw, rank, seen,
+          told, host, task_id, customer_id, counted_at)
+        values (${row.agentId}, 'vapi', ${`call-${nth}`}, 1, ${String(row.costRaw)}, 0, '{}', '{}',
+          ${host}, ${task || null}, ${customer || null}, ${row.at})`;
+      await sql`insert into reconciled_changes (agent_id, day, source, host, customer, task, calls,
+          cost_raw)
+        values (${row.agentId}, (${row.at}::timestamptz at time zone 'UTC')::date, 'vapi', ${host},
+          ${customer}, ${task}, 1, ${String(row.costRaw)})`;
     } else {
       await sql`insert into charges (agent_id, posting_id, target_url, target_host, method, status,
           cost_raw, rail, usage, task_id, customer_id, session_id, latency_ms, created_at)

@@ -13,6 +13,7 @@ import type { Node } from '../../ledger/rules/node.ts';
 import { createBalanceStore } from '../../ledger/store/balances.ts';
 import { takeLease } from '../../ledger/store/lease-store.ts';
 import { createDatabaseClock, type DatabaseClock } from '../../platform/postgres/database-clock.ts';
+import { createAlarmBell } from '../../reports/operator/operator-reports.ts';
 import type { World } from './world.ts';
 
 export type LedgerParts = {
@@ -52,9 +53,14 @@ export async function buildLedger(world: World, teardown: Teardown): Promise<Led
   const stopping = new AbortController();
   const { signal } = stopping;
   const orphans = createSettleOrphans({ ...world, ledger, lease, node, signal });
-  checkLedger({ ...world, signal }).catch((error: unknown) => {
-    if (!signal.aborted) world.log.error({ err: error }, 'the ledger could not be checked');
-  });
+  const ring = createAlarmBell(world);
+  checkLedger({ ...world, signal })
+    .then((violations) => {
+      if (violations.length > 0) ring('ledger_violation');
+    })
+    .catch((error: unknown) => {
+      if (!signal.aborted) world.log.error({ err: error }, 'the ledger could not be checked');
+    });
   teardown.use(
     'ledger workers',
     startWorkers(world, [

@@ -23,11 +23,7 @@ type Deps = EmptyDeps & CloseDeps & { readonly payouts: Pick<Payouts, 'payNow'> 
  * `account_closed`. A repeat returns the state known by then. Money that comes back later, from work in flight or a late
  * deposit, is withdrawn without a repeat.
  */
-export async function closeAgent(
-  deps: Deps,
-  agent: Agent,
-  alongside?: Alongside,
-): Promise<Closed> {
+export async function closeAgent(deps: Deps, agent: Agent, alongside?: Alongside): Promise<Closed> {
   const closed = await markClosed(deps, agent, alongside);
   await emptyClosed(deps, closed);
   await deps.payouts.payNow(agent.id);

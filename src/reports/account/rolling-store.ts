@@ -23,7 +23,7 @@ export type RollingLatency = {
 const NOTHING: RollingSums = { calls: 0, failed: 0, pending: 0, costRaw: 0n };
 const UNKNOWN: RollingLatency = { p50Ms: null, p95Ms: null, p99Ms: null };
 
-/** Returns charges and pending payments of the window, as they count under policies. */
+/** Returns charges, pending payments and calls of voice platforms, all that counts under policies in the window. */
 const counted = (sql: Queryable, { agentIds, since, until }: RollingWindow) => sql`
   select c.target_host as host, c.created_at as at, (c.status = 'failed')::int as failed,
     0 as pending, c.cost_raw
@@ -32,7 +32,11 @@ const counted = (sql: Queryable, { agentIds, since, until }: RollingWindow) => s
   union all
   select r.target_host, r.reserved_at, 0, 1, r.value_raw
   from unnest(${agentIds as number[]}::int[]) as a(id) join reservations r on r.agent_id = a.id
-  where r.state = 'pending_settlement' and r.reserved_at >= ${since} and r.reserved_at < ${until}`;
+  where r.state = 'pending_settlement' and r.reserved_at >= ${since} and r.reserved_at < ${until}
+  union all
+  select p.host, p.counted_at, 0, 0, p.cost_raw
+  from unnest(${agentIds as number[]}::int[]) as a(id) join platform_calls p on p.agent_id = a.id
+  where p.counted_at >= ${since} and p.counted_at < ${until}`;
 
 const sums = (sql: Queryable) => sql`count(*)::float8 as calls,
   coalesce(sum(l.failed), 0)::float8 as failed, coalesce(sum(l.pending), 0)::float8 as pending,

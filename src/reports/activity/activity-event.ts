@@ -14,8 +14,11 @@ export const ACTIVITY_TYPES = [
 
 export type ActivityType = (typeof ACTIVITY_TYPES)[number];
 
-/** Tables that events come from. `reservation`: payments without a charge; `credit`: money in; `payout`: money out. */
-export type ActivitySource = 'charge' | 'reservation' | 'credit' | 'payout';
+/**
+ * Tables that events come from. `reservation`: payments without a charge; `platform`: calls of voice platforms; `credit`: money
+ * in; `payout`: money out.
+ */
+export type ActivitySource = 'charge' | 'reservation' | 'platform' | 'credit' | 'payout';
 
 /** One event of an account. */
 export type ActivityEvent = {
@@ -33,8 +36,9 @@ export type ActivityEvent = {
 
 /** Rank of each source: its place among rows of the same microsecond. */
 export const RANK: Readonly<Record<ActivitySource, number>> = {
-  charge: 3,
-  reservation: 2,
+  charge: 4,
+  reservation: 3,
+  platform: 2,
   credit: 1,
   payout: 0,
 };

@@ -9,8 +9,20 @@ import {
   hasNumber,
   RANK,
 } from './activity-event.ts';
-import { SOURCES, type Wanted } from './activity-store.ts';
+import { findCharges, findPlatformCalls, findUnpaid } from './calls-store.ts';
+import { findCredits, findExternal, findWithdrawals } from './money-store.ts';
 import { cursorAt, type Position, readCursor } from './page-cursor.ts';
+import type { Wanted } from './wanted-store.ts';
+
+/** Readers of the sources by the kind of activity that they have. Only calls through this server have a key. */
+const SOURCES = [
+  { type: 'x402_call', hasKeys: true, find: findCharges },
+  { type: 'x402_call', hasKeys: true, find: findUnpaid },
+  { type: 'x402_call', hasKeys: false, find: findPlatformCalls },
+  { type: 'transfer_deposit', hasKeys: false, find: findCredits },
+  { type: 'transfer_withdrawal', hasKeys: false, find: findWithdrawals },
+  { type: 'transfer_external', hasKeys: false, find: findExternal },
+] as const;
 
 export type ActivityFilter = {
   readonly agentId?: number | undefined;

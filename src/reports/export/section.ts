@@ -25,3 +25,6 @@ export const KEY_COLUMNS = [
   'last_used_at',
   'revoked_at',
 ];
+
+/** Returns the words of a text, for lists of columns. */
+export const words = (text: string): readonly string[] => text.trim().split(/\s+/);

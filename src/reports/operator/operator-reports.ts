@@ -9,7 +9,13 @@ export type OperatorReports = ReturnType<typeof createOperatorReports>;
 const PROCESSES_SHOWN = 1_000;
 
 /** Creates the operator's views of all accounts and processes, and of the alarms that are red. */
-export function createOperatorReports({ clock, sql }: { readonly clock: Clock; readonly sql: Sql }) {
+export function createOperatorReports({
+  clock,
+  sql,
+}: {
+  readonly clock: Clock;
+  readonly sql: Sql;
+}) {
   return {
     /** Returns a page of accounts by id. `next` is the last account of the page, and undefined on the last page. */
     async developers({ after, limit }: { readonly after: string; readonly limit: number }) {

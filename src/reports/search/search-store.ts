@@ -125,6 +125,11 @@ const QUERIES: Readonly<Record<Form, (sought: LookupOf) => readonly Fragment[]>>
     sought.sql`select 'action_outcome', o.action_id, o.agent_id
       from ${ofAgents(sought)} join action_outcomes o on o.agent_id = own.id
       where o.action_id = ${sought.text}`,
+    ...['task', 'customer'].map(
+      (dimension) => sought.sql`select distinct ${dimension}, t.key::text, t.agent_id
+        from ${ofAgents(sought)} join report_totals t on t.agent_id = own.id
+        where t.dimension = ${dimension} and t.key = ${sought.text}`,
+    ),
   ],
 
   name: ({ accountId, sql, text }) => [

@@ -20,6 +20,7 @@ import { createCapHitReports } from '../../../payments/proxy/report-cap-hits.ts'
 import { VENDOR_TIMES } from '../../../payments/proxy/vendor-call.ts';
 import { createRememberedPrices } from '../../../payments/quotes/remembered-prices.ts';
 import { createChainJudge } from '../../../payments/reconcile/judge-by-chain.ts';
+import type { PaymentAlarm } from '../../../payments/reconcile/payment-alarm.ts';
 import { createPaymentMetrics } from '../../../payments/reconcile/payment-metrics.ts';
 import type { Reservation } from '../../../payments/reservations/reservation.ts';
 import {
@@ -34,6 +35,7 @@ import {
   type GuardedClient,
 } from '../../../platform/egress/guarded-client.ts';
 import { createResolveHost } from '../../../platform/egress/resolve-host.ts';
+import { createAlarmBell } from '../../../reports/operator/operator-reports.ts';
 import type { BudgetReports } from '../../../spend/awareness/budget-left.ts';
 import { usdcDomain } from '../../../x402/authorization.ts';
 import type { AccountParts } from '../build-accounts.ts';
@@ -65,7 +67,12 @@ export function buildPayments(
   const view = chain.rpc && { rpc: chain.rpc, usdc, confirmations };
   const metrics = createPaymentMetrics(world.metrics);
   const reload = (nonce: string) => findReservation(sql, nonce);
-  const heard = { onEnd: metrics.ended, onAlarm: metrics.alarm };
+  const ring = createAlarmBell(world);
+  const onAlarm = (alarm: PaymentAlarm) => {
+    metrics.alarm(alarm);
+    ring(alarm);
+  };
+  const heard = { onEnd: metrics.ended, onAlarm };
   const deps = { ...world, ledger, reload, ...heard };
   const judge = createChainJudge({ view, clock, log });
   const eventsOf = (row: Reservation, txHash: string) => settlementEvents(sql, row, txHash);

@@ -79,6 +79,8 @@ export const platformCalls = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.agentId, table.provider, table.callId] }),
+    // Lists of what an agent spent, by time.
+    index('platform_calls_counted').on(table.agentId, table.countedAt),
     check('platform_calls_cost', sql`${table.costRaw} >= 0`),
   ],
 );

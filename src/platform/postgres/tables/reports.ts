@@ -42,6 +42,8 @@ export const reportTotals = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.agentId, table.dimension, table.day, table.source, table.key] }),
+    // The search for a task or a customer.
+    index('report_totals_key').on(table.agentId, table.dimension, table.key),
   ],
 );
 

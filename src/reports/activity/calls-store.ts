@@ -1,55 +1,7 @@
 import type { Queryable } from '../../platform/postgres/sql.ts';
 import { REPORT_LIMITS } from '../limits.ts';
 import { type ActivityEvent, type ActivitySource, RANK } from './activity-event.ts';
-import type { Position } from './page-cursor.ts';
-
-/** Rows that are wanted of a source: of these agents, older than `before`, the newest `limit`. */
-export type Wanted = {
-  readonly agentIds: readonly number[];
-  /** Only rows of this key. Undefined: rows of every key, and rows without a key. */
-  readonly keyId: number | undefined;
-  readonly sinceMicros: bigint | undefined;
-  readonly untilMicros: bigint | undefined;
-  readonly before: Position | undefined;
-  readonly limit: number;
-};
-
-export type Found = {
-  /** Events in their order, newest first. */
-  readonly events: readonly ActivityEvent[];
-  /** Last row that was read, when the search for a key's rows ended at `REPORT_LIMITS.activity.scanned` rows. */
-  readonly readTo: Position | undefined;
-};
-
-type Fragment = ReturnType<typeof micros>;
-
-const micros = (sql: Queryable, column: string) =>
-  sql`(extract(epoch from ${sql(column)}) * 1000000)::bigint`;
-
-const instant = (sql: Queryable, atMicros: bigint) =>
-  sql`(timestamptz 'epoch' + ${String(atMicros)}::bigint * interval '1 microsecond')`;
-
-/** Returns the condition for rows of the window that come after the cursor. */
-function within(
-  sql: Queryable,
-  { before, sinceMicros, untilMicros }: Wanted,
-  {
-    at,
-    id,
-    source,
-  }: { readonly at: string; readonly id: Fragment; readonly source: ActivitySource },
-) {
-  const time = sql(at);
-  const since =
-    sinceMicros === undefined ? sql`` : sql`and ${time} >= ${instant(sql, sinceMicros)}`;
-  const until = untilMicros === undefined ? sql`` : sql`and ${time} < ${instant(sql, untilMicros)}`;
-  if (before === undefined) return sql`true ${since} ${until}`;
-  const bound = instant(sql, before.atMicros);
-  const rank = RANK[source];
-  if (rank > before.rank) return sql`${time} < ${bound} ${since} ${until}`;
-  if (rank < before.rank) return sql`${time} <= ${bound} ${since} ${until}`;
-  return sql`${time} <= ${bound} and (${time} < ${bound} or ${id}) ${since} ${until}`;
-}
+import { type Found, micros, type Wanted, within } from './wanted-store.ts';
 
 type Scanned = { readonly isWanted: boolean; readonly isLast: boolean; readonly atMicros: bigint };
 
@@ -110,7 +62,7 @@ const tags = (sql: Queryable) => sql`x.key_id as "keyId", x.method, x.target_url
   x.response_status_code as "responseStatusCode", x.latency_ms as "latencyMs"`;
 
 /** Reads charges. A charge of a payment on the chain has the transaction of the payment. */
-async function findCharges(sql: Queryable, wanted: Wanted): Promise<Found> {
+export async function findCharges(sql: Queryable, wanted: Wanted): Promise<Found> {
   const scan = scanOf(sql, wanted);
   const id = sql`c.id < ${wanted.before?.id ?? '0'}::bigint`;
   const rows = await sql<ChargeRow[]>`
@@ -178,7 +130,7 @@ type ReservationRow = Scanned &
   };
 
 /** Reads payments to vendors that have no charge: the chain has not decided them, or they were never paid. */
-async function findUnpaid(sql: Queryable, wanted: Wanted): Promise<Found> {
+export async function findUnpaid(sql: Queryable, wanted: Wanted): Promise<Found> {
   const scan = scanOf(sql, wanted);
   const id = sql`r.id < ${wanted.before?.id ?? '0'}::bigint`;
   const rows = await sql<ReservationRow[]>`
@@ -214,91 +166,50 @@ const reservationEvent = (row: ReservationRow): ActivityEvent => ({
   details: { ...tagsOf(row), payee: row.payee, nonce: row.nonce, state: row.state },
 });
 
-type CreditRow = {
+type PlatformRow = {
   readonly id: string;
   readonly agentId: number;
   readonly atMicros: bigint;
-  readonly code: string;
-  readonly amountRaw: bigint;
+  readonly provider: string;
+  readonly host: string;
+  readonly costRaw: bigint;
+  readonly taskId: string | null;
+  readonly customerId: string | null;
+  readonly durationSeconds: number | null;
 };
 
-/** Reads credits: deposits that the chain has shown, and credits by the operator. */
-async function findCredits(sql: Queryable, wanted: Wanted): Promise<Found> {
-  const id = sql`p.id < ${wanted.before?.id ?? ''} collate "C"`;
-  const rows = await sql<CreditRow[]>`
-    select l.id, l.agent_id as "agentId", ${micros(sql, 'l.at')} as "atMicros", l.code,
-      l.asked_raw as "amountRaw"
+/** Reads calls that voice platforms made and were paid for. */
+export async function findPlatformCalls(sql: Queryable, wanted: Wanted): Promise<Found> {
+  const key = sql`(p.provider || ':' || p.call_id) collate "C"`;
+  const id = sql`${key} < ${wanted.before?.id ?? ''}`;
+  const rows = await sql<PlatformRow[]>`
+    select l.id, l.agent_id as "agentId", ${micros(sql, 'l.counted_at')} as "atMicros", l.provider,
+      l.host, l.cost_raw as "costRaw", l.task_id as "taskId", l.customer_id as "customerId",
+      l.duration_seconds as "durationSeconds"
     from unnest(${wanted.agentIds as number[]}::int[]) as a(id)
     cross join lateral (
-      select * from postings p
-      where p.agent_id = a.id and p.code in ('funding.deposit', 'funding.credit')
-        and ${within(sql, wanted, { at: 'p.at', id, source: 'credit' })}
-      order by p.at desc, p.id desc limit ${wanted.limit}) l
-    order by l.at desc, l.id desc limit ${wanted.limit}`;
-  return { events: rows.map(creditEvent), readTo: undefined };
+      select p.*, ${key} as id from platform_calls p
+      where p.agent_id = a.id
+        and ${within(sql, wanted, { at: 'p.counted_at', id, source: 'platform' })}
+      order by p.counted_at desc, ${key} desc limit ${wanted.limit}) l
+    order by l.counted_at desc, l.id desc limit ${wanted.limit}`;
+  return { events: rows.map(platformEvent), readTo: undefined };
 }
 
-function creditEvent(row: CreditRow): ActivityEvent {
-  const reference = row.id.slice('credit:'.length);
-  const isDeposit = row.code === 'funding.deposit';
-  const [, txHash] = /^(?:deposit|vanished):(0x[0-9a-f]{64})\b/.exec(reference) ?? [];
-  return {
-    source: 'credit',
-    rowId: row.id,
-    type: 'transfer_deposit',
-    agentId: row.agentId,
-    atMicros: row.atMicros,
-    status: 'success',
-    summary: isDeposit ? 'USDC arrived in the wallet' : 'Credited by the operator',
-    amountRaw: row.amountRaw,
-    txHash: isDeposit ? (txHash ?? null) : null,
-    details: { reference },
-  };
-}
-
-type PayoutRow = {
-  readonly id: string;
-  readonly agentId: number;
-  readonly atMicros: bigint;
-  readonly isDone: boolean;
-  readonly amountRaw: bigint;
-  readonly payee: string;
-  readonly txHash: string | null;
-};
-
-/** Reads payouts to the developer. A payout to the operator's treasury is no event of the account. */
-async function findPayouts(sql: Queryable, wanted: Wanted): Promise<Found> {
-  const id = sql`p.nonce < ${wanted.before?.id ?? ''} collate "C"`;
-  const rows = await sql<PayoutRow[]>`
-    select l.nonce as id, l.agent_id as "agentId", ${micros(sql, 'l.created_at')} as "atMicros",
-      l.state = 'done' as "isDone", l.amount_raw as "amountRaw", l.payee, l.tx_hash as "txHash"
-    from unnest(${wanted.agentIds as number[]}::int[]) as a(id)
-    cross join lateral (
-      select * from payouts p
-      where p.agent_id = a.id and p.kind = 'close'
-        and ${within(sql, wanted, { at: 'p.created_at', id, source: 'payout' })}
-      order by p.created_at desc, p.nonce desc limit ${wanted.limit}) l
-    order by l.created_at desc, l.nonce desc limit ${wanted.limit}`;
-  return { events: rows.map(payoutEvent), readTo: undefined };
-}
-
-const payoutEvent = (row: PayoutRow): ActivityEvent => ({
-  source: 'payout',
+const platformEvent = (row: PlatformRow): ActivityEvent => ({
+  source: 'platform',
   rowId: row.id,
-  type: 'transfer_withdrawal',
+  type: 'x402_call',
   agentId: row.agentId,
   atMicros: row.atMicros,
-  status: row.isDone ? 'success' : 'pending',
-  summary: 'Paid out to the developer at the close of the agent',
-  amountRaw: row.amountRaw,
-  txHash: row.txHash,
-  details: { payee: row.payee },
+  status: 'success',
+  summary: `A call of ${row.provider}`,
+  amountRaw: row.costRaw,
+  txHash: null,
+  details: {
+    host: row.host,
+    taskId: row.taskId,
+    customerId: row.customerId,
+    durationSeconds: row.durationSeconds,
+  },
 });
-
-/** Readers of the sources by the kind of activity that they have. Credits and payouts belong to no key. */
-export const SOURCES = [
-  { type: 'x402_call', hasKeys: true, find: findCharges },
-  { type: 'x402_call', hasKeys: true, find: findUnpaid },
-  { type: 'transfer_deposit', hasKeys: false, find: findCredits },
-  { type: 'transfer_withdrawal', hasKeys: false, find: findPayouts },
-] as const;
