@@ -1,0 +1,2 @@
+CREATE INDEX "platform_calls_counted" ON "platform_calls" USING btree ("agent_id","counted_at");--> statement-breakpoint
+CREATE INDEX "report_totals_key" ON "report_totals" USING btree ("agent_id","dimension","key");
