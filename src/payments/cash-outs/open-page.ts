@@ -6,7 +6,7 @@ import type { CashOut } from './cash-out.ts';
 export type Visitor = {
   readonly accountId: string;
   readonly clientIp: string;
-  /** False for a caller that may only read, and gets no token. */
+  /** False for a caller that may move no money, and gets no token. */
   readonly mayAct: boolean;
 };
 

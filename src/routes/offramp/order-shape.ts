@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasRight } from '../../accounts/developers/role.ts';
 import type { DeveloperCaller } from '../../http/route/caller.ts';
 import type { Visitor } from '../../payments/cash-outs/open-page.ts';
 
@@ -48,8 +49,12 @@ export const OrderWithPage = z.object({
 
 export const OrderOnly = z.object({ order: Order });
 
-/** Returns the visitor of an order. A caller that may only read gets no token of the provider. */
+/** Returns the visitor of an order. A caller that may move no money gets no token of the provider. */
 export const visitorOf = (
-  { accountId, permission }: DeveloperCaller,
+  { accountId, permission, role }: DeveloperCaller,
   clientIp: string,
-): Visitor => ({ accountId, clientIp, mayAct: permission === 'read_write' });
+): Visitor => ({
+  accountId,
+  clientIp,
+  mayAct: permission === 'read_write' && hasRight(role, 'money_out'),
+});
