@@ -45,14 +45,11 @@ export function createBelieve(
   const sent = new AddressBuckets(clock, ORCHESTRATOR_LIMITS.inbound.perConnection);
   const find = createGather((hashes) => inTime(findInbound(sql, hashes)), LOOK_UPS);
 
-  /** Returns the connection of a token. Throws 404 when there is none, and 503 when the database does not answer. */
+  /** Returns the connection of a token. Throws 404 when there is none. */
   async function requireConnection(request: PlatformRequest): Promise<InboundConnection> {
     const { provider, token } = request;
     if (!isProvider(provider) || !TOKEN.test(token)) throw orchestratorErrors.unknownUrl();
-    const found = await find(hashOfToken(token).toString('hex')).catch((error: unknown) => {
-      log.warn({ err: error }, 'no connection could be looked up');
-      throw orchestratorErrors.away();
-    });
+    const found = await find(hashOfToken(token).toString('hex'));
     if (found?.provider !== provider) throw orchestratorErrors.unknownUrl();
     const waitSeconds = sent.take(String(found.id));
     if (waitSeconds > 0) throw orchestratorErrors.tooMany(waitSeconds);

@@ -70,12 +70,4 @@ export const orchestratorErrors = {
       { retry_after_seconds: seconds },
       mayRetryAfter(seconds),
     ),
-  away: () =>
-    refusal(
-      503,
-      'database_unavailable',
-      'The database does not answer; send this again.',
-      {},
-      mayRetryAfter(1),
-    ),
 };

@@ -5,7 +5,7 @@ import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { insertEvents } from '../ledger/store/agent-funds.ts';
-import { answerWithin } from '../platform/postgres/transient.ts';
+import { answerWithin, isTransient } from '../platform/postgres/transient.ts';
 import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import { type Answer, answerOf, type Refusal, refusalOfCall } from './admission.ts';
 import { type BelieveDeps, type Believed, createBelieve, type PlatformRequest } from './believe.ts';
@@ -104,7 +104,8 @@ function createReasonOf({ log, spendState }: Deps, inTime: <T>(found: Promise<T>
   };
 }
 
-const isAway = (error: unknown): boolean => error instanceof ApiError && error.status === 503;
+const isAway = (error: unknown): boolean =>
+  isTransient(error) || (error instanceof ApiError && error.status === 503);
 
 /** Parses a body that was believed. Throws the refusal when it is no JSON object. */
 async function parseObject(bytes: Buffer): Promise<Json> {

@@ -274,7 +274,7 @@ describe('a call-end', () => {
     expect(await written(agentId)).toMatchObject({ calls: 1, cost: '250000' });
   });
 
-  it('a call-end beyond a kill switch of the agent or its team suspends the agent, and fires agent.suspended', async () => {
+  it('a call-end beyond a kill switch of the agent suspends it, fires agent.suspended, and later calls are denied', async () => {
     const { agentId, cap, connection, manage, spent } = await connected('stopped', 'vapi');
     const policy = await cap({
       kind: 'api',
@@ -318,6 +318,15 @@ describe('a call-end', () => {
     // Money that was spent is counted all the same.
     expect((await end(connection, 'stopped-3', 0.1)).status).toBe(200);
     expect((await spent())[policy]).toBe('1300000');
+  });
+
+  it('a call-end beyond a kill switch of the team suspends the agent that made the call', async () => {
+    const { agentId, cap, connection, manage } = await connected('team stopped', 'bland');
+    const body = { kind: 'session', windowKind: 'rolling', limitRaw: '1000000' };
+    const policy = await cap({ ...body, action: 'suspend_agent' }, '/v1/developer/policies');
+    expect((await end(connection, 'team-1', 1.5)).body).toEqual({ ok: true, duplicate: false });
+    const { agent } = (await manage('GET', `/v1/developer/agents/${agentId}`)).body;
+    expect(agent).toMatchObject({ status: 'suspended', suspendedReason: `policy:${policy}` });
   });
 
   it.each(PROVIDERS)(

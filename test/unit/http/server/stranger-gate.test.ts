@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { credentialErrors } from '../../../../src/accounts/errors.ts';
 import { createStrangerGate } from '../../../../src/http/server/stranger-gate.ts';
 import { ApiError } from '../../../../src/kernel/api-error.ts';
+import { orchestratorErrors } from '../../../../src/orchestrators/errors.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const asked = { route: {}, clientAddress: () => '203.0.113.1' };
@@ -31,6 +32,15 @@ describe('the gate for strangers', () => {
       });
     const statuses = [await statusOf(guess), await statusOf(guess), await statusOf(guess)];
     expect([statuses, runs]).toEqual([[401, 401, 429], 2]);
+  });
+
+  it('the stranger gate counts a token in a path that no connection has', async () => {
+    const strangers = gate();
+    const guess = () =>
+      strangers.attempt(asked, 'token', () => Promise.reject(orchestratorErrors.unknownUrl()));
+    expect([await statusOf(guess), await statusOf(guess), await statusOf(guess)]).toEqual([
+      404, 404, 429,
+    ]);
   });
 
   it.each([
