@@ -20,7 +20,5 @@ export const RIGHTS = {
 } as const satisfies Readonly<Record<string, Role>>;
 export type Right = keyof typeof RIGHTS;
 
-export const hasRight = (role: Role, right: Right): boolean => isAtLeast(role, RIGHTS[right]);
-
-export const isAtLeast = (role: Role, least: Role): boolean =>
-  ROLES.indexOf(role) <= ROLES.indexOf(least);
+export const hasRight = (role: Role, right: Right): boolean =>
+  ROLES.indexOf(role) <= ROLES.indexOf(RIGHTS[right]);

@@ -32,7 +32,7 @@ describe('signing in', () => {
     const session = { cookie: cookie.split(';')[0] ?? '' };
     const profile = await ask('GET', '/v1/developer/profile', { headers: session });
     expect(profile.body).toEqual({
-      developer: { ...developer, role: 'owner' },
+      developer: { ...developer, role: 'owner', aiToolConnectedAt: null },
       walletAddress: wallet.address,
       displayName: null,
       registeredAt: developer.createdAt,

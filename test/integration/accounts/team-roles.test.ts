@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAtLeast, RIGHTS, ROLES, type Role } from '../../../src/accounts/developers/role.ts';
+import { hasRight, RIGHTS, ROLES, type Role } from '../../../src/accounts/developers/role.ts';
 import { type AnyRoute, ok, rightOf } from '../../../src/http/route/route.ts';
 import { ROUTES } from '../../../src/routes/index.ts';
 import { accountsWorld } from '../../support/accounts.ts';
@@ -96,7 +96,7 @@ describe('every route of developers', () => {
         told: `${accountId} ${accountId === own ? 'owner' : role}`,
       });
       const ofRole = (route: AnyRoute): Told =>
-        isAtLeast(role, RIGHTS[rightOf(route)]) ? admitted(account.accountId) : FORBIDDEN;
+        hasRight(role, rightOf(route)) ? admitted(account.accountId) : FORBIDDEN;
       const selecting = { ...session, 'x-svc-account': account.accountId };
       expect(await askAll(selecting)).toEqual(
         expected((route) => (isOfWallet(route) ? admitted(own) : ofRole(route))),
