@@ -24,7 +24,7 @@ export type Score = {
 };
 
 /** Version of the formula below. A change of the formula is a new version. */
-export const MODEL_VERSION = 'own-facts-1';
+const MODEL_VERSION = 'own-facts-1';
 
 /** Points of each part, 100 together. */
 const WEIGHTS = { settled: 40, outcomes: 20, funded: 15, age: 15, standing: 10 } as const;
