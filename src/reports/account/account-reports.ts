@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import { ownAgents } from '../own-agents.ts';
 import type { OwnAgent } from '../own-agents-store.ts';
-import { FAILURE_REASONS, type RefusalReason } from '../refusals/refusal.ts';
+import { type RefusalReason, UNCHARGED_FAILURES } from '../refusals/refusal.ts';
 import type { RefusalReports } from '../refusals/refusal-reports.ts';
 import type { SpendReports } from '../spend-reports.ts';
 import { type AnalyticsWindow, analyticsOf } from './analytics.ts';
@@ -81,8 +81,8 @@ async function usageOf(deps: ReportDeps, agentIds: readonly number[], window: Us
   ]);
   const count = (isCounted: (reason: RefusalReason) => boolean) =>
     refused.byReason.reduce((sum, each) => sum + (isCounted(each.reason) ? each.count : 0), 0);
-  // A call that failed at its upstream and cost nothing has no charge.
-  const unpaid = count((reason) => FAILURE_REASONS.has(reason));
+  // A failed attempt at a model has a failed charge, which the totals count.
+  const unpaid = count((reason) => UNCHARGED_FAILURES.has(reason));
   const calls = spend.total.calls + unpaid;
   const failed = spend.total.failed + unpaid;
   return {

@@ -17,17 +17,27 @@ export const REFUSAL_REASONS = [
   'payments_paused',
   'platform_call',
   'provider_failed',
+  'provider_unavailable',
   'vendor_failed',
+  'payment_undecided',
   'carrier_failed',
 ] as const;
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** Reasons for which a call failed at its upstream. Every other reason is a refusal of this server. */
+/** Reasons for which a call failed at its upstream and has no charge. */
+const UNCHARGED = ['provider_unavailable', 'vendor_failed', 'carrier_failed'] as const;
+
+export const UNCHARGED_FAILURES: ReadonlySet<RefusalReason> = new Set(UNCHARGED);
+
+/**
+ * Reasons for which a call failed at its upstream. Every other reason is a refusal of this server. A failed attempt at a model has
+ * a failed charge besides, and an undecided payment is pending.
+ */
 export const FAILURE_REASONS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+  ...UNCHARGED,
   'provider_failed',
-  'vendor_failed',
-  'carrier_failed',
+  'payment_undecided',
 ]);
 
 /** One refused or failed call. */

@@ -129,7 +129,7 @@ describe('the reason of a refusal', () => {
     ],
     ['an allowlist', controlErrors.vendorNotAllowlisted('0x1', null), 'vendor_not_allowlisted'],
     ['a vendor that is away', proxyErrors.unreachable('no route'), 'vendor_failed'],
-    ['sources that rest', gatewayErrors.sourcesRest(3), 'provider_failed'],
+    ['sources that rest', gatewayErrors.sourcesRest(3), 'provider_unavailable'],
     ['a paused chain', proxyErrors.breakerStale('old blocks'), 'payments_paused'],
     ['a missing path', new ApiError(404, 'not_found'), undefined],
   ])('%s is counted as its reason', (_name, error, reason) => {
