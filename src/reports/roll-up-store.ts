@@ -1,6 +1,6 @@
 import type { Queryable } from '../platform/postgres/sql.ts';
 import { bucketOf, chargeFacts } from './charge-facts-store.ts';
-import { RECONCILED_SOURCES } from './spend-source.ts';
+import { RECONCILED_SOURCES, REQUEST_SOURCES } from './spend-source.ts';
 
 /** Agents of one look that have rows behind their cursors, and the last agent that was looked at. */
 export type RollUpWork = {
@@ -51,6 +51,7 @@ export async function rollUp(
   rowsPerAgent: number,
 ): Promise<number> {
   const reconciled = [...RECONCILED_SOURCES];
+  const requests = [...REQUEST_SOURCES];
   const [row] = await sql<{ rows: number }[]>`
     with cursors as materialized (
       select r.agent_id, r.charge_id from report_cursors r
@@ -88,8 +89,8 @@ export async function rollUp(
         cost_raw = t.cost_raw + excluded.cost_raw),
     latency as (
       insert into report_latency as t (agent_id, day, source, bucket, calls)
-      select c.agent_id, c.day, c.source, ${bucketOf(sql)}, count(*)
-      from charge c where c.latency_ms is not null
+      select c.agent_id, c.day, 'request', ${bucketOf(sql)}, count(*)
+      from charge c where c.latency_ms is not null and c.source = any(${requests}::text[])
       group by 1, 2, 3, 4
       on conflict (agent_id, day, source, bucket) do update set calls = t.calls + excluded.calls),
     moved as (

@@ -68,8 +68,8 @@ export function createSpendReports({ sql }: { readonly sql: Queryable }) {
       );
     },
 
-    /** Returns percentiles of the latency of charges. The latency of a session or a phone call is its duration. */
-    async latency(window: ReportWindow): Promise<LatencyReport> {
+    /** Returns percentiles of the latency of requests. Sessions and phone calls do not count: their latency is their duration. */
+    async latency(window: Omit<ReportWindow, 'sources'>): Promise<LatencyReport> {
       return percentilesOf(await findLatency(sql, scopeOf(window)));
     },
   };

@@ -11,6 +11,9 @@ export const RECONCILED_SOURCES = [
   'livekit',
 ] as const;
 
+/** Sources whose calls are answered at once. The latency of any other call is its duration. */
+export const REQUEST_SOURCES = ['proxy', 'gateway', 'byok'] as const;
+
 export type SpendSource =
   | (typeof ENFORCEABLE_SOURCES)[number]
   | (typeof RECONCILED_SOURCES)[number];

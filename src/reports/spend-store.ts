@@ -1,7 +1,7 @@
 import type { Queryable } from '../platform/postgres/sql.ts';
 import { bucketOf, chargeFacts } from './charge-facts-store.ts';
 import type { LatencyBucket } from './latency.ts';
-import { RECONCILED_SOURCES } from './spend-source.ts';
+import { RECONCILED_SOURCES, REQUEST_SOURCES } from './spend-source.ts';
 import { NO_SPEND, type SpendSums } from './spend-sums.ts';
 
 /** Field by which spend is grouped. `host` is the vendor's host, the maker of a model, or `phone`. */
@@ -111,8 +111,12 @@ export async function findChangedSpend(
   return { ...groupedOf(found), marks: marksOf(found) };
 }
 
-/** Returns the histogram of the latency of all charges that have a latency. */
-export function findLatency(sql: Queryable, scope: SpendScope): Promise<LatencyBucket[]> {
+/** Returns the histogram of the latency of requests that have one. */
+export function findLatency(
+  sql: Queryable,
+  scope: Omit<SpendScope, 'sources'>,
+): Promise<LatencyBucket[]> {
+  const requests = [...REQUEST_SOURCES];
   return planned(
     sql,
     (tx) => tx<LatencyBucket[]>`
@@ -120,24 +124,26 @@ export function findLatency(sql: Queryable, scope: SpendScope): Promise<LatencyB
       select l.bucket, sum(l.calls)::float8 as calls
       from (${within(
         tx,
-        scope,
+        { ...scope, sources: null },
         tx`
           select t.day, t.source, t.bucket, t.calls
           from who w join report_latency t on t.agent_id = w.agent_id
+          where t.source = any(${[...requests, 'request']}::text[])
           union all
           select c.day, c.source, ${bucketOf(tx)}, 1 from (${behind(tx, tx`who`)}) c
-          where c.latency_ms is not null`,
+          where c.latency_ms is not null and c.source = any(${requests}::text[])`,
       )}) l
       group by 1`,
   );
 }
 
-/** Runs a read without compiling its plan, which takes longer than the read, and with memory for its groups. */
+/** Runs a read with a plan of its own, which is not compiled since that takes longer than the read, and with memory for its groups. */
 function planned<T>(sql: Queryable, read: (tx: Queryable) => Promise<T>): Promise<T> {
   if (!('begin' in sql)) return read(sql);
   return sql.begin(async (tx) => {
     const settings = tx`
-      select set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`.execute();
+      select set_config('jit', 'off', true), set_config('work_mem', '32MB', true),
+        set_config('plan_cache_mode', 'force_custom_plan', true)`.execute();
     const [found] = await Promise.all([read(tx), settings]);
     return found;
   }) as Promise<T>;
@@ -202,7 +208,7 @@ const within = (sql: Queryable, { since, sources, until }: SpendScope, lines: Fr
     and (${sources as string[] | null}::text[] is null
       or l.source = any(${sources as string[] | null}::text[]))`;
 
-const cursors = (sql: Queryable, { agentIds }: SpendScope) => sql`
+const cursors = (sql: Queryable, { agentIds }: Pick<SpendScope, 'agentIds'>) => sql`
   select a.id as agent_id, coalesce(r.charge_id, 0) as charge_id, coalesce(r.changes, 0) as changes
   from unnest(${agentIds.map(String)}::integer[]) a(id)
     left join report_cursors r on r.agent_id = a.id`;

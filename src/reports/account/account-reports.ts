@@ -9,7 +9,7 @@ import { type AnalyticsWindow, analyticsOf } from './analytics.ts';
 import { monthOf } from './billing.ts';
 import { coverageOf } from './coverage.ts';
 import { type GroupedBy, groupedLedger } from './grouped-ledger.ts';
-import { COUNTED_SOURCES, lastDays, REQUEST_SOURCES } from './report-window.ts';
+import { COUNTED_SOURCES, lastDays } from './report-window.ts';
 import { spendSeries } from './spend-series.ts';
 import { type Period, summaryOf } from './spend-summary.ts';
 
@@ -77,7 +77,7 @@ async function usageOf(deps: ReportDeps, agentIds: readonly number[], window: Us
   const [spend, refused, latency] = await Promise.all([
     deps.spendReports.totals({ agentIds, ...days, sources: COUNTED_SOURCES, groupBy: 'source' }),
     deps.refusalReports.counts({ agentIds, ...days }),
-    deps.spendReports.latency({ agentIds, ...days, sources: REQUEST_SOURCES }),
+    deps.spendReports.latency({ agentIds, ...days }),
   ]);
   const count = (isCounted: (reason: RefusalReason) => boolean) =>
     refused.byReason.reduce((sum, each) => sum + (isCounted(each.reason) ? each.count : 0), 0);

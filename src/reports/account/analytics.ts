@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { SpendReports, SpendRow } from '../spend-reports.ts';
-import { COUNTED_SOURCES, lastDays, REQUEST_SOURCES } from './report-window.ts';
+import { COUNTED_SOURCES, lastDays } from './report-window.ts';
 import { findRollingGroups, findRollingLatency, findRollingSums } from './rolling-store.ts';
 
 export const ANALYTICS_WINDOWS = ['24h', '7d', '30d', 'all'] as const;
@@ -96,7 +96,7 @@ async function wholeDays(
       ? spendReports.totals({ ...counted, groupBy: 'day' }).then(({ rows }) => rows)
       : spendReports.series({ ...counted, ...days }),
     spendReports.totals({ ...counted, groupBy: 'host', top: ENDPOINTS_SHOWN }),
-    spendReports.latency({ agentIds, ...days, sources: REQUEST_SOURCES }),
+    spendReports.latency({ agentIds, ...days }),
   ]);
   return { total: byHost.total, latency, series: byDay, hosts: byHost.rows };
 }

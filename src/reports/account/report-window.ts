@@ -8,9 +8,6 @@ export const COUNTED_SOURCES: readonly SpendSource[] = [
   ...RECONCILED_SOURCES.filter((source) => source !== 'guard'),
 ];
 
-/** Sources whose latency is the time of one request. The latency of a session or a phone call is its duration. */
-export const REQUEST_SOURCES: readonly SpendSource[] = ['proxy', 'gateway', 'byok'];
-
 export type Days = { readonly since: string; readonly until: string };
 
 /** Returns the last `days` UTC days, today included. */

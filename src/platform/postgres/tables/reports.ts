@@ -47,12 +47,13 @@ export const reportTotals = pgTable(
   ],
 );
 
-/** Histogram of the latency of charges by UTC day and source, in buckets that grow by a constant factor. Kept for ever. */
+/** Histogram of the latency of requests by UTC day, in buckets that grow by a constant factor. Kept for ever. */
 export const reportLatency = pgTable(
   'report_latency',
   {
     agentId: integer('agent_id').notNull(),
     day: date('day').notNull(),
+    /** Always `request`. */
     source: id('source').notNull(),
     bucket: smallint('bucket').notNull(),
     calls: integer('calls').notNull(),
