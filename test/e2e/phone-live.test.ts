@@ -156,6 +156,30 @@ describe.concurrent('the events of a call', () => {
     expect(stream.of('status').every(({ data }) => data.terminal === false)).toBe(true);
     await agent.hangUp(callId);
   });
+
+  it('a stream of call events ends within seconds once the member who reads it is removed', async () => {
+    const agent = await caller('with a reader');
+    const reader = await newDeveloper(world.api, 'reading member');
+    const signed = await reader.sign();
+    const wallet = String(signed['x-wallet-address']).toLowerCase();
+    const [owner] = await world.sql<{ accountId: string }[]>`
+      select account_id as "accountId" from agents where id = ${agent.agentId}`;
+    const accountId = String(owner?.accountId);
+    await world.sql`
+      insert into members (account_id, wallet, role, email, invited_by)
+      values (${accountId}, ${wallet}, 'viewer', 'reader@example.com', ${wallet})`;
+    const callId = await agent.answered();
+    const headers = { ...signed, 'x-svc-account': accountId };
+    await using stream = await readEvents(agent.at(callId, '/events'), headers);
+    const removed = await ask(`${world.url}/v1/developer/team/members/${wallet}`, {
+      method: 'DELETE',
+      headers: agent.developer.headers,
+    });
+    expect(removed.body).toEqual({ ok: true, memberWallet: wallet, revokedKeys: 0 });
+    await stream.ended;
+    expect(stream.of('status').every(({ data }) => data.terminal === false)).toBe(true);
+    await agent.hangUp(callId);
+  });
 });
 
 describe.concurrent('a command of a live call', () => {
