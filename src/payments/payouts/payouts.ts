@@ -18,7 +18,7 @@ export interface Payouts extends AsyncDisposable {
   /** Hands a bounded batch of due payouts to the chain. */
   payDue(): Promise<void>;
   /**
-   * Hands the due payouts of one agent, which was just closed, to the chain at once. Resolves when that is done or time is up,
+   * Hands the due payouts of one agent, which were just planned, to the chain at once. Resolves when that is done or time is up,
    * and never rejects: remaining payouts are paid by `payDue`.
    */
   payNow(agentId: number): Promise<void>;
@@ -55,7 +55,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
     try {
       await pay(agentId);
     } catch (err) {
-      log.warn({ err, agentId }, 'the payouts of a closed agent could not be looked at');
+      log.warn({ err, agentId }, 'the payouts of an agent could not be looked at');
     }
   };
 
