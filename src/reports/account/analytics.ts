@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
 import type { SpendReports, SpendRow } from '../spend-reports.ts';
 import { COUNTED_SOURCES, lastDays } from './report-window.ts';
-import { findRollingGroups, findRollingLatency, findRollingSums } from './rolling-store.ts';
+import { findRollingGroups, findRollingLatency } from './rolling-store.ts';
 
 export const ANALYTICS_WINDOWS = ['24h', '7d', '30d', 'all'] as const;
 export type AnalyticsWindow = (typeof ANALYTICS_WINDOWS)[number];
@@ -72,16 +72,29 @@ export async function analyticsOf(
 
 const successes = ({ calls, failed, pending }: Sums): number => calls - failed - pending;
 
+const NO_CALLS: Sums = { calls: 0, failed: 0, pending: 0, costRaw: 0n };
+
+const plus = (a: Sums, b: Sums): Sums => ({
+  calls: a.calls + b.calls,
+  failed: a.failed + b.failed,
+  pending: a.pending + b.pending,
+  costRaw: a.costRaw + b.costRaw,
+});
+
 async function lastDay({ clock, sql }: Deps, agentIds: readonly number[]): Promise<Parts> {
   const until = new Date(clock.now());
   const window = { agentIds, since: new Date(until.getTime() - DAY_MS), until };
-  const [total, latency, series, hosts] = await Promise.all([
-    findRollingSums(sql, window),
+  const [latency, series, hosts] = await Promise.all([
     findRollingLatency(sql, window),
     findRollingGroups(sql, window, 'hour'),
     findRollingGroups(sql, window, 'host'),
   ]);
-  return { total, latency, series, hosts: hosts.slice(0, ENDPOINTS_SHOWN) };
+  return {
+    total: series.reduce(plus, NO_CALLS),
+    latency,
+    series,
+    hosts: hosts.slice(0, ENDPOINTS_SHOWN),
+  };
 }
 
 async function wholeDays(
