@@ -278,8 +278,8 @@ describe('reports of spend', () => {
             await world.charge({
               ...base,
               at,
-              customer: key as null,
-              task: key as null,
+              customer: key as NewCharge['customer'],
+              task: key as NewCharge['task'],
               costRaw: BigInt(10 + i),
             });
         }
