@@ -1,8 +1,8 @@
 import type { EventRow } from '../ledger/rules/companion.ts';
 import type { InboundConnection } from './connection.ts';
 import { ORCHESTRATOR_LIMITS } from './limits.ts';
-import { cutText } from './members.ts';
 import type { Report } from './read-report.ts';
+import { cutText } from './report-fields.ts';
 
 type Owner = Pick<InboundConnection, 'accountId' | 'agentWallet' | 'provider'>;
 

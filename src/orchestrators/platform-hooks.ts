@@ -8,21 +8,26 @@ import { insertEvents } from '../ledger/store/agent-funds.ts';
 import { answerWithin, isTransient } from '../platform/postgres/transient.ts';
 import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import { type Answer, answerOf, type Refusal, refusalOfCall } from './admission.ts';
-import { type BelieveDeps, type Believed, createBelieve, type PlatformRequest } from './believe.ts';
+import { createBatchedLookup } from './batched-lookup.ts';
 import { callRefused, type RefusedCall } from './call-events.ts';
 import type { InboundConnection } from './connection.ts';
 import { noteEvent } from './connection-store.ts';
 import { orchestratorErrors } from './errors.ts';
-import { createGather } from './gather.ts';
 import { LOOK_UPS, ORCHESTRATOR_LIMITS } from './limits.ts';
 import { isProvider } from './platform.ts';
 import { readQuestion } from './read-question.ts';
 import { readReport } from './read-report.ts';
 import { takeReport } from './take-report.ts';
+import {
+  createVerifyRequest,
+  type PlatformRequest,
+  type VerifiedRequest,
+  type VerifyDeps,
+} from './verify-request.ts';
 
 export type PlatformHooks = ReturnType<typeof createPlatformHooks>;
 
-type Deps = BelieveDeps & {
+type Deps = VerifyDeps & {
   readonly ledger: Pick<Ledger, 'report' | 'enforce'>;
   readonly spendState: Pick<SpendStateReader, 'read' | 'readMany'>;
 };
@@ -34,7 +39,7 @@ export function createPlatformHooks(deps: Deps) {
   const { clock, log, sql } = deps;
   const inTime = <T>(found: Promise<T>): Promise<T> =>
     answerWithin(clock, ORCHESTRATOR_LIMITS.inbound.lookUpMs, found);
-  const believe = createBelieve(deps, inTime);
+  const verify = createVerifyRequest(deps, inTime);
   const reasonOf = createReasonOf(deps, inTime);
 
   /** Writes the event of a refused call. The deny stands without it. */
@@ -54,7 +59,7 @@ export function createPlatformHooks(deps: Deps) {
   return {
     /** Takes the report of a call that has ended. */
     async callEnd(request: PlatformRequest): Promise<Answer> {
-      const { bytes, connection } = await believe(request, true);
+      const { bytes, connection } = await verify(request, true);
       const report = readReport(connection.provider, await parseObject(bytes));
       if (report === undefined) return IGNORED;
       const duplicate = await takeReport({ ...deps, inTime }, connection, report);
@@ -67,15 +72,15 @@ export function createPlatformHooks(deps: Deps) {
     /** Answers whether a call may begin. Denies it whenever that cannot be told. */
     async preCall(request: PlatformRequest, assistantId: string | undefined): Promise<Answer> {
       const { provider } = request;
-      let believed: Believed;
+      let verified: VerifiedRequest;
       try {
         // Bland signs no question: the token alone names the connection.
-        believed = await believe(request, provider !== 'bland');
+        verified = await verify(request, provider !== 'bland');
       } catch (error) {
         if (!isAway(error) || !isProvider(provider)) throw error;
         return answerOf(provider, 'admission_unavailable', assistantId);
       }
-      const { bytes, connection } = believed;
+      const { bytes, connection } = verified;
       const call = readQuestion(connection.provider, await parseObject(bytes));
       if (call === undefined) return IGNORED;
       const reason = await reasonOf(connection);
@@ -89,7 +94,7 @@ export function createPlatformHooks(deps: Deps) {
 
 /** Creates the reading of the reason to refuse a call, from what is committed. */
 function createReasonOf({ log, spendState }: Deps, inTime: <T>(found: Promise<T>) => Promise<T>) {
-  const find = createGather(async (ids) => {
+  const find = createBatchedLookup(async (ids) => {
     const states = await inTime(spendState.readMany(ids.map(Number)));
     return new Map([...states].map(([id, state]) => [String(id), state]));
   }, LOOK_UPS);
@@ -107,7 +112,7 @@ function createReasonOf({ log, spendState }: Deps, inTime: <T>(found: Promise<T>
 const isAway = (error: unknown): boolean =>
   isTransient(error) || (error instanceof ApiError && error.status === 503);
 
-/** Parses a body that was believed. Throws the refusal when it is no JSON object. */
+/** Parses a body whose sender is verified. Throws the refusal when it is no JSON object. */
 async function parseObject(bytes: Buffer): Promise<Json> {
   if (bytes.length === 0) return {};
   let value: unknown;

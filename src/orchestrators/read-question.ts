@@ -1,8 +1,8 @@
 import type { Json } from '../kernel/json.ts';
 import type { RefusedCall } from './call-events.ts';
 import { ORCHESTRATOR_LIMITS } from './limits.ts';
-import { cutText, objectAt, textAt } from './members.ts';
 import type { Provider } from './platform.ts';
+import { cutText, objectAt, textAt } from './report-fields.ts';
 
 /**
  * Reads what a platform tells of the call that it asks for. Undefined for an event that asks nothing. Members that are missing

@@ -3,6 +3,7 @@ import { BRAND } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { normalTag } from '../spend/attribution/tag.ts';
 import { orchestratorErrors } from './errors.ts';
+import type { Provider } from './platform.ts';
 import {
   objectAt,
   requireCallId,
@@ -11,8 +12,7 @@ import {
   textAt,
   timeMs,
   urlAt,
-} from './members.ts';
-import type { Provider } from './platform.ts';
+} from './report-fields.ts';
 
 /** Report of a platform about a call that has ended. */
 export type Report = {

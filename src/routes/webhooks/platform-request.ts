@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PlatformCaller } from '../../http/route/caller.ts';
-import type { PlatformRequest } from '../../orchestrators/believe.ts';
+import type { PlatformRequest } from '../../orchestrators/verify-request.ts';
 
 export const PlatformParams = z.object({ provider: z.string(), token: z.string() });
 

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { sign } from 'retell-sdk';
 import { describe, expect, it } from 'vitest';
 import { answerOf, type Refusal } from '../../../src/orchestrators/admission.ts';
-import { createGather } from '../../../src/orchestrators/gather.ts';
+import { createBatchedLookup } from '../../../src/orchestrators/batched-lookup.ts';
 import { PROVIDERS, type Provider } from '../../../src/orchestrators/platform.ts';
-import { readProof } from '../../../src/orchestrators/verify.ts';
+import { readProof } from '../../../src/orchestrators/read-proof.ts';
 
 const BODY = '{"event":"call_ended","call":{"call_id":"c1"}}';
 const SECRET = 'key_0123456789abcdef';
@@ -110,7 +110,7 @@ describe('look-ups that are gathered', () => {
   it('look-ups of one turn are one call, and none joins a call that began before it', async () => {
     const calls: (readonly string[])[] = [];
     let answer = () => {};
-    const find = createGather<string>(
+    const find = createBatchedLookup<string>(
       (keys) => {
         calls.push(keys);
         const found = new Map(keys.filter((key) => key !== 'c').map((key) => [key, `${key}!`]));
@@ -133,7 +133,7 @@ describe('look-ups that are gathered', () => {
 
   it('a failed look-up fails those that wait for it, and no later one', async () => {
     let isAway = true;
-    const find = createGather<number>(
+    const find = createBatchedLookup<number>(
       async (keys) => {
         if (isAway) throw new Error('away');
         return new Map(keys.map((key) => [key, 1]));

@@ -11,7 +11,7 @@ type Waiting<V> = {
  * it. A look-up never joins a call that began before it, so it reads what was committed until then. `most` keys are in one
  * call, and `atOnce` calls run at a time; further keys wait.
  */
-export function createGather<V>(
+export function createBatchedLookup<V>(
   load: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
   { atOnce, most }: { readonly most: number; readonly atOnce: number },
 ): (key: string) => Promise<V | undefined> {

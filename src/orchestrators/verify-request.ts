@@ -3,15 +3,15 @@ import type { Log } from '../kernel/log.ts';
 import { openSealed } from '../kernel/seal.ts';
 import type { Sql } from '../platform/postgres/sql.ts';
 import { AddressBuckets } from '../rate-limit/address-buckets.ts';
+import { createBatchedLookup } from './batched-lookup.ts';
 import { hashOfToken, type InboundConnection, secretPlace } from './connection.ts';
 import { findInbound } from './connection-store.ts';
 import { orchestratorErrors } from './errors.ts';
-import { createGather } from './gather.ts';
 import { LOOK_UPS, ORCHESTRATOR_LIMITS } from './limits.ts';
 import { isProvider, PLATFORMS } from './platform.ts';
-import { type Proof, readProof } from './verify.ts';
+import { type Proof, readProof } from './read-proof.ts';
 
-/** A request of a platform, before anything of it is believed. */
+/** A request of a platform, before its sender is verified. */
 export type PlatformRequest = {
   readonly provider: string;
   readonly token: string;
@@ -22,9 +22,9 @@ export type PlatformRequest = {
   readonly attempt: <T>(token: string, check: () => Promise<T>) => Promise<T>;
 };
 
-export type Believed = { readonly connection: InboundConnection; readonly bytes: Buffer };
+export type VerifiedRequest = { readonly connection: InboundConnection; readonly bytes: Buffer };
 
-export type BelieveDeps = {
+export type VerifyDeps = {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,12 +38,12 @@ const NO_PROOF: Proof = () => true;
  * Creates the check of a platform's request: its token, and with `needsProof` the signature over the bytes of its body. Resolves
  * to the connection and the body. Throws before anything of the body is parsed when the platform did not send it.
  */
-export function createBelieve(
-  { sql, clock, log, sealingSecret }: BelieveDeps,
+export function createVerifyRequest(
+  { sql, clock, log, sealingSecret }: VerifyDeps,
   inTime: <T>(found: Promise<T>) => Promise<T>,
 ) {
   const sent = new AddressBuckets(clock, ORCHESTRATOR_LIMITS.inbound.perConnection);
-  const find = createGather((hashes) => inTime(findInbound(sql, hashes)), LOOK_UPS);
+  const find = createBatchedLookup((hashes) => inTime(findInbound(sql, hashes)), LOOK_UPS);
 
   /** Returns the connection of a token. Throws 404 when there is none. */
   async function requireConnection(request: PlatformRequest): Promise<InboundConnection> {
@@ -67,7 +67,7 @@ export function createBelieve(
     }
   }
 
-  return (request: PlatformRequest, needsProof: boolean): Promise<Believed> =>
+  return (request: PlatformRequest, needsProof: boolean): Promise<VerifiedRequest> =>
     request.attempt(request.token, async () => {
       const connection = await requireConnection(request);
       const { header } = PLATFORMS[connection.provider];
