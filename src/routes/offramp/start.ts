@@ -12,6 +12,7 @@ export const startCashOut = route<{ cashOuts: CashOuts }>()({
   credential: 'management',
   summary: 'Start a cash-out',
   right: 'money_out',
+  idempotent: true,
   body: z.object({
     sourceKind: z.enum(['agent_wallet', 'embedded_wallet']),
     agentId: AgentId,

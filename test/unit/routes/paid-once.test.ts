@@ -103,6 +103,15 @@ const FREE: ReadonlySet<string> = new Set([
   'POST /v1/webhooks/:provider/call-end/:token',
   'POST /v1/webhooks/:provider/pre-call/:token',
   'POST /v1/telephony/:carrier/:hook',
+  'POST /v1/events/tool-call',
+  'POST /v1/onramp/session-token',
+  // A transfer or an order moves its amount once, whatever is repeated.
+  'POST /v1/transfers/prepare',
+  'POST /v1/transfers/:id/execute',
+  'POST /v1/transfers/:id/confirm',
+  'POST /v1/transfers/:id/link-onramp',
+  'POST /v1/offramp/orders/:ref/cancel',
+  'POST /v1/offramp/orders/:ref/tx',
   'PUT /v1/admin/call-limits/:accountId',
   'PUT /v1/admin/telephony-suspensions/:accountId',
   'DELETE /v1/admin/telephony-suspensions/:accountId',
@@ -119,6 +128,10 @@ const ARGS: Readonly<Record<string, object>> = {
   think: { prompt: 'What is two plus two?' },
   remember: { texts: ['A fact.'] },
   recall: { query: 'Which fact?' },
+  get_activity: {},
+  get_agent_reputation: {},
+  get_coverage_score: {},
+  get_usage_summary: {},
 };
 
 describe('what can cost is paid for once under an Idempotency-Key', () => {

@@ -31,6 +31,8 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   upstreamRateLimited: [{ seconds: 1 }],
   upstreamRefused: [400, 'why', {}],
   unsupportedCoding: ['deflate', ['gzip']],
+  invalidGroupBy: ['x', ['source', 'agent']],
+  invalidPeriod: ['window', 'x', ['7d', '30d']],
 };
 
 const refusals = refusalFamilies.flatMap(([, family]) =>
