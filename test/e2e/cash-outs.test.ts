@@ -225,15 +225,15 @@ describe('the ramp', () => {
       createOnramp(deps),
     ];
     const refusals = [
-      [transfers.prepare(accountId, { ...transfer, agentId }), 404, 'not_found'],
-      [transfers.prepare(accountId, transfer), 503, 'transfers_unavailable'],
-      [cashOuts.start(visitor, { ...order, agentId }), 404, 'not_found'],
-      [cashOuts.start(visitor, order), 503, 'onramp_not_configured'],
-      [onramp.open(visitor, { ...purchase, agentId }), 404, 'not_found'],
-      [onramp.open(visitor, purchase), 503, 'onramp_not_configured'],
+      [() => transfers.prepare(accountId, { ...transfer, agentId }), 404, 'not_found'],
+      [() => transfers.prepare(accountId, transfer), 503, 'transfers_unavailable'],
+      [() => cashOuts.start(visitor, { ...order, agentId }), 404, 'not_found'],
+      [() => cashOuts.start(visitor, order), 503, 'onramp_not_configured'],
+      [() => onramp.open(visitor, { ...purchase, agentId }), 404, 'not_found'],
+      [() => onramp.open(visitor, purchase), 503, 'onramp_not_configured'],
     ] as const;
-    for (const [told, status, error] of refusals) {
-      await expect(told).rejects.toMatchObject({ status, error });
+    for (const [ask, status, error] of refusals) {
+      await expect(ask()).rejects.toMatchObject({ status, error });
     }
   });
 });
