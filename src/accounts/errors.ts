@@ -195,8 +195,14 @@ export const teamErrors = {
     ),
   ownersOnly: () => refusal(403, 'Forbidden', 'Only an owner may make, change or remove an owner.'),
   selfInvited: () => refusal(400, 'self_invite', 'This is your own address; invite somebody else.'),
-  alreadyMember: () =>
-    refusal(409, 'already_member', 'There is such a member in this account already.', {}, NO_RETRY),
+  alreadyMember: (who: string) =>
+    refusal(
+      409,
+      'already_member',
+      `${who} is a member of this account already; no invite is needed.`,
+      {},
+      NO_RETRY,
+    ),
   alreadyInvited: () =>
     refusal(
       409,
@@ -209,7 +215,7 @@ export const teamErrors = {
     refusal(
       409,
       'seats_full',
-      `An account has ${max} seats, and members and open invites take all of them. Remove one first.`,
+      `An account has ${max} seats, and members and open invites take all of them. An owner or admin frees one by ending a membership or an invite.`,
       { max },
       NO_RETRY,
     ),
@@ -228,8 +234,8 @@ export const teamErrors = {
       'invite_not_found',
       'No invite has this token; ask for the invite to be sent again.',
     ),
-  inviteGone: (fate: string) =>
-    refusal(410, 'invite_gone', `This invite ${fate}; ask for another one.`),
+  inviteGone: (reason: string) =>
+    refusal(410, 'invite_gone', `This invite ${reason}; ask for another one.`),
   walletRequired: () =>
     refusal(
       403,

@@ -6,8 +6,8 @@ export const ORCHESTRATOR_LIMITS = {
     labelChars: 128,
   },
   inbound: {
-    /** Bytes of a body. The report of a long call has its transcript several times. */
-    bodyBytes: 2 * 1024 * 1024,
+    /** Bytes of a body. The report of a long call lists its words twice, with their times. */
+    bodyBytes: 4 * 1024 * 1024,
     /** Largest deviation of a signature's time from this server's clock. */
     signatureMs: 5 * 60_000,
     /** Time of each look-up, after which the database counts as away. A question before a call takes two. */
@@ -27,7 +27,7 @@ export const ORCHESTRATOR_LIMITS = {
     /** Marks of earlier reports that are kept for each call. */
     marks: 16,
     /** Attempts to take a report while other reports of the same call are taken. */
-    tries: 10,
+    attempts: 10,
     summaryChars: 4_000,
     transcriptChars: 32_000,
     urlChars: 2_048,

@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../kernel/api-error.ts';
 import { within } from '../kernel/clock.ts';
+import { JSON_LIMITS } from '../kernel/json/limits.ts';
+import { JsonTooComplex } from '../kernel/json/parse-json.ts';
 import { parseJsonInTurns } from '../kernel/json/parse-json-in-turns.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import type { Ledger } from '../ledger/rules/ledger.ts';
 import { insertEvents } from '../ledger/store/agent-funds.ts';
-import { answerWithin, isTransient } from '../platform/postgres/transient.ts';
+import { answerWithin } from '../platform/postgres/transient.ts';
 import type { SpendStateReader } from '../spend/limits/spend-state.ts';
 import { type Answer, answerOf, type Refusal, refusalOfCall } from './admission.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
@@ -43,7 +45,7 @@ export function createPlatformHooks(deps: Deps) {
   const reasonOf = createReasonOf(deps, inTime);
 
   /** Writes the event of a refused call. The deny stands without it. */
-  async function tellRefused(
+  async function writeRefusal(
     connection: InboundConnection,
     call: RefusedCall,
     reason: Refusal,
@@ -69,23 +71,24 @@ export function createPlatformHooks(deps: Deps) {
       return { status: 200, body: { ok: true, duplicate } };
     },
 
-    /** Answers whether a call may begin. Denies it whenever that cannot be told. */
+    /** Answers whether a call may begin. Denies it whenever that cannot be judged: some platforms connect a call after any error. */
     async preCall(request: PlatformRequest, assistantId: string | undefined): Promise<Answer> {
       const { provider } = request;
       let verified: VerifiedRequest;
+      let call: RefusedCall | undefined;
       try {
         // Bland signs no question: the token alone names the connection.
         verified = await verify(request, provider !== 'bland');
+        call = readQuestion(verified.connection.provider, await parseObject(verified.bytes));
       } catch (error) {
-        if (!isAway(error) || !isProvider(provider)) throw error;
+        if (!isUnjudged(error) || !isProvider(provider)) throw error;
         return answerOf(provider, 'admission_unavailable', assistantId);
       }
-      const { bytes, connection } = verified;
-      const call = readQuestion(connection.provider, await parseObject(bytes));
       if (call === undefined) return IGNORED;
+      const { connection } = verified;
       const reason = await reasonOf(connection);
       if (reason !== undefined && reason !== 'admission_unavailable') {
-        await tellRefused(connection, call, reason);
+        await writeRefusal(connection, call, reason);
       }
       return answerOf(connection.provider, reason, assistantId);
     },
@@ -109,17 +112,20 @@ function createReasonOf({ log, spendState }: Deps, inTime: <T>(found: Promise<T>
   };
 }
 
-const isAway = (error: unknown): boolean =>
-  isTransient(error) || (error instanceof ApiError && error.status === 503);
+/** Returns true for a question that cannot be judged. Only its sender's proof and its URL are refused as such. */
+const isUnjudged = (error: unknown): boolean =>
+  !(error instanceof ApiError && [401, 404].includes(error.status));
+
+const TOO_COMPLEX = `The body has more than ${JSON_LIMITS.upstream.members} members; send a shorter report.`;
 
 /** Parses a body whose sender is verified. Throws the refusal when it is no JSON object. */
 async function parseObject(bytes: Buffer): Promise<Json> {
   if (bytes.length === 0) return {};
   let value: unknown;
   try {
-    value = isUtf8(bytes) ? await parseJsonInTurns(bytes) : undefined;
-  } catch {
-    value = undefined;
+    value = isUtf8(bytes) ? await parseJsonInTurns(bytes, JSON_LIMITS.upstream) : undefined;
+  } catch (error) {
+    if (error instanceof JsonTooComplex) throw orchestratorErrors.invalidReport(TOO_COMPLEX);
   }
   if (isObject(value) && !Array.isArray(value)) return value;
   throw orchestratorErrors.invalidReport('The body must be a JSON object.');

@@ -44,7 +44,7 @@ async function count(
   call: PlatformCall,
 ): Promise<boolean> {
   const { agentId } = connection;
-  for (let tries = 0; tries < ORCHESTRATOR_LIMITS.report.tries; tries++) {
+  for (let attempt = 0; attempt < ORCHESTRATOR_LIMITS.report.attempts; attempt++) {
     const known = await inTime(findCall(sql, call));
     if (known !== undefined && isPast(known, call)) return true;
     const events = eventsOfReport(connection, report, known?.told ?? []);
@@ -74,11 +74,12 @@ const callOf = ({ agentId, provider }: InboundConnection, report: Report): Platf
   durationSeconds: report.durationSeconds,
 });
 
-/** Returns the mark by which a repeat of a report is known. A report that brings a recording later is no repeat. */
+/** Returns the mark by which a repeat of a report is known. A report that brings a recording or words later is no repeat. */
 const markOf = (report: Report): string =>
   createHash('sha256')
     .update(`${report.rank} ${report.saidAtMs} ${report.costRaw}`)
     .update(` ${report.recordingUrl !== undefined} ${report.analysis !== undefined}`)
+    .update(` ${report.summary !== undefined || report.transcript !== undefined}`)
     .digest('base64url')
     .slice(0, 12);
 

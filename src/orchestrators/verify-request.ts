@@ -62,7 +62,10 @@ export function createVerifyRequest(
     try {
       return Buffer.from(openSealed(sealingSecret, place, connection.sealedSecret)).toString();
     } catch (err) {
-      log.error({ err, connectionId: connection.id }, 'it was sealed under another secret');
+      log.error(
+        { err, connectionId: connection.id },
+        'the secret of a voice platform was sealed under another PROVIDER_KEY_SECRET',
+      );
       throw orchestratorErrors.unavailable();
     }
   }

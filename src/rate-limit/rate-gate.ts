@@ -205,15 +205,19 @@ function bucketOf(request: RatedRequest, caller: Caller, limits: RateLimits): Bu
       };
     case 'invite':
       if (caller.kind !== 'developer') return undefined;
+      // Accounts are free: of each account the database counts the invites of a day.
       return {
-        name: `invite:${caller.accountId}`,
+        name: `invite:${networkOf(request.clientAddress())}`,
         perMinute: RATE_LIMITS.invitesPerMinute,
-        reason: 'key_rate_limit',
+        reason: 'ip_rate_limit',
       };
     case 'key':
       if (caller.kind !== 'developer') return undefined;
       return {
-        name: caller.keyId === null ? `account:${caller.accountId}` : `key:${caller.keyId}`,
+        name:
+          caller.keyId === null
+            ? `account:${caller.accountId}:${caller.wallet}`
+            : `key:${caller.keyId}`,
         perMinute: limits.developerKeyPerMinute,
         reason: 'key_rate_limit',
       };

@@ -3,7 +3,7 @@ import { LATENCY_GROWTH } from './latency.ts';
 
 /**
  * Returns SQL for the columns of a charge `n` that reports sum. The roll-up and the reports use the same columns, so that a charge
- * counts in one place whether it is rolled up or not.
+ * counts in one place whether it is rolled up or not. Sessions and phone calls have no latency here: theirs is their duration.
  */
 export const chargeFacts = (sql: Queryable) => sql`
   n.agent_id, n.id, (n.created_at at time zone 'UTC')::date as day,
@@ -12,7 +12,8 @@ export const chargeFacts = (sql: Queryable) => sql`
     else 'proxy' end) collate "C" as source,
   n.target_host collate "C" as host, coalesce(n.customer_id, '') collate "C" as customer,
   coalesce(n.task_id, '') collate "C" as task, 1 as calls, (n.status = 'failed')::integer as failed,
-  n.cost_raw, n.latency_ms`;
+  n.cost_raw,
+  case when n.session_id is null and n.target_url not like 'phone://%' then n.latency_ms end as latency_ms`;
 
 /** Returns SQL for the histogram's bucket of a charge `c`. */
 export const bucketOf = (sql: Queryable) => sql`

@@ -25,7 +25,7 @@ export const REPORT_LIMITS = {
   },
   refusalPage: { usual: 50, most: 200 },
   search: { textChars: 256, resultsPerKind: 5 },
-  toolCall: { bodyBytes: 4_096, nameChars: 128, codeChars: 128, durationMs: 86_400_000 },
+  toolCall: { bodyBytes: 65_536, nameChars: 128, codeChars: 128, durationMs: 86_400_000 },
   reputation: { leastCharges: 20 },
   /** Reports of customers and tasks whose dearest groups a process remembers. */
   top: {
@@ -39,8 +39,9 @@ export const REPORT_LIMITS = {
   },
   rollUp: {
     everyMs: 2_000,
-    /** Agents that one statement looks through for charges behind their cursors. */
-    agentsPerLook: 500,
+    /** Agents that one statement scans for charges behind their cursors, and such scans of one tick. */
+    agentsPerScan: 500,
+    scansPerTick: 5,
     agentsPerStatement: 8,
     /** Charges, and changes of reconciled rows, of one agent that one statement adds. */
     rowsPerAgent: 2_000,

@@ -2,14 +2,14 @@ import type { Queryable } from '../platform/postgres/sql.ts';
 import { bucketOf, chargeFacts } from './charge-facts-store.ts';
 import { RECONCILED_SOURCES, REQUEST_SOURCES } from './spend-source.ts';
 
-/** Agents of one look that have rows behind their cursors, and the last agent that was looked at. */
+/** Agents of one scan that have rows behind their cursors, and the last agent that was scanned. */
 export type RollUpWork = {
   readonly agentIds: readonly number[];
   /** Null when no further agent exists. */
   readonly lastId: number | null;
 };
 
-/** Looks at the next agents after `afterId` for charges and changes that are not part of the totals. Adds missing cursors. */
+/** Scans the next agents after `afterId` for charges and changes that are not part of the totals. Adds missing cursors. */
 export async function findRollUpWork(
   sql: Queryable,
   afterId: number,

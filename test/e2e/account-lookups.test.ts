@@ -275,7 +275,9 @@ describe('what binds a caller', () => {
     for (const body of bad) {
       expect((await to('/v1/events/tool-call', { body })).status).toBe(400);
     }
-    const long = await to('/v1/events/tool-call', { body: { ...report, tool: 'x'.repeat(5_000) } });
+    const long = await to('/v1/events/tool-call', {
+      body: { ...report, tool: 'x'.repeat(70_000) },
+    });
     expect(long.status).toBe(413);
     const anonymous = await to('/v1/events/tool-call', { headers: {}, body: report });
     expect(anonymous.status).toBe(401);

@@ -66,7 +66,6 @@ describe('the trail of the operator', () => {
       ['call_limit.set', account, { concurrentCalls: 7 }],
       ['telephony.suspend', account, { reason: 'unpaid' }],
       ['telephony.lift', account, {}],
-      ['telephony.lift_all', 'unpaid', { lifted: 0 }],
       ['agent.close', String(id), {}],
     ]);
     const limit = trail.find(({ act }) => act === 'call_limit.set');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearer } from '../../src/app/commands/demo/api.ts';
+import { moveTransfer } from '../../src/payments/transfers/transfer-store.ts';
 import {
   booksOf,
   eventually,
@@ -119,6 +120,13 @@ describe('transfers', () => {
       body: { error: 'transaction_mismatch' },
     });
     expect(await confirm(`0x${'ab'.repeat(32)}`)).toMatchObject({ body: { status: 'submitted' } });
+    const late = {
+      id: String(transferId),
+      from: 'submitted',
+      to: 'failed',
+      txHash: wrong,
+    } as const;
+    expect(await moveTransfer(world.db.sql, late)).toBe(false);
     const txHash = await world.sendFrom(owner.owner.address, other.wallet, 200_000n);
     expect(await confirm(txHash)).toEqual({
       status: 200,

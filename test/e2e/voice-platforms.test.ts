@@ -250,6 +250,18 @@ describe('a call-end', () => {
     expect(funds).toEqual({ spendable_raw: 0n, held_raw: 0n, consumed_raw: 0n });
   });
 
+  it('the report of a call of two hours, with each word twice and its times, is counted', async () => {
+    const { connection } = await connected('long', 'retell');
+    const words = Array.from({ length: 8_000 }, (_, at) => ({
+      word: 'so',
+      start: at,
+      end: at + 1,
+    }));
+    const transcript = { transcript_object: [{ words }], transcript_with_tool_calls: [{ words }] };
+    const { body } = await end(connection, 'long-1', 12, transcript);
+    expect(body).toEqual({ ok: true, duplicate: false });
+  });
+
   it('a later cost of a call replaces the earlier one, downwards too, and a repeat of an earlier report changes nothing', async () => {
     const { agentId, cap, connection, manage, spent } = await connected('corrected', 'livekit');
     const team = '/v1/developer/policies';
@@ -350,6 +362,13 @@ describe('a call-end', () => {
       expect(await post(proofOf(connection, huge.toString()), huge)).toBe(413);
       expect(await post(proofOf(connection, 'no json'), 'no json')).toBe(400);
       expect(await post(proofOf(connection, '[]'), '[]')).toBe(400);
+      // Some platforms connect a call after any error, so that a question which cannot be read is denied.
+      const question = { headers: proofOf(connection, 'no json'), body: 'no json' };
+      const denied = await ask(`${connection.preCallUrl}?assistantId=a1`, question);
+      expect([denied.status, JSON.stringify(denied.body)]).toEqual([
+        provider === 'bland' ? 402 : 200,
+        expect.stringMatching(/error|reject|"allowed":false/),
+      ]);
       expect(await written(agentId)).toEqual(before);
       expect(await post(good)).toBe(200);
     },

@@ -59,7 +59,9 @@ export async function readRows(
       failed: row.status === 'failed' ? 1 : 0,
       pending: 0,
       costRaw: row.cost_raw,
-      latencyMs: row.latency_ms,
+      // The latency of a session or a call is its duration.
+      latencyMs:
+        row.session_id !== null || row.target_url.startsWith('phone://') ? null : row.latency_ms,
     })),
     ...events.map((row) => ({
       agent: String(row.agent_id),

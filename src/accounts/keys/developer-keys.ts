@@ -102,7 +102,7 @@ export function createDeveloperKeys(deps: {
         await requireRole(tx, owner, 'account');
         const old = await requireRevoked(tx, owner, keyId);
         if (old.expiresAt !== null && old.expiresAt <= now()) throw keyErrors.notFound();
-        const heir = await issue(tx, {
+        const successor = await issue(tx, {
           accountId: owner.accountId,
           label: wanted.label ?? old.label,
           permissions: wanted.permissions ?? old.permissions,
@@ -110,8 +110,8 @@ export function createDeveloperKeys(deps: {
           rotatedFrom: keyId,
           createdBy: owner.wallet,
         });
-        await insertEvents(tx, [keyRotated(origin(owner), named(heir.record), keyId)]);
-        return heir;
+        await insertEvents(tx, [keyRotated(origin(owner), named(successor.record), keyId)]);
+        return successor;
       });
     },
   };

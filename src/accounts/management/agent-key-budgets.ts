@@ -8,7 +8,7 @@ import {
   readKeyBudgets,
   setKeyBudget,
 } from '../../spend/limits/key-budgets.ts';
-import { requireLockedAgent } from '../agents/require-agent.ts';
+import { requireAgent, requireLockedAgent } from '../agents/require-agent.ts';
 import { credentialErrors } from '../errors.ts';
 import type { Invalidations } from '../keys/invalidations.ts';
 import type { AgentKey, KeyOwner } from '../keys/key.ts';
@@ -24,13 +24,15 @@ type Deps = {
 };
 
 /** Creates the changes of key budgets. A key that is revoked or never existed reads as absent. */
-export function createAgentKeyBudgets({ invalidations, now }: Deps) {
+export function createAgentKeyBudgets({ sql, invalidations, now }: Deps) {
   async function change<T>(
     owner: KeyOwner,
     agentId: number,
     keyId: number,
     work: (tx: Queryable, key: AgentKey) => Promise<T>,
   ): Promise<T> {
+    // Checked before the lock, so that the balance of another developer's agent is never locked.
+    await requireAgent(sql, { agentId, accountId: owner.accountId });
     return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
       const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
       const key = await requireAgentKey(tx, agentId, keyId);

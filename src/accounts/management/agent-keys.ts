@@ -56,6 +56,10 @@ type Deps = {
 export function createAgentKeys(deps: Deps) {
   const { sql, invalidations } = deps;
 
+  /** Checked before a change locks the balance, so that the balance of another developer's agent is never locked. */
+  const requireOwn = ({ accountId }: KeyOwner, agentId: number) =>
+    requireAgent(sql, { agentId, accountId });
+
   return {
     /** Issues a key. When the budget of the request cannot be set, no key is issued either. */
     async mint(
@@ -63,6 +67,7 @@ export function createAgentKeys(deps: Deps) {
       agentId: number,
       wanted: AgentKeyRequest,
     ): Promise<Budgeted<Issued<AgentKey>>> {
+      await requireOwn(owner, agentId);
       // The cached balance of an agent includes its keys, so each process must reload it before the new key is used.
       return invalidations.commit({ kind: 'agent_changed', agentId }, async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
@@ -88,6 +93,7 @@ export function createAgentKeys(deps: Deps) {
     },
 
     async revoke(owner: KeyOwner, agentId: number, keyId: number): Promise<void> {
+      await requireOwn(owner, agentId);
       await invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await requireLockedAgent(tx, { agentId, accountId: owner.accountId });
         const key = await requireRevoked(deps, tx, agentId, keyId);
@@ -107,12 +113,13 @@ export function createAgentKeys(deps: Deps) {
       keyId: number,
       wanted: AgentKeyRequest,
     ): Promise<Budgeted<Issued<AgentKey>>> {
+      await requireOwn(owner, agentId);
       return invalidations.commit(revoked(agentId, keyId), async (tx) => {
         const agent = await requireOpenAgent(tx, owner, agentId);
         const old = await requireRevoked(deps, tx, agentId, keyId);
-        const heir = await issueHeir(deps, tx, { agentId, owner, old }, wanted);
-        await insertEvents(tx, [keyRotated(origin(owner), named(heir.record, agent), keyId)]);
-        return withBudget(deps, tx, agent, heir);
+        const successor = await issueSuccessor(deps, tx, { agentId, owner, old }, wanted);
+        await insertEvents(tx, [keyRotated(origin(owner), named(successor.record, agent), keyId)]);
+        return withBudget(deps, tx, agent, successor);
       });
     },
   };
@@ -175,7 +182,7 @@ async function issueFirst(
 }
 
 /** Issues the successor of a key. Absent members are copied from the old key. */
-const issueHeir = (
+const issueSuccessor = (
   deps: Deps,
   tx: Queryable,
   { agentId, old, owner }: { agentId: number; old: AgentKey; owner: KeyOwner },

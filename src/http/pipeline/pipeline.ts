@@ -157,7 +157,7 @@ function kept(answer: HttpAnswer, { requestId }: Exchange): HttpAnswer {
 /** Returns the name under which the body's bytes are counted. */
 function holderOf(caller: Caller, { clientAddress }: Exchange): string {
   if (caller.kind === 'agent') return `agent ${caller.agentId}`;
-  if (caller.kind === 'developer') return `developer ${caller.accountId}`;
+  if (caller.kind === 'developer') return `developer ${caller.accountId} ${caller.wallet}`;
   return caller.kind === 'admin' ? 'admin' : networkOf(clientAddress());
 }
 

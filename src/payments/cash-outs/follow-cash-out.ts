@@ -19,25 +19,31 @@ export type FollowDeps = WithdrawDeps & {
   readonly log: Log;
 };
 
-/** Looks at a bounded batch of open orders. An order that fails is looked at again later; the others go on. */
+/** Follows a bounded batch of open orders. An order that fails is followed again later; the others go on. */
 export async function followCashOuts(deps: FollowDeps): Promise<void> {
-  for (const order of await claimCashOuts(deps.sql)) {
-    try {
-      await follow(deps, order);
-    } catch (err) {
-      deps.log.warn(
-        { err, ref: order.ref, state: order.state },
-        'a cash-out could not be followed',
-      );
-    }
-  }
+  const claimed = await claimCashOuts(deps.sql);
+  // All at once, so that an order which needs no provider waits for none.
+  await Promise.all(
+    claimed.map(async (order) => {
+      try {
+        await follow(deps, order);
+      } catch (err) {
+        const { ref, state } = order;
+        deps.log.warn({ err, ref, state }, 'a cash-out could not be followed');
+      }
+    }),
+  );
 }
 
 async function follow(deps: FollowDeps, order: ClaimedCashOut): Promise<void> {
   const { state } = order;
   if (state === 'created') return await writeLeg(deps, order);
   if (state === 'leg1_pending') return void (await followLeg(deps, order));
-  const sale = await findSale(deps, order);
+  const sale = await findSale(deps, order).catch((err: unknown) => {
+    // The user has sent nothing yet, so that the deadline holds whatever the provider answers.
+    if (!order.isOverdue || state !== 'awaiting_form') throw err;
+    return undefined;
+  });
   if (sale !== undefined && (await step(deps, order, sale.event, learntFrom(sale)))) return;
   if (order.isOverdue) await step(deps, order, 'deadline.passed', { failureReason: LATE });
 }
@@ -55,12 +61,17 @@ export async function writeLeg(
   const { accountId, transferId: id } = order;
   const transfer = id === null ? undefined : await findTransfer(deps.sql, { id, accountId });
   if (transfer === undefined) return;
+  if (transfer.state === 'expired') {
+    await step(deps, order, 'leg.refused', { failureReason: TOO_LATE });
+    return;
+  }
   const verdict = await withdrawTransfer(deps, transfer);
   if (verdict.kind === 'withdrawn') await step(deps, order, 'leg.written');
   else await step(deps, order, 'leg.refused', { failureReason: TOO_LITTLE });
   requireWithdrawn(transfer, verdict);
 }
 
+const TOO_LATE = 'The withdrawal was not written in time; nothing was moved.';
 const TOO_LITTLE = 'The balance had become too small for the withdrawal.';
 
 /** Moves an order on when the chain shows its first leg. Returns whether it moved. */

@@ -1,5 +1,6 @@
 import { planCashOut } from '../../../machines/cash-out.ts';
 import { inAccountOrder } from '../../accounts/developers/in-account-order.ts';
+import { ApiError } from '../../kernel/api-error.ts';
 import { assert } from '../../kernel/assert.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../platform/postgres/sql.ts';
@@ -77,7 +78,14 @@ async function startFromAgent(
   const { id: transferId } = transfer;
   const begun = { ...order, state: 'created', ownerAddress, agentWallet, transferId } as const;
   await save(deps.sql, begun, transfer);
-  await writeLeg(deps, begun);
+  try {
+    await writeLeg(deps, begun);
+  } catch (err) {
+    // The order is saved and goes on by itself. After an error the client would start a second order.
+    if (!(err instanceof ApiError) || err.status !== 503) throw err;
+    deps.log.warn({ err, ref }, 'the first leg of a cash-out is written later');
+    return { ref, page: NO_PAGE };
+  }
   await deps.payouts.payNow(route.agentId);
   return { ref, page: NO_PAGE };
 }

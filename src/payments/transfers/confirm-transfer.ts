@@ -10,9 +10,9 @@ import { moveTransfer, type ReportedTransfer } from './transfer-store.ts';
 
 /**
  * Verdict of the chain on a reported transaction. `seen`: a block with enough confirmations has the transfer. `pending`: no such
- * block is known. `refused`: the transaction was reverted. `mismatch`: it moves something else.
+ * block is known. `unknown`: the node is away. `refused`: the transaction was reverted. `mismatch`: it moves something else.
  */
-export type ReportVerdict = 'seen' | 'pending' | 'refused' | 'mismatch';
+export type ReportVerdict = 'seen' | 'pending' | 'unknown' | 'refused' | 'mismatch';
 
 export type TransferView = Pick<ChainView, 'usdc' | 'confirmations'> & {
   readonly rpc: Pick<Rpc, 'head' | 'block' | 'receipt' | 'logs'>;
@@ -23,11 +23,11 @@ export async function judgeReport(
   view: TransferView | undefined,
   transfer: Omit<ReportedTransfer, 'id' | 'isOverdue'>,
 ): Promise<ReportVerdict> {
-  if (view === undefined) return 'pending';
+  if (view === undefined) return 'unknown';
   try {
     return await judge(view, transfer);
   } catch (err) {
-    if (err instanceof RpcUnavailable) return 'pending';
+    if (err instanceof RpcUnavailable) return 'unknown';
     throw err;
   }
 }
@@ -71,7 +71,7 @@ export async function confirmTransfer(
   const verdict = await judgeReport(view, { ...transfer, txHash });
   if (verdict === 'mismatch') throw transferErrors.transactionMismatch();
   await noteSent(sql, { id, from: state, to: 'submitted', txHash });
-  if (verdict === 'pending') return;
+  if (verdict === 'pending' || verdict === 'unknown') return;
   const to = planTransfer(
     'submitted',
     verdict === 'seen' ? 'transfer.seen' : 'transaction.refused',

@@ -86,8 +86,8 @@ export type ReportedTransfer = {
 };
 
 /**
- * Moves a transfer that the developer signs from one state to another. Returns false when another request has moved it. Rejects
- * when another transfer has this transaction.
+ * Moves a transfer that the developer signs from one state to another. Returns false when another request has moved it, or has
+ * reported another transaction meanwhile. Rejects when another transfer has this transaction.
  */
 export async function moveTransfer(
   sql: Queryable,
@@ -96,13 +96,16 @@ export async function moveTransfer(
     readonly from: TransferState;
     readonly to: TransferState;
     readonly txHash: string;
+    /** True when the transaction is free to be reported for another transfer. */
+    readonly freesHash?: boolean;
     readonly failureReason?: string;
   },
 ): Promise<boolean> {
-  const { id, from, to, txHash, failureReason = null } = move;
+  const { id, from, to, txHash: provenHash, freesHash = false, failureReason = null } = move;
   const rows = await sql`
-    update transfers set state = ${to}, tx_hash = ${txHash}, failure_reason = ${failureReason}
-    where id = ${id} and state = ${from} and nonce is null returning 1`;
+    update transfers set state = ${to}, tx_hash = ${freesHash ? null : provenHash}, failure_reason = ${failureReason}
+    where id = ${id} and state = ${from} and nonce is null
+      and (${to} = 'submitted' or tx_hash = ${provenHash}) returning 1`;
   return rows.length > 0;
 }
 

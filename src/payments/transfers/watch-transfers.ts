@@ -21,7 +21,7 @@ const ENDS: Readonly<Partial<Record<ReportVerdict, string>>> = {
   mismatch: 'The transaction does not make the transfer.',
 };
 
-/** Looks at the chain for a bounded batch of reported transactions, and takes transfers that are over out of the open ones. */
+/** Reads the chain about a bounded batch of reported transactions, and takes transfers that are over out of the open ones. */
 export async function watchTransfers({ sql, view }: WatchDeps): Promise<void> {
   await tidyTransfers(sql);
   for (const transfer of await claimReported(sql)) {
@@ -32,7 +32,8 @@ export async function watchTransfers({ sql, view }: WatchDeps): Promise<void> {
     const { id, txHash } = transfer;
     const failureReason = to === 'failed' ? (ENDS[verdict] ?? NOT_SEEN) : undefined;
     const reason = failureReason === undefined ? {} : { failureReason };
-    await moveTransfer(sql, { id, from: 'submitted', to, txHash, ...reason });
+    const freesHash = verdict === 'mismatch';
+    await moveTransfer(sql, { id, from: 'submitted', to, txHash, freesHash, ...reason });
   }
 }
 
@@ -42,6 +43,7 @@ function eventOf(
   verdict: ReportVerdict,
   { isOverdue }: ReportedTransfer,
 ): TransferEvent | undefined {
+  if (verdict === 'unknown') return undefined;
   if (verdict === 'seen') return 'transfer.seen';
   if (verdict !== 'pending') return 'transaction.refused';
   return isOverdue ? 'deadline.passed' : undefined;

@@ -22,7 +22,8 @@ export function createCallLimits({ sql }: { readonly sql: Sql }) {
       concurrentCalls: number | null,
       by?: Operator,
     ): Promise<CallLimit> {
-      await read(accountId);
+      const before = await read(accountId);
+      if (before.concurrentCalls === concurrentCalls) return before;
       await sql.begin(async (tx) => {
         await saveCallLimit(tx, accountId, concurrentCalls);
         await noteAct(tx, actOf(by, 'call_limit.set', accountId, { concurrentCalls }));

@@ -69,7 +69,9 @@ export function createSuspensions({ log, sql }: { readonly log: Log; readonly sq
     async liftAll(reason: string, by?: Operator): Promise<number> {
       const lifted = await sql.begin(async (tx) => {
         const deleted = await deleteSuspensionsOf(tx, reason);
-        await noteAct(tx, actOf(by, 'telephony.lift_all', reason, { lifted: deleted }));
+        if (deleted > 0) {
+          await noteAct(tx, actOf(by, 'telephony.lift_all', reason, { lifted: deleted }));
+        }
         return deleted;
       });
       log.warn({ reason, lifted }, 'the operator lifts suspensions of phone services');

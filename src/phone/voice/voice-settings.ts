@@ -57,10 +57,10 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
       ? undefined
       : requestSecret(deps.sealingSecret, { agentId, version });
 
-  /** Returns the settings of an agent. Settings with functions have the secret that signs the requests to them. */
-  function recordOf(agentId: number, settings: VoiceSettings) {
-    const hasFunction = settings.tools.some(({ type }) => type === 'function');
-    return voiceRecord(settings, hasFunction ? secretOf(agentId, settings) : undefined);
+  /** Returns the settings of an agent, with the secret that signs the requests to its functions where there are any. */
+  function recordOf(agentId: number, settings: VoiceSettings, showsSecret = true) {
+    const isShown = showsSecret && settings.tools.some(({ type }) => type === 'function');
+    return voiceRecord(settings, isShown ? secretOf(agentId, settings) : undefined);
   }
 
   async function requireOwn(ref: AgentRef) {
@@ -69,9 +69,11 @@ export function createVoiceSettings(deps: VoiceSettingsDeps) {
   }
 
   return {
-    async read(ref: AgentRef) {
+    /** Returns the settings of an agent. `showsSecret` is false for a caller who may change nothing. */
+    async read(ref: AgentRef, showsSecret: boolean) {
       await requireOwn(ref);
-      return recordOf(ref.agentId, (await findVoiceSettings(sql, ref.agentId)) ?? DEFAULTS);
+      const settings = (await findVoiceSettings(sql, ref.agentId)) ?? DEFAULTS;
+      return recordOf(ref.agentId, settings, showsSecret);
     },
 
     /** Returns the present settings of an agent, for a call that is being set up. */

@@ -53,7 +53,8 @@ export function createMailer(deps: Deps): Mailer {
       if (underWay >= MAIL_LIMITS.underWay) return failed('too many mails are being sent');
       underWay += 1;
       try {
-        const message = await compose(deps.from, mail);
+        const message = await compose(deps.from, mail).catch(() => undefined);
+        if (message === undefined) return failed('the mail could not be written');
         return await deliver(deps, mail.to, message);
       } finally {
         underWay -= 1;

@@ -48,6 +48,9 @@ export async function findRollingSums(sql: Queryable, window: RollingWindow): Pr
   return row ?? NOTHING;
 }
 
+/** Hours of a window, and hosts of the highest cost, that one report has. */
+const MOST_GROUPS = 48;
+
 /** Returns the sums by vendor's host in descending order of cost, or by hour (UTC) in ascending order. */
 export async function findRollingGroups(
   sql: Queryable,
@@ -60,7 +63,7 @@ export async function findRollingGroups(
       : sql`to_char(date_trunc('hour', l.at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:00:00.000"Z"')`;
   return sql<(RollingSums & { key: string })[]>`
     select ${key} as key, ${sums(sql)} from (${counted(sql, window)}) l group by 1
-    order by ${groupBy === 'host' ? sql`"costRaw" desc, 1` : sql`1`}`;
+    order by ${groupBy === 'host' ? sql`"costRaw" desc, 1` : sql`1`} limit ${MOST_GROUPS}`;
 }
 
 /** Returns exact percentiles of the latency of single requests, by the nearest rank. */

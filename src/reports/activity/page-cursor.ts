@@ -10,7 +10,7 @@ export type Position = {
   readonly id: string;
 };
 
-const CURSOR = /^(\d{1,16}) (\d) (n[1-9]\d{0,17}|t[\x21-\x7e]{1,300})$/;
+const CURSOR = /^(\d{1,16}) (\d) (n[1-9]\d{0,17}|t[^\0]{1,300})$/su;
 
 /** Returns the cursor of the page that begins after this position. */
 export const cursorAt = ({ atMicros, id, rank }: Position, hasNumber: boolean): string =>
@@ -18,9 +18,9 @@ export const cursorAt = ({ atMicros, id, rank }: Position, hasNumber: boolean): 
 
 /** Reads a cursor. Throws the refusal of a text that `cursorAt` has not returned. */
 export function readCursor(text: string, hasNumber: (rank: number) => boolean): Position {
-  const plain = Buffer.from(text, 'base64url').toString('latin1');
+  const plain = Buffer.from(text, 'base64url').toString('utf8');
   const [, atMicros, rank, id] = CURSOR.exec(plain) ?? [];
-  const isCanonical = Buffer.from(plain, 'latin1').toString('base64url') === text;
+  const isCanonical = Buffer.from(plain).toString('base64url') === text;
   if (!isCanonical || atMicros === undefined || id === undefined) {
     throw reportErrors.invalidCursor();
   }

@@ -17,6 +17,22 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
     key: [['id', 'integer']],
   },
   {
+    type: 'member',
+    table: 'members',
+    owner: 'account_id',
+    columns: words('wallet role email invited_by created_at'),
+    key: [['wallet', 'text']],
+  },
+  {
+    type: 'invite',
+    table: 'invites',
+    owner: 'account_id',
+    columns: words(
+      'id email role invited_by created_at expires_at sends sent_at ended_at ended_as',
+    ),
+    key: [['id', 'integer']],
+  },
+  {
     type: 'provider_key',
     table: 'provider_keys',
     owner: 'account_id',

@@ -5,13 +5,13 @@ import { thisMonth } from '../account/report-window.ts';
 import { reportErrors } from '../errors.ts';
 import { REPORT_LIMITS } from '../limits.ts';
 import { findOwnAgents } from '../own-agents-store.ts';
-import { type Billed, type BilledPlace, countBilled, findBilled } from './month-csv-store.ts';
+import { type Billed, findBilled } from './month-csv-store.ts';
 
-const { rowsPerQuery, rowsPerTurn } = REPORT_LIMITS.export;
+const { rowsPerTurn } = REPORT_LIMITS.export;
 
 /**
- * Returns the amounts of this UTC month as CSV, oldest first. Throws 413 when there are more than `REPORT_LIMITS.csvRows`. The
- * rows are read page by page while the client takes them.
+ * Returns the amounts of this UTC month as CSV, oldest first. Throws 413 when there are more than `REPORT_LIMITS.csvRows`. One
+ * statement reads all rows, so that a payment that is decided meanwhile stands in them once.
  */
 export async function monthAsCsv(
   { clock, sql }: { readonly clock: Clock; readonly sql: Sql },
@@ -22,20 +22,16 @@ export async function monthAsCsv(
   const names = new Map(agents.map(({ id, name }) => [id, name]));
   const window = { agentIds: [...names.keys()], since: new Date(start), until: new Date(end) };
   const most = REPORT_LIMITS.csvRows;
-  if ((await countBilled(sql, window, most + 1)) > most) throw reportErrors.exportTooLarge(most);
+  const rows = await findBilled(sql, window, most + 1);
+  if (rows.length > most) throw reportErrors.exportTooLarge(most);
 
   return (async function* () {
     yield Buffer.from('time,agent,vendor_endpoint,amount_raw\r\n');
-    let after: BilledPlace | undefined;
-    do {
-      const rows = await findBilled(sql, window, { after, limit: rowsPerQuery });
-      for (let from = 0; from < rows.length; from += rowsPerTurn) {
-        await turnForLongWork();
-        const some = rows.slice(from, from + rowsPerTurn);
-        yield Buffer.from(some.map((row) => csvLine(row, names.get(row.agentId) ?? '')).join(''));
-      }
-      after = rows.length < rowsPerQuery ? undefined : rows.at(-1);
-    } while (after !== undefined);
+    for (let from = 0; from < rows.length; from += rowsPerTurn) {
+      await turnForLongWork();
+      const some = rows.slice(from, from + rowsPerTurn);
+      yield Buffer.from(some.map((row) => csvLine(row, names.get(row.agentId) ?? '')).join(''));
+    }
   })();
 }
 

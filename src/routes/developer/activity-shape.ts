@@ -18,7 +18,7 @@ export const ActivityQuery = z.object({
     .optional(),
   since: z.string().optional(),
   until: z.string().optional(),
-  cursor: z.string().max(512).optional(),
+  cursor: z.string().max(2_048).optional(),
   limit: z
     .string()
     .regex(/^-?\d{1,9}$/, 'must be a whole number')

@@ -214,6 +214,17 @@ describe('the team of an account', () => {
     await ask('PATCH', path, { headers, body: { role: 'member' } });
     expect(refusal(await accept('back door', left.body.token))).toEqual([410, 'invite_gone']);
 
+    const sender = await account.join('resending admin', 'admin');
+    const resent = await invite(headers, 'side-door@example.com', 'admin');
+    const again = await ask('POST', `${INVITES}/${resent.body.invite.id}/resend`, {
+      headers: sender,
+    });
+    await ask('DELETE', `${MEMBERS}/${addressOf('resending admin')}`, { headers });
+    expect(refusal(await accept('resending admin', again.body.token))).toEqual([
+      410,
+      'invite_gone',
+    ]);
+
     const owner = await account.join('second owner', 'admin');
     const second = `${MEMBERS}/${addressOf('second owner')}`;
     expect((await ask('PATCH', second, { headers, body: { role: 'owner' } })).status).toBe(200);

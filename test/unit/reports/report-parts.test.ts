@@ -75,8 +75,9 @@ describe('the reputation formula', () => {
 describe('a cursor of activity', () => {
   it('a cursor is read as the place that it was made of, for ids of digits and of text', () => {
     const number = { atMicros: 1_764_000_000_000_001n, rank: 3, id: '77' };
-    const text = { atMicros: 1n, rank: 1, id: 'credit:start 1'.replace(' ', '-') };
-    for (const place of [number, text]) {
+    const text = { atMicros: 1n, rank: 1, id: 'credit:start-1' };
+    const foreign = { atMicros: 1n, rank: 1, id: 'livekit:заказ № 12\n' };
+    for (const place of [number, text, foreign]) {
       expect(readCursor(cursorAt(place, hasNumber(place.rank)), hasNumber)).toEqual(place);
     }
   });

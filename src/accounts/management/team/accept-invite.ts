@@ -21,11 +21,14 @@ export async function acceptInvite(sql: Sql, { digest, now, wallet }: Acceptance
     const invite = await findInviteByDigest(tx, digest);
     if (invite === undefined) throw teamErrors.inviteUnknown();
     requireOpen(invite, now);
-    if ((await findRole(tx, accountId, wallet)) !== undefined) throw teamErrors.alreadyMember();
+    if ((await findRole(tx, accountId, wallet)) !== undefined)
+      throw teamErrors.alreadyMember(wallet);
     await requireSeat(tx, accountId);
     const { email, invitedBy, role } = invite;
+    const isEnded = await endInvite(tx, { accountId, id: invite.id, now }, 'accepted');
+    // A deletion takes no lock of the account, so it may have come first.
+    if (!isEnded) throw teamErrors.inviteGone('was deleted');
     await insertMember(tx, { accountId, wallet, role, email, invitedBy });
-    await endInvite(tx, { accountId, id: invite.id, now }, 'accepted');
     const accountWallet = await ownerWalletOf(tx, accountId);
     return { ok: true, accountWallet, accountId, role } as const;
   });

@@ -25,20 +25,21 @@ export async function insertInvite(tx: Queryable, invite: NewInvite): Promise<In
   return row as Invite;
 }
 
-/** Gives an open invite another token and another end. Undefined when the account has no such open invite. */
+/** Gives an open invite another token, another end and another sender. Undefined when the account has no such open invite. */
 export async function renewInvite(
   tx: Queryable,
   invite: {
     readonly accountId: string;
     readonly id: number;
     readonly digest: string;
+    readonly invitedBy: string;
     readonly now: Date;
     readonly expiresAt: Date;
   },
 ): Promise<Invite | undefined> {
   const [row] = await tx<Invite[]>`
     update invites set digest = ${invite.digest}, expires_at = ${invite.expiresAt},
-      sends = sends + 1, sent_at = ${invite.now}
+      sends = sends + 1, sent_at = ${invite.now}, invited_by = ${invite.invitedBy}
     where id = ${invite.id} and account_id = ${invite.accountId} and ended_at is null
     returning ${columns(tx)}
   `;
@@ -119,11 +120,12 @@ export async function countMembers(sql: Queryable, accountId: string): Promise<n
   return row?.members ?? 0;
 }
 
-/** Counts the tokens made since a time: in the account, and for the address in all accounts. */
+/** Counts the tokens made since a time: in the account, and for the address in all accounts, one request at a time. */
 export async function countSends(
   sql: Queryable,
   { accountId, email, since }: { accountId: string; email: string; since: Date },
 ): Promise<{ readonly account: number; readonly address: number }> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`invite ${email}`}, 0))`;
   const [row] = await sql<{ account: number; address: number }[]>`
     select
       (select coalesce(sum(sends), 0)::int from invites

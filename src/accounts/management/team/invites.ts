@@ -69,9 +69,9 @@ export function createInvites(deps: InviteDeps) {
     create: (caller: KeyOwner, wanted: Wanted) =>
       send(caller, async (tx, at, digest) => {
         const { accountId, wallet } = caller;
-        await requireStranger(tx, caller, wanted.email);
+        await requireUnknownAddress(tx, caller, wanted.email);
         await requireSeat(tx, accountId, wanted.email, at);
-        await requireSends(tx, accountId, wanted.email, at);
+        await requireSends(tx, { accountId, email: wanted.email, at });
         const made = { accountId, ...wanted, digest, invitedBy: wallet };
         return insertInvite(tx, { ...made, now: at, expiresAt: endOf(at) });
       }),
@@ -79,11 +79,12 @@ export function createInvites(deps: InviteDeps) {
     /** Makes another token for an open invite and sends it. The token before opens nothing from then on. */
     resend: (caller: KeyOwner, id: number) =>
       send(caller, async (tx, at, digest) => {
-        const { accountId } = caller;
+        const { accountId, wallet: invitedBy } = caller;
         const open = (await findInvites(tx, accountId, at)).find((one) => one.id === id);
         if (open === undefined) return undefined;
-        await requireSends(tx, accountId, open.email, at);
-        return renewInvite(tx, { accountId, id, digest, now: at, expiresAt: endOf(at) });
+        await requireSends(tx, { accountId, email: open.email, at });
+        const renewed = { accountId, id, digest, invitedBy, now: at, expiresAt: endOf(at) };
+        return renewInvite(tx, renewed);
       }),
 
     async remove(accountId: string, id: number): Promise<void> {
@@ -108,14 +109,14 @@ async function begin(tx: Queryable, caller: KeyOwner, at: Date): Promise<void> {
 }
 
 /** Throws when the address is known as that of the caller or of another member. */
-async function requireStranger(
+async function requireUnknownAddress(
   tx: Queryable,
   { accountId, wallet }: KeyOwner,
   email: string,
 ): Promise<void> {
   const holders = (await findMemberEmails(tx, accountId)).filter((one) => one.email === email);
   if (holders.some((one) => one.wallet === wallet)) throw teamErrors.selfInvited();
-  if (holders.length > 0) throw teamErrors.alreadyMember();
+  if (holders.length > 0) throw teamErrors.alreadyMember(email);
 }
 
 /** Throws when the address has an open invite, or all seats are taken. */
@@ -135,9 +136,11 @@ async function requireSeat(
 /** Throws when the account, or all accounts for this address, made as many tokens as they may in a day. */
 async function requireSends(
   tx: Queryable,
-  accountId: string,
-  email: string,
-  at: Date,
+  {
+    accountId,
+    at,
+    email,
+  }: Omit<Wanted, 'role'> & { readonly accountId: string; readonly at: Date },
 ): Promise<void> {
   const since = new Date(at.getTime() - DAY_MS);
   const sends = await countSends(tx, { accountId, email, since });

@@ -2,9 +2,10 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { Queryable, Sql } from '../../../platform/postgres/sql.ts';
 import { ownerWalletOf } from '../../developers/owner-wallet.ts';
 import { requireRole } from '../../developers/require-role.ts';
-import { hasRight, type Role } from '../../developers/role.ts';
+import { hasRight, type Right, type Role } from '../../developers/role.ts';
 import { findRole } from '../../developers/role-store.ts';
 import { teamErrors } from '../../errors.ts';
+import type { Invalidation } from '../../keys/invalidation.ts';
 import type { Invalidations } from '../../keys/invalidations.ts';
 import type { KeyOwner } from '../../keys/key.ts';
 import { endInvitesBy } from './invite-store.ts';
@@ -13,6 +14,9 @@ import { NONE_REVOKED, revokeAgentKeys, revokeAllKeys } from './revoke-keys.ts';
 
 /** Member who asks, with the account that the member acts for. */
 export type Member = KeyOwner & { readonly role: Role };
+
+/** Result of a change, with the notices of the keys that it revoked. */
+type Changed<T> = { readonly done: T; readonly notices: readonly Invalidation[] };
 
 export type Team = ReturnType<typeof createTeam>;
 
@@ -29,6 +33,26 @@ export function createTeam(deps: {
 }) {
   const { sql, clock, invalidations } = deps;
   const now = () => new Date(clock.now());
+
+  /** Throws when the caller may not change this member. Returns the caller's role. */
+  async function requireChange(tx: Queryable, caller: Member, wallet: string, right: Right) {
+    const callerRole = await requireRole(tx, caller, right);
+    await requireMutable(tx, { callerRole, accountId: caller.accountId, wallet });
+    return callerRole;
+  }
+
+  /** Runs a change of a member. Checked before its locks too, so that a refused request delays no payment of the agents. */
+  async function change<T>(
+    caller: Member,
+    wallet: string,
+    right: Right,
+    work: (tx: Queryable, callerRole: Role) => Promise<Changed<T>>,
+  ): Promise<T> {
+    await requireChange(sql, caller, wallet, right);
+    return invalidations.commitMember(caller.accountId, async (tx) =>
+      work(tx, await requireChange(tx, caller, wallet, right)),
+    );
+  }
 
   return {
     async list({ accountId, role, wallet }: Member) {
@@ -52,10 +76,8 @@ export function createTeam(deps: {
      * no longer invite loses the open invites.
      */
     setRole: (caller: Member, wallet: string, role: Role) =>
-      invalidations.commitMember(caller.accountId, async (tx) => {
-        const asking = await requireRole(tx, caller, 'team');
-        await requireMutable(tx, { asking, accountId: caller.accountId, wallet });
-        if (role === 'owner' && asking !== 'owner') throw teamErrors.ownersOnly();
+      change(caller, wallet, 'team', async (tx, callerRole) => {
+        if (role === 'owner' && callerRole !== 'owner') throw teamErrors.ownersOnly();
         const target = { accountId: caller.accountId, wallet };
         await saveRole(tx, { ...target, role });
         const revoked = hasRight(role, 'work')
@@ -68,10 +90,8 @@ export function createTeam(deps: {
 
     /** Ends a membership with its keys and open invites. Any member may end the own one. */
     remove: (caller: Member, wallet: string) =>
-      invalidations.commitMember(caller.accountId, async (tx) => {
-        const asking = await requireRole(tx, caller, wallet === caller.wallet ? 'leave' : 'team');
+      change(caller, wallet, wallet === caller.wallet ? 'leave' : 'team', async (tx) => {
         const target = { accountId: caller.accountId, wallet };
-        await requireMutable(tx, { ...target, asking });
         await deleteMember(tx, target);
         await endInvitesBy(tx, target, now());
         const { count, notices } = await revokeAllKeys(tx, { ...target, nowMs: deps.now() });
@@ -83,10 +103,10 @@ export function createTeam(deps: {
 /** Throws when a wallet is no member, owns the account, or is an owner whom only owners may change. */
 async function requireMutable(
   tx: Queryable,
-  { accountId, asking, wallet }: { accountId: string; asking: Role; wallet: string },
+  { accountId, callerRole, wallet }: { accountId: string; callerRole: Role; wallet: string },
 ): Promise<void> {
   const role = await findRole(tx, accountId, wallet);
   if (role === undefined) throw teamErrors.memberNotFound(wallet);
-  if (role === 'owner' && asking !== 'owner') throw teamErrors.ownersOnly();
+  if (role === 'owner' && callerRole !== 'owner') throw teamErrors.ownersOnly();
   if (wallet === (await ownerWalletOf(tx, accountId))) throw teamErrors.lastOwner();
 }

@@ -32,6 +32,7 @@ export const developerKeys = pgTable(
   },
   (table) => [
     index('developer_keys_active').on(table.accountId).where(sql`revoked_at is null`),
+    index('developer_keys_account').on(table.accountId, table.id),
     check('developer_keys_permissions', sql`${table.permissions} in ('read', 'read_write')`),
   ],
 );
@@ -54,6 +55,7 @@ export const agentKeys = pgTable(
   },
   (table) => [
     index('agent_keys_active').on(table.agentId).where(sql`revoked_at is null`),
+    index('agent_keys_agent').on(table.agentId, table.id),
     check('agent_keys_permissions', sql`${table.permissions} in ('read', 'read_write')`),
     check('agent_keys_prompt_caching', sql`${table.promptCaching} in ('off', 'auto')`),
   ],

@@ -136,7 +136,7 @@ export const payouts = pgTable(
   },
   (table) => [
     index('payouts_open').on(table.nextAt).where(sql`state <> 'done'`),
-    index('payouts_agent').on(table.agentId),
+    index('payouts_agent').on(table.agentId, table.createdAt, table.nonce),
     check('payouts_state', sql`${table.state} in ('planned', 'submitted', 'done')`),
     check('payouts_kind', sql`${table.kind} in ('close', 'sweep', 'transfer')`),
   ],

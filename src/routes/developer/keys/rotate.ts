@@ -15,7 +15,7 @@ export const rotateDeveloperKey = route<{ developerKeys: DeveloperKeys }>()({
   method: 'POST',
   path: '/v1/developer/keys/:keyId/rotate',
   credential: 'management',
-  summary: 'Revoke a developer key and issue its heir atomically',
+  summary: 'Revoke a developer key and issue its successor atomically',
   right: 'account',
   params: z.object({ keyId: RowId }),
   body: DeveloperKeyBody,

@@ -9,6 +9,8 @@ export const listOrchestrators = route<{ orchestrators: Connections; publicOrigi
   path: '/v1/developer/orchestrators',
   credential: 'management',
   summary: 'List the connections to voice platforms',
+  // The list shows the URLs, which are secrets.
+  right: 'work',
   response: z.object({ connections: z.array(ConnectionRecord) }),
 
   async handle({ caller, headers, services }) {

@@ -10,7 +10,7 @@ export const rotateAgentKey = route<{ agentKeys: AgentKeys }>()({
   method: 'POST',
   path: '/v1/developer/agents/:agentId/keys/:keyId/rotate',
   credential: 'management',
-  summary: 'Revoke an agent key and mint its heir atomically',
+  summary: 'Revoke an agent key and mint its successor atomically',
   params: AgentKeyParams,
   body: z.object({ label: keyRequest.label, promptCaching: PromptCaching }),
   status: 201,

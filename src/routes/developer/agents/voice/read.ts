@@ -1,3 +1,4 @@
+import { hasRight } from '../../../../accounts/developers/role.ts';
 import { ok, route } from '../../../../http/route/route.ts';
 import type { VoiceSettingsService } from '../../../../phone/voice/voice-settings.ts';
 import { AgentParams } from '../agent-shape.ts';
@@ -13,7 +14,9 @@ export const readVoice = route<{ voiceSettings: VoiceSettingsService }>()({
   response: VoiceRecord,
 
   async handle({ caller, params, services }) {
-    const { accountId } = caller;
-    return ok(await services.voiceSettings.read({ accountId, agentId: params.agentId }));
+    const { accountId, permission, role } = caller;
+    const showsSecret = permission === 'read_write' && hasRight(role, 'work');
+    const agent = { accountId, agentId: params.agentId };
+    return ok(await services.voiceSettings.read(agent, showsSecret));
   },
 });
