@@ -287,7 +287,7 @@ describe('reports of spend', () => {
         }
         await verifyTop(world, reports);
       }),
-      { numRuns: exhaustive ? 100 : 6, endOnFailure: true },
+      { numRuns: exhaustive ? 30 : 6, endOnFailure: true },
     );
   });
 
@@ -335,7 +335,9 @@ describe('reports of spend', () => {
       await world.upload(charge);
     }
     await Promise.all([rollUpReports({ sql }).tick(), rollUpReports({ sql }).tick()]);
-    await rollUpReports({ sql }).tick();
+    // Tests before this one have left agents with charges, too.
+    const worker = rollUpReports({ sql });
+    for (let ticks = 0; ticks < 10; ticks++) await worker.tick();
     const ids = world.agentIds.map(String);
     const [left] = await sql<{ behind: number; changes: number; totals: number }[]>`
       select (select count(*)::integer from charges c join report_cursors r on r.agent_id = c.agent_id
