@@ -300,7 +300,7 @@ describe('reports of spend', () => {
         while ((await world.rollUp(sql)) > 0);
         await verify(world);
       }),
-      { numRuns: exhaustive ? 100 : 8, endOnFailure: true },
+      { numRuns: exhaustive ? 40 : 8, endOnFailure: true },
     );
   });
 
