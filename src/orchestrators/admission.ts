@@ -37,8 +37,8 @@ const SPOKEN: Readonly<Record<Refusal, string>> = {
 export type Answer = { readonly status: number; readonly body: unknown };
 
 /**
- * Returns the answer of a platform's own form to its question whether a call may begin. A deny that a platform would take for a
- * failure, and then connect the call, is a 200.
+ * Returns the answer, in the platform's own form, to its question whether a call may begin. Some platforms connect a call after an
+ * error status, so they get the refusal as a 200.
  */
 export function answerOf(
   provider: Provider,

@@ -26,8 +26,8 @@ export type TransferRoute = {
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /**
- * Returns the wallets that a transfer goes from and to. Throws 404 for an agent of another account, and 400 for a destination
- * that the token refuses or that the direction does not allow.
+ * Returns the sending and the receiving wallet of a transfer. Throws 404 for an agent of another account, and 400 when the token
+ * or the direction refuses the destination.
  */
 export async function planRoute(
   deps: { readonly sql: Queryable; readonly usdc: string },
